@@ -1,0 +1,156 @@
+"""The errors of the program, in one tree, so that each is sorted once: retry it, or not.
+
+::
+
+    SkillWorkerError
+     ├─ ConfigurationError       configuration  a setting is missing or wrong
+     ├─ InvalidInput             invalid        what was given breaks a rule
+     │   ├─ ArtifactInvalid      invalid        a model-written skill breaks rules (told to the author)
+     │   ├─ BundleInvalid        invalid        a skill folder or zip breaks a rule
+     │   └─ RuleInvalid          invalid        a decision table breaks a rule
+     ├─ NotFound                 not_found      the thing asked for does not exist
+     ├─ Refused                  refused        a well-formed change may not be made (told to the model)
+     ├─ Stale                    stale          the target moved since the change was prepared
+     ├─ KeyReused                invalid        one idempotency key, two different requests
+     ├─ RunFailed                run_failed     a ReAct run ended without an outcome
+     │   ├─ NoCommit             no_commit      it kept answering in prose
+     │   └─ IterationsExhausted  iterations     it used up its model calls
+     ├─ LeaseLost                lease_lost     another worker has taken the work over
+     └─ DependencyDown           dependency     something outside does not answer      (retryable)
+         ├─ DatabaseDown         database       PostgreSQL
+         ├─ SkillApiDown         skill_api      the skill HTTP API
+         ├─ ModelDown            model          the language model
+         └─ TargetBusy           busy           another change holds the target
+
+`kind` is the closed set of words that `--json` failures carry.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class SkillWorkerError(Exception):
+    """Base of every error the program raises on purpose.
+
+    `message` says what was wrong and where, `hint` what to do about it.
+    """
+
+    kind: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigurationError(SkillWorkerError):
+    """A setting is missing or wrong."""
+
+    kind = "configuration"
+
+
+class InvalidInput(SkillWorkerError):
+    """What was given breaks a rule that the message names."""
+
+    kind = "invalid"
+
+
+class ArtifactInvalid(InvalidInput):
+    """A skill written by a model breaks rules; `problems` go back to the author."""
+
+    def __init__(self, problems: list[str], *, hint: str = "") -> None:
+        super().__init__("; ".join(problems), hint=hint)
+        self.problems = problems
+
+
+class BundleInvalid(InvalidInput):
+    """A skill folder or zip breaks a rule."""
+
+
+class RuleInvalid(InvalidInput):
+    """A decision table breaks a rule."""
+
+
+class NotFound(SkillWorkerError):
+    """The thing asked for does not exist."""
+
+    kind = "not_found"
+
+
+class Refused(SkillWorkerError):
+    """A well-formed change may not be made as asked; the model may ask again, differently."""
+
+    kind = "refused"
+
+
+class Stale(SkillWorkerError):
+    """The target moved on since the change was prepared."""
+
+    kind = "stale"
+
+
+class KeyReused(SkillWorkerError):
+    """One idempotency key was used for two different requests."""
+
+    kind = "invalid"
+
+
+class RunFailed(SkillWorkerError):
+    """A ReAct run ended without an outcome."""
+
+    kind = "run_failed"
+
+
+class NoCommit(RunFailed):
+    """The model kept answering in prose after it was told to act."""
+
+    kind = "no_commit"
+
+
+class IterationsExhausted(RunFailed):
+    """The run used up its model calls."""
+
+    kind = "iterations"
+
+
+class LeaseLost(SkillWorkerError):
+    """Another worker has taken this work over; stop without touching it."""
+
+    kind = "lease_lost"
+
+
+class DependencyDown(SkillWorkerError):
+    """Something outside does not answer; `retry_after` is in seconds where it said so."""
+
+    kind = "dependency"
+    retryable = True
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
+
+
+class DatabaseDown(DependencyDown):
+    """PostgreSQL does not answer."""
+
+    kind = "database"
+
+
+class SkillApiDown(DependencyDown):
+    """The skill HTTP API does not answer, or says that it cannot now."""
+
+    kind = "skill_api"
+
+
+class ModelDown(DependencyDown):
+    """The language model does not answer, or says that it cannot now."""
+
+    kind = "model"
+
+
+class TargetBusy(DependencyDown):
+    """Another change holds the same target."""
+
+    kind = "busy"

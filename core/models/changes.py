@@ -1,0 +1,245 @@
+"""Changes: what is asked for, what was prepared, what it came to, and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from core.models.base import Model
+from core.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
+from core.models.skills import SkillArtifact
+
+
+class ChangeStatus(StrEnum):
+    """Where a change stands. `prepared` and `applying` are open."""
+
+    PREPARED = "prepared"
+    HELD = "held"
+    APPLYING = "applying"
+    APPLIED = "applied"
+    REJECTED = "rejected"
+    STALE = "stale"
+    FAILED = "failed"
+    REVERTED = "reverted"
+
+
+class ReceiptStatus(StrEnum):
+    """What a submitted change came to, for the model and the verdict."""
+
+    APPLIED = "applied"
+    HELD = "held"
+    KNOWN = "known"
+    ATTACHED = "attached"
+    PREPARED = "prepared"
+    NO_ACTION = "no_action"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+    @property
+    def is_outcome(self) -> bool:
+        """True where the run has come to something and may end (contracts, section 2)."""
+        return self not in {ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
+
+
+class Hit(Model):
+    """One ranked item of a search; higher `score` is more similar."""
+
+    id: str
+    kind: Kind
+    name: str
+    excerpt: str
+    score: float
+    agent_id: str | None = None
+    why: str = ""
+
+
+class FileRef(Model):
+    """A file of a stored bundle: its blob's SHA-256 (hex), its size in bytes, its mode."""
+
+    sha256: str
+    size: int
+    executable: bool = False
+
+
+class Snapshot(Model):
+    """The whole state of a target. `files` is set for skills, SKILL.md among them."""
+
+    content: str
+    name: str
+    files: Mapping[str, FileRef] | None = None
+
+
+class Fence(Model):
+    """The right to write for a candidate: lost once another worker raised the epoch."""
+
+    candidate_id: str
+    epoch: int
+
+
+class SubmitContext(Model):
+    """On whose behalf a change is asked for, and its idempotency key.
+
+    The key is made of thread, ordinal of the model's message and index of the call.
+    """
+
+    key: str
+    tenant_id: str
+    agent_id: str
+    feedback_id: str | None = None
+    feedback_content: str = ""
+    candidate_content: str = ""
+    fence: Fence | None = None
+
+
+class _Request(Model):
+    operation: Operation
+    target_id: str | None = None
+    merge_mode: MergeMode | None = None
+    relationship: Relationship | None = None
+    reason: str = ""
+
+
+class MemoryRequest(_Request):
+    """Ask to create, update or delete a memory."""
+
+    kind: Literal[Kind.MEMORY] = Kind.MEMORY
+    content: str = ""
+
+
+class RuleRequest(_Request):
+    """Ask to create, edit or delete a decision table."""
+
+    kind: Literal[Kind.DMN_RULE] = Kind.DMN_RULE
+    rule: RuleDraft = RuleDraft()
+
+
+class SkillRequest(_Request):
+    """Ask to create, update or delete a skill; without `artifact` the author writes it."""
+
+    kind: Literal[Kind.SKILL] = Kind.SKILL
+    artifact: SkillArtifact | None = None
+    relationship_analysis: str = ""
+    related_skill_ids: tuple[str, ...] = ()
+
+
+class AttachRequest(_Request):
+    """Ask to put existing skills on the agent's list; the target is the agent."""
+
+    kind: Literal[Kind.AGENT_SKILLS] = Kind.AGENT_SKILLS
+    operation: Operation = Operation.UPDATE
+    skill_ids: tuple[str, ...] = Field(min_length=1)
+
+
+class RestoreRequest(_Request):
+    """Ask to bring a target to a recorded state (None: absent), as reverting a change does."""
+
+    kind: Literal["RESTORE"] = "RESTORE"
+    target_kind: Kind
+    target_id: str
+    state: Snapshot | None
+    reverts: str | None = None
+
+
+ChangeRequest = Annotated[
+    MemoryRequest | RuleRequest | SkillRequest | AttachRequest | RestoreRequest,
+    Field(discriminator="kind"),
+]
+
+
+class Prepared(Model):
+    """What a committer made of a request; None as a state means that the target is absent.
+
+    `blobs` carries the bytes behind the file references of `after`, by SHA-256.
+    """
+
+    kind: Kind
+    target_id: str
+    target_name: str
+    operation: Operation
+    before: Snapshot | None
+    after: Snapshot | None
+    base_hash: str
+    blobs: Mapping[str, bytes] = Field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    reverts: str | None = None
+
+
+class Change(Model):
+    """A prepared change as it is stored: enough to apply it with neither model nor pod."""
+
+    id: str
+    key: str
+    digest: str
+    tenant_id: str
+    agent_id: str
+    kind: Kind
+    target_id: str
+    target_name: str
+    operation: Operation
+    before: Snapshot | None
+    after: Snapshot | None
+    base_hash: str
+    status: ChangeStatus
+    reason: str = ""
+    merge_mode: MergeMode | None = None
+    relationship: Relationship | None = None
+    feedback_id: str | None = None
+    feedback_content: str = ""
+    candidate_id: str | None = None
+    epoch: int | None = None
+    attempt: int = 1
+    warnings: tuple[str, ...] = ()
+    reverts: str | None = None
+    error: str | None = None
+    created_at: datetime | None = None
+    applied_at: datetime | None = None
+
+
+class Receipt(Model):
+    """What a submitted change came to. `hits` are the items a refusal points at."""
+
+    status: ReceiptStatus
+    message: str
+    change_id: str | None = None
+    kind: Kind | None = None
+    operation: Operation | None = None
+    target_id: str | None = None
+    target_name: str | None = None
+    warnings: tuple[str, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    category: str | None = None
+
+
+class HistoryStatus(StrEnum):
+    """What became of the attempt that a history record stands for."""
+
+    APPLIED = "applied"
+    FAILED = "failed"
+    REVERTED = "reverted"
+
+
+class HistoryRecord(Model):
+    """The audit row of an applied or attempted change (contracts, section 8)."""
+
+    id: str
+    knowledge_type: Kind
+    knowledge_id: str
+    knowledge_name: str
+    agent_id: str
+    tenant_id: str
+    operation: Operation
+    previous_content: str | None
+    new_content: str | None
+    previous_files: Mapping[str, FileRef] | None = None
+    new_files: Mapping[str, FileRef] | None = None
+    feedback_content: str
+    feedback_id: str | None
+    change_id: str
+    attempt: int
+    status: HistoryStatus
+    error: str | None = None
+    created_at: datetime | None = None

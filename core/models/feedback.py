@@ -1,0 +1,176 @@
+"""Feedback and what becomes of it: agents, candidates, verdicts, events."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import Field, JsonValue
+
+from core.models.base import Model
+from core.models.changes import Receipt
+
+
+class FeedbackStatus(StrEnum):
+    """Where a piece of feedback stands; the last six are ends."""
+
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    NO_ACTION = "no_action"
+    HELD = "held"
+    FAILED = "failed"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_end(self) -> bool:
+        """True where no worker will touch it again by itself."""
+        return self not in {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
+
+
+class Agent(Model):
+    """An agent that learns. `id` is unique over all tenants; `skills` are skill names."""
+
+    id: str
+    tenant_id: str
+    name: str
+    role: str = ""
+    goal: str = ""
+    persona: str = ""
+    skills: tuple[str, ...] = ()
+
+
+class NewFeedback(Model):
+    """Feedback as it comes in. `id` is the source's own; without one each call is a new piece."""
+
+    id: str | None = None
+    tenant_id: str
+    agent_ids: tuple[str, ...]
+    task: str = ""
+    content: str
+    author: str | None = None
+    events: tuple[JsonValue, ...] = ()
+
+
+class Usage(Model):
+    """Model calls and tokens spent."""
+
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            model_calls=self.model_calls + other.model_calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+class Feedback(Model):
+    """One thing a user said, as the inbox holds it.
+
+    `attempts` counts starts, `generation` the times a person asked to retry it, `error` is why
+    the last attempt failed, `retry_at` when the next is due.
+    """
+
+    id: str
+    source: str
+    source_id: str
+    tenant_id: str
+    agent_ids: tuple[str, ...]
+    task: str = ""
+    content: str
+    author: str | None = None
+    events: tuple[JsonValue, ...] = ()
+    status: FeedbackStatus = FeedbackStatus.QUEUED
+    generation: int = 1
+    attempts: int = 0
+    error: str | None = None
+    usage: Usage = Usage()
+    created_at: datetime | None = None
+    finished_at: datetime | None = None
+    retry_at: datetime | None = None
+
+
+class LearningCandidate(Model):
+    """What one agent could learn, in the words of the matcher."""
+
+    content: str = Field(description="what this agent could learn, in the language of the feedback")
+    intent_hint: str = Field(default="", description="one short phrase: what the user wants")
+
+
+class AgentFeedback(Model):
+    """One agent's part of a piece of feedback."""
+
+    agent_id: str
+    agent_name: str = ""
+    learning_candidate: LearningCandidate
+
+
+class MatchResult(Model):
+    """The answer of `match_feedback_to_agents`."""
+
+    agent_feedbacks: tuple[AgentFeedback, ...]
+
+
+class VerdictStatus(StrEnum):
+    """How one candidate ended."""
+
+    COMPLETED = "completed"
+    NO_ACTION = "no_action"
+    HELD = "held"
+    FAILED = "failed"
+
+
+class Verdict(Model):
+    """How one candidate ended, why, and by which receipts."""
+
+    status: VerdictStatus
+    reason: str = ""
+    receipts: tuple[Receipt, ...] = ()
+    usage: Usage = Usage()
+
+
+class Candidate(Model):
+    """What one agent could learn from one piece of feedback.
+
+    `epoch` is raised by whoever starts it; `position` orders the candidates of one feedback.
+    """
+
+    id: str
+    feedback_id: str
+    agent_id: str
+    agent_name: str
+    position: int
+    content: str
+    intent_hint: str = ""
+    generation: int = 1
+    epoch: int = 0
+    verdict: Verdict | None = None
+
+    @property
+    def thread(self) -> str:
+        """The id of the ReAct run's thread, which lives until a person asks to retry."""
+        return f"{self.id}:{self.generation}"
+
+
+class Outcome(Model):
+    """What a piece of feedback came to, as its source is told."""
+
+    status: FeedbackStatus
+    error: str | None = None
+
+
+class RunEvent(Model):
+    """Something that happened in a run; `name` is `noun.verb_past`."""
+
+    name: str
+    id: int | None = None
+    at: datetime | None = None
+    tenant_id: str | None = None
+    feedback_id: str | None = None
+    candidate_id: str | None = None
+    change_id: str | None = None
+    data: dict[str, JsonValue] = Field(default_factory=dict)

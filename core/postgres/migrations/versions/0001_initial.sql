@@ -1,0 +1,207 @@
+-- Feedback, runs, knowledge, changes, history, events and the search index.
+
+CREATE TABLE agents (
+    id          text PRIMARY KEY,
+    tenant_id   text NOT NULL,
+    name        text NOT NULL,
+    role        text NOT NULL DEFAULT '',
+    goal        text NOT NULL DEFAULT '',
+    persona     text NOT NULL DEFAULT '',
+    created_at  timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX agents_by_tenant ON agents (tenant_id, id);
+
+CREATE TABLE agent_skills (
+    agent_id    text NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
+    name        text NOT NULL,
+    added_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (agent_id, name)
+);
+CREATE INDEX agent_skills_by_name ON agent_skills (name);
+
+CREATE TABLE tenant_skills (
+    tenant_id   text NOT NULL,
+    name        text NOT NULL,
+    added_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, name)
+);
+
+CREATE TABLE feedback (
+    id            text PRIMARY KEY,
+    source        text NOT NULL,
+    source_id     text NOT NULL,
+    digest        text NOT NULL,
+    tenant_id     text NOT NULL,
+    agent_ids     text[] NOT NULL,
+    task          text NOT NULL DEFAULT '',
+    content       text NOT NULL,
+    author        text,
+    events        jsonb NOT NULL DEFAULT '[]',
+    status        text NOT NULL DEFAULT 'queued' CHECK (status IN (
+        'queued', 'processing', 'completed', 'no_action', 'held', 'failed', 'dead', 'cancelled')),
+    generation    integer NOT NULL DEFAULT 1,
+    attempts      integer NOT NULL DEFAULT 0,
+    error         text,
+    model_calls   integer NOT NULL DEFAULT 0,
+    input_tokens  bigint NOT NULL DEFAULT 0,
+    output_tokens bigint NOT NULL DEFAULT 0,
+    job_id        bigint,
+    retry_at      timestamptz,
+    acknowledged  boolean NOT NULL DEFAULT false,
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    finished_at   timestamptz,
+    UNIQUE (source, source_id)
+);
+CREATE INDEX feedback_by_age ON feedback (created_at DESC, id DESC);
+CREATE INDEX feedback_unfinished ON feedback (status, created_at)
+    WHERE status IN ('queued', 'processing');
+
+CREATE TABLE candidates (
+    id            text PRIMARY KEY,
+    feedback_id   text NOT NULL REFERENCES feedback (id),
+    agent_id      text NOT NULL,
+    agent_name    text NOT NULL,
+    position      integer NOT NULL,
+    content       text NOT NULL,
+    intent_hint   text NOT NULL DEFAULT '',
+    generation    integer NOT NULL DEFAULT 1,
+    epoch         bigint NOT NULL DEFAULT 0,
+    verdict       jsonb,
+    UNIQUE (feedback_id, position)
+);
+
+-- Model replies outside the ReAct thread: the first one stored under (key, ordinal) stays.
+CREATE TABLE model_replies (
+    key           text NOT NULL,
+    ordinal       integer NOT NULL,
+    reply         jsonb NOT NULL,
+    model_calls   integer NOT NULL,
+    input_tokens  bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (key, ordinal)
+);
+
+-- Memories and decision tables: an item is its versions; at most one of them is open.
+CREATE TABLE knowledge_versions (
+    item_id       text NOT NULL,
+    version       integer NOT NULL,
+    kind          text NOT NULL CHECK (kind IN ('MEMORY', 'DMN_RULE')),
+    tenant_id     text NOT NULL,
+    agent_id      text NOT NULL,
+    name          text NOT NULL,
+    name_key      text NOT NULL,
+    content       text NOT NULL,
+    hash          text NOT NULL,
+    relationship  text,
+    change_id     text NOT NULL,
+    feedback_id   text,
+    valid_from    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    valid_to      timestamptz,
+    PRIMARY KEY (item_id, version)
+);
+CREATE UNIQUE INDEX knowledge_current ON knowledge_versions (item_id) WHERE valid_to IS NULL;
+CREATE UNIQUE INDEX knowledge_rule_name ON knowledge_versions (tenant_id, agent_id, name_key)
+    WHERE valid_to IS NULL AND kind = 'DMN_RULE';
+CREATE INDEX knowledge_by_tenant ON knowledge_versions (tenant_id, kind, valid_from DESC)
+    WHERE valid_to IS NULL;
+
+CREATE TABLE blobs (
+    sha256        text PRIMARY KEY,
+    data          bytea NOT NULL
+);
+
+CREATE TABLE changes (
+    id               text PRIMARY KEY,
+    key              text NOT NULL,
+    digest           text NOT NULL,
+    attempt          integer NOT NULL DEFAULT 1,
+    tenant_id        text NOT NULL,
+    agent_id         text NOT NULL,
+    kind             text NOT NULL,
+    target_id        text NOT NULL,
+    target_name      text NOT NULL,
+    operation        text NOT NULL,
+    before           jsonb,
+    after            jsonb,
+    base_hash        text NOT NULL,
+    status           text NOT NULL CHECK (status IN (
+        'prepared', 'held', 'applying', 'applied', 'rejected', 'stale', 'failed', 'reverted')),
+    reason           text NOT NULL DEFAULT '',
+    merge_mode       text,
+    relationship     text,
+    feedback_id      text,
+    feedback_content text NOT NULL DEFAULT '',
+    candidate_id     text,
+    epoch            bigint,
+    warnings         jsonb NOT NULL DEFAULT '[]',
+    reverts          text,
+    error            text,
+    created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
+    applied_at       timestamptz,
+    UNIQUE (key, attempt)
+);
+-- One open intent a target: a second one waits.
+CREATE UNIQUE INDEX changes_open_target ON changes (tenant_id, kind, target_id)
+    WHERE status = 'applying';
+CREATE INDEX changes_by_age ON changes (created_at DESC, id DESC);
+CREATE INDEX changes_by_candidate ON changes (candidate_id, created_at);
+CREATE INDEX changes_by_target ON changes (tenant_id, kind, target_id, created_at);
+
+CREATE TABLE history (
+    id               text PRIMARY KEY,
+    knowledge_type   text NOT NULL,
+    knowledge_id     text NOT NULL,
+    knowledge_name   text NOT NULL,
+    agent_id         text NOT NULL,
+    tenant_id        text NOT NULL,
+    operation        text NOT NULL,
+    previous_content text,
+    new_content      text,
+    previous_files   jsonb,
+    new_files        jsonb,
+    feedback_content text NOT NULL,
+    feedback_id      text,
+    change_id        text NOT NULL,
+    attempt          integer NOT NULL,
+    status           text NOT NULL CHECK (status IN ('applied', 'failed', 'reverted')),
+    error            text,
+    created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
+    UNIQUE (change_id, attempt, status)
+);
+CREATE INDEX history_by_age ON history (created_at DESC, id DESC);
+CREATE INDEX history_by_feedback ON history (feedback_id);
+CREATE INDEX history_by_item ON history (tenant_id, knowledge_type, knowledge_id, created_at);
+
+CREATE TABLE run_events (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at            timestamptz NOT NULL DEFAULT clock_timestamp(),
+    name          text NOT NULL,
+    tenant_id     text,
+    feedback_id   text,
+    candidate_id  text,
+    change_id     text,
+    data          jsonb NOT NULL DEFAULT '{}'
+);
+CREATE INDEX run_events_by_feedback ON run_events (feedback_id, id);
+
+CREATE TABLE search_documents (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id     text NOT NULL,
+    kind          text NOT NULL,
+    item_id       text NOT NULL,
+    agent_id      text,
+    name          text NOT NULL,
+    content       text NOT NULL,
+    length        integer NOT NULL,
+    version       text NOT NULL DEFAULT '',
+    UNIQUE (tenant_id, kind, item_id)
+);
+CREATE TABLE search_postings (
+    tenant_id     text NOT NULL,
+    term          text NOT NULL,
+    document_id   bigint NOT NULL REFERENCES search_documents (id) ON DELETE CASCADE,
+    tf            smallint NOT NULL,
+    PRIMARY KEY (tenant_id, term, document_id)
+);
+CREATE INDEX search_postings_by_document ON search_postings (document_id);
