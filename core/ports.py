@@ -145,8 +145,8 @@ class Knowledge(Protocol):
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
         """Give an item as it stands. Raises NotFound, also where it was deleted."""
 
-    async def find_by_name(self, kind: Kind, tenant_id: str, name: str) -> KnowledgeItem | None:
-        """Give the item of exactly that name (NFC, case folded), or None."""
+    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
+        """Give the agent's decision table of that name (NFC, case folded), or None."""
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Give all versions, oldest first, with the span each was valid. Raises NotFound."""
