@@ -1,0 +1,1 @@
+"""One committer a kind of knowledge; they do not know each other."""
