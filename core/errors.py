@@ -10,6 +10,7 @@
      │   └─ RuleInvalid          invalid        a decision table breaks a rule
      ├─ NotFound                 not_found      the thing asked for does not exist
      ├─ Refused                  refused        a well-formed change may not be made (told to the model)
+     │   └─ AlreadyExists        refused        a CREATE under a name that is taken
      ├─ Stale                    stale          the target moved since the change was prepared
      ├─ KeyReused                invalid        one idempotency key, two different requests
      ├─ RunFailed                run_failed     a ReAct run ended without an outcome
@@ -83,6 +84,16 @@ class Refused(SkillWorkerError):
     """A well-formed change may not be made as asked; the model may ask again, differently."""
 
     kind = "refused"
+
+
+class AlreadyExists(Refused):
+    """A CREATE under a name that is taken; the item that has it is told."""
+
+    def __init__(self, message: str, *, item_id: str, name: str, content: str, hint: str) -> None:
+        super().__init__(message, hint=hint)
+        self.item_id = item_id
+        self.name = name
+        self.content = content
 
 
 class Stale(SkillWorkerError):

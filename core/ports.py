@@ -148,6 +148,11 @@ class Knowledge(Protocol):
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
         """Give the agent's decision table of that name (NFC, case folded), or None."""
 
+    async def find_same(
+        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+    ) -> KnowledgeItem | None:
+        """Give the agent's item that says exactly this (NFC, case and white space folded)."""
+
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Give all versions, oldest first, with the span each was valid. Raises NotFound."""
 
@@ -219,6 +224,9 @@ class ChangeLog(Protocol):
 
         Raises TargetBusy while another intent holds the target, LeaseLost when fenced off.
         """
+
+    async def abandoned(self, older_than: float) -> Sequence[Change]:
+        """Give intents older than `older_than` seconds that no unfinished feedback will resume."""
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""

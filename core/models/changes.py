@@ -135,12 +135,16 @@ class AttachRequest(_Request):
 
 
 class RestoreRequest(_Request):
-    """Ask to bring a target to a recorded state (None: absent), as reverting a change does."""
+    """Ask to bring a target to a recorded state (None: absent), as reverting a change does.
+
+    Refused where the target no longer has `expected_hash`: a later change stands in the way.
+    """
 
     kind: Literal["RESTORE"] = "RESTORE"
     target_kind: Kind
     target_id: str
     state: Snapshot | None
+    expected_hash: str
     reverts: str | None = None
 
 

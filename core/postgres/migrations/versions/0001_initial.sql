@@ -92,7 +92,8 @@ CREATE TABLE knowledge_versions (
     name          text NOT NULL,
     name_key      text NOT NULL,
     content       text NOT NULL,
-    hash          text NOT NULL,
+    hash          text NOT NULL,      -- SHA-256 of content: what base_hash is compared with
+    same_key      text NOT NULL,      -- hash of the normalised content: finds exact duplicates
     relationship  text,
     change_id     text NOT NULL,
     feedback_id   text,
@@ -103,6 +104,8 @@ CREATE TABLE knowledge_versions (
 CREATE UNIQUE INDEX knowledge_current ON knowledge_versions (item_id) WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX knowledge_rule_name ON knowledge_versions (tenant_id, agent_id, name_key)
     WHERE valid_to IS NULL AND kind = 'DMN_RULE';
+CREATE INDEX knowledge_same ON knowledge_versions (tenant_id, agent_id, kind, same_key)
+    WHERE valid_to IS NULL;
 CREATE INDEX knowledge_by_tenant ON knowledge_versions (tenant_id, kind, valid_from DESC)
     WHERE valid_to IS NULL;
 

@@ -1,0 +1,50 @@
+"""Hashes that tell whether a target still is what a change was prepared against (pure)."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+
+from core.models import ChangeRequest, Snapshot
+
+ABSENT = "absent"
+
+
+def sha256(data: bytes) -> str:
+    """SHA-256 of `data`, in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of the UTF-8 bytes of `text`, in hex."""
+    return sha256(text.encode("utf-8"))
+
+
+def state_hash(state: Snapshot | None) -> str:
+    """Hash of a target's state, `ABSENT` for none.
+
+    For a skill it is the hash of the folder, the same that the skill API carries in If-Match.
+    """
+    if state is None:
+        return ABSENT
+    if state.files is None:
+        return text_hash(state.content)
+    lines = (
+        f"{path}\0{int(ref.executable)}\0{ref.sha256}\n" for path, ref in sorted(state.files.items())
+    )
+    return text_hash("".join(lines))
+
+
+def same_key(text: str) -> str:
+    """Hash of `text` with normal form, case and white space folded: equal means a duplicate."""
+    return text_hash(" ".join(unicodedata.normalize("NFC", text).casefold().split()))
+
+
+def name_key(name: str) -> str:
+    """The form under which names are compared: NFC, case and white space folded."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+def request_digest(request: ChangeRequest) -> str:
+    """Hash of a request: the same idempotency key must come with the same digest."""
+    return text_hash(request.model_dump_json())
