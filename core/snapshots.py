@@ -29,10 +29,10 @@ def state_hash(state: Snapshot | None) -> str:
         return ABSENT
     if state.files is None:
         return text_hash(state.content)
-    lines = (
-        f"{path}\0{int(ref.executable)}\0{ref.sha256}\n" for path, ref in sorted(state.files.items())
+    files = sorted(state.files.items())
+    return text_hash(
+        "".join(f"{path}\0{int(ref.executable)}\0{ref.sha256}\n" for path, ref in files)
     )
-    return text_hash("".join(lines))
 
 
 def same_key(text: str) -> str:
