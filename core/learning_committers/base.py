@@ -1,11 +1,24 @@
-"""What every committer's public entry needs: the gate, and on whose behalf it is called."""
+"""What committers share: who they are called for, and items that live in our own database."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.models import SubmitContext
-from core.ports import Gate
+from core.errors import NotFound, Refused
+from core.models import (
+    Change,
+    ChangeRequest,
+    Kind,
+    KnowledgeItem,
+    Operation,
+    Prepared,
+    Snapshot,
+    SubmitContext,
+)
+from core.ports import Gate, Knowledge, Settlement
+from core.snapshots import state_hash, text_hash
+
+ID_CHARS = 16
 
 
 @dataclass(frozen=True)
@@ -14,3 +27,82 @@ class CommitDeps:
 
     gate: Gate
     context: SubmitContext
+
+
+class ItemCommitter:
+    """Carries out changes of a kind whose items are rows of ours: nothing happens outside."""
+
+    def __init__(self, kind: Kind, knowledge: Knowledge) -> None:
+        self._kind = kind
+        self._knowledge = knowledge
+
+    async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
+        """Give the item as it stands, None where it is absent or deleted."""
+        try:
+            return snapshot(await self._knowledge.get(self._kind, tenant_id, target_id))
+        except NotFound:
+            return None
+
+    async def apply(self, change: Change) -> None:
+        """Do nothing: the item is written by `record`, in the transaction of its history row."""
+
+    async def record(self, change: Change, settlement: Settlement) -> None:
+        """Write the item's next version. Raises Stale."""
+        await settlement.write_item(change)
+
+    async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
+        """Give the item that an UPDATE or DELETE names, if it is the agent's own."""
+        if not request.target_id:
+            raise Refused(
+                f"{request.operation} of a {self._kind} needs the id of the item",
+                hint="search_similar_knowledge gives ids",
+            )
+        item = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
+        if item.agent_id != context.agent_id:
+            raise Refused(
+                f"{self._kind} {item.id} belongs to agent {item.agent_id}",
+                hint="an agent changes only what it has learnt itself",
+            )
+        return item
+
+    def _prepared(
+        self, item: KnowledgeItem, operation: Operation, after: Snapshot | None
+    ) -> Prepared:
+        """Prepare a change of an existing item."""
+        before = snapshot(item)
+        return Prepared(
+            kind=self._kind,
+            target_id=item.id,
+            target_name=after.name if after else item.name,
+            operation=operation,
+            before=before,
+            after=after,
+            base_hash=state_hash(before),
+        )
+
+    def _created(self, target_id: str, after: Snapshot) -> Prepared:
+        """Prepare a new item."""
+        return Prepared(
+            kind=self._kind,
+            target_id=target_id,
+            target_name=after.name,
+            operation=Operation.CREATE,
+            before=None,
+            after=after,
+            base_hash=state_hash(None),
+        )
+
+
+def split_names(names: str) -> tuple[str, ...]:
+    """Split a comma-separated list of names; blanks and repetitions are dropped."""
+    return tuple(dict.fromkeys(part.strip() for part in names.split(",") if part.strip()))
+
+
+def snapshot(item: KnowledgeItem) -> Snapshot:
+    """The state of an item."""
+    return Snapshot(content=item.content, name=item.name)
+
+
+def new_item_id(prefix: str, key: str) -> str:
+    """An id that the same idempotency key always gives again."""
+    return f"{prefix}-{text_hash(key)[:ID_CHARS]}"

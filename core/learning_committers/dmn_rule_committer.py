@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
-from core.learning_committers.base import CommitDeps
-from core.models import MergeMode, Operation, Receipt, Relationship, RuleDraft, RuleRequest
+from collections.abc import Callable
+from itertools import count
+
+from core.decision_table import draft_to_table, edit_xml, parse_xml, render_text, to_xml
+from core.errors import AlreadyExists, Refused
+from core.learning_committers.base import CommitDeps, ItemCommitter, new_item_id
+from core.models import (
+    ChangeRequest,
+    Kind,
+    KnowledgeItem,
+    MergeMode,
+    Operation,
+    Prepared,
+    Receipt,
+    Relationship,
+    RuleDraft,
+    RuleRequest,
+    Snapshot,
+    SubmitContext,
+)
+from core.ports import Knowledge
 
 
 async def commit_to_dmn_rule(
@@ -27,3 +46,57 @@ async def commit_to_dmn_rule(
         reason=reason,
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
+
+class DmnRuleCommitter(ItemCommitter):
+    """Prepares decision tables; an edit leaves every row it does not name as it was."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__(Kind.DMN_RULE, knowledge)
+
+    async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
+        """Make before and after of a rule request; see `core.ports.Committer`."""
+        assert isinstance(request, RuleRequest)
+        if request.operation is Operation.CREATE:
+            return await self._create(request, context)
+        item = await self._target(request, context)
+        if request.operation is Operation.DELETE:
+            return self._prepared(item, Operation.DELETE, None)
+        return await self._edit(item, request, context)
+
+    async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
+        table = draft_to_table(request.rule, new_row_id=_row_ids(context.key))
+        await self._refuse_taken(table.name, context, but=None)
+        rule_id = new_item_id("rule", context.key)
+        xml = to_xml(table, decision_id=rule_id)
+        return self._created(rule_id, Snapshot(content=xml, name=table.name))
+
+    async def _edit(
+        self, item: KnowledgeItem, request: RuleRequest, context: SubmitContext
+    ) -> Prepared:
+        row_ids = _row_ids(context.key)
+        xml = edit_xml(item.content, request.rule, request.merge_mode, new_row_id=row_ids)
+        table = parse_xml(xml)
+        if not table.rows:
+            raise Refused(
+                f"the edit leaves {table.name!r} without a row",
+                hint="use operation DELETE to remove the whole table",
+            )
+        await self._refuse_taken(table.name, context, but=item.id)
+        return self._prepared(item, Operation.UPDATE, Snapshot(content=xml, name=table.name))
+
+    async def _refuse_taken(self, name: str, context: SubmitContext, *, but: str | None) -> None:
+        taken = await self._knowledge.find_rule(context.tenant_id, context.agent_id, name)
+        if taken is not None and taken.id != but:
+            raise AlreadyExists(
+                f"a decision table named {taken.name!r} exists",
+                item_id=taken.id,
+                name=taken.name,
+                content=render_text(parse_xml(taken.content)),
+                hint=f"call again with operation UPDATE and rule_id {taken.id}",
+            )
+
+
+def _row_ids(key: str) -> Callable[[], str]:
+    """Row ids that the same idempotency key always gives again."""
+    numbers = count(1)
+    return lambda: new_item_id("row", f"{key}#{next(numbers)}")

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from core.learning_committers.base import CommitDeps
-from core.models import MemoryRequest, MergeMode, Operation, Receipt, Relationship
+from core.errors import Refused
+from core.learning_committers.base import CommitDeps, ItemCommitter, new_item_id, snapshot
+from core.models import (
+    ChangeRequest,
+    Kind,
+    MemoryRequest,
+    MergeMode,
+    Operation,
+    Prepared,
+    Receipt,
+    Relationship,
+    Snapshot,
+    SubmitContext,
+)
+from core.ports import Knowledge
 
 
 async def commit_to_memory(
@@ -27,3 +40,52 @@ async def commit_to_memory(
         reason=reason,
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
+
+NAME_CHARS = 60
+
+
+class MemoryCommitter(ItemCommitter):
+    """Prepares memories; an exact duplicate is prepared as no change at all."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        super().__init__(Kind.MEMORY, knowledge)
+
+    async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
+        """Make before and after of a memory request; see `core.ports.Committer`."""
+        assert isinstance(request, MemoryRequest)
+        if request.operation is Operation.CREATE:
+            return await self._create(request, context)
+        item = await self._target(request, context)
+        if request.operation is Operation.DELETE:
+            return self._prepared(item, Operation.DELETE, None)
+        text = _merged(item.content, _content(request), request.merge_mode)
+        return self._prepared(item, Operation.UPDATE, _state(text))
+
+    async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
+        text = _content(request)
+        same = await self._knowledge.find_same(
+            Kind.MEMORY, context.tenant_id, context.agent_id, text
+        )
+        if same is not None:
+            return self._prepared(same, Operation.UPDATE, snapshot(same))
+        return self._created(new_item_id("mem", context.key), _state(text))
+
+
+def _content(request: MemoryRequest) -> str:
+    text = request.content.strip()
+    if not text:
+        raise Refused("the memory has no content", hint="say what is to be remembered")
+    return text
+
+
+def _merged(old: str, new: str, mode: MergeMode | None) -> str:
+    """EXTEND keeps every character of the old text; the others put the new one in its place."""
+    if mode is not MergeMode.EXTEND or new.startswith(old):
+        return new
+    return old if new in old else f"{old}\n{new}"
+
+
+def _state(text: str) -> Snapshot:
+    line = " ".join(text.split())
+    name = line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1] + "…"
+    return Snapshot(content=text, name=name)

@@ -131,7 +131,7 @@ class AttachRequest(_Request):
 
     kind: Literal[Kind.AGENT_SKILLS] = Kind.AGENT_SKILLS
     operation: Operation = Operation.UPDATE
-    skill_ids: tuple[str, ...] = Field(min_length=1)
+    skill_ids: tuple[str, ...]
 
 
 class RestoreRequest(_Request):

@@ -1,0 +1,81 @@
+"""An agent's list of skills: giving it skills that others have learnt."""
+
+from __future__ import annotations
+
+from core.errors import NotFound, Refused
+from core.learning_committers.base import CommitDeps, split_names
+from core.models import (
+    Agent,
+    AttachRequest,
+    Change,
+    ChangeRequest,
+    Kind,
+    Operation,
+    Prepared,
+    Receipt,
+    Snapshot,
+    SubmitContext,
+)
+from core.ports import Agents, Settlement, SkillStore
+from core.snapshots import state_hash
+
+
+async def attach_skills_to_agent(
+    agent_id: str, skill_ids: str, reason: str = "", *, deps: CommitDeps
+) -> Receipt:
+    """Submit that existing skills (comma-separated names) go on the agent's list."""
+    request = AttachRequest(target_id=agent_id, skill_ids=split_names(skill_ids), reason=reason)
+    return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
+
+
+class AgentSkillsCommitter:
+    """Prepares an agent's list with more names on it; the state is one name a line."""
+
+    def __init__(self, agents: Agents, skills: SkillStore) -> None:
+        self._agents = agents
+        self._skills = skills
+
+    async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
+        """Make before and after of the list; see `core.ports.Committer`."""
+        assert isinstance(request, AttachRequest)
+        if not request.skill_ids:
+            raise Refused("no skill is named", hint="give skill_ids, separated by commas")
+        agent = await self._agents.get(context.agent_id)
+        if agent.tenant_id != context.tenant_id:
+            raise Refused(f"agent {agent.id} belongs to another tenant")
+        for name in request.skill_ids:
+            if await self._skills.read(name, context.tenant_id) is None:
+                raise NotFound(
+                    f"there is no skill named {name!r}",
+                    hint="search_similar_knowledge gives the names of skills",
+                )
+        before = _state(agent)
+        after = _state(agent.model_copy(update={"skills": (*agent.skills, *request.skill_ids)}))
+        return Prepared(
+            kind=Kind.AGENT_SKILLS,
+            target_id=agent.id,
+            target_name=agent.name,
+            operation=Operation.UPDATE,
+            before=before,
+            after=after,
+            base_hash=state_hash(before),
+        )
+
+    async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
+        """Give the list as it stands, None where there is no such agent in the tenant."""
+        try:
+            agent = await self._agents.get(target_id)
+        except NotFound:
+            return None
+        return _state(agent) if agent.tenant_id == tenant_id else None
+
+    async def apply(self, change: Change) -> None:
+        """Do nothing: the list is ours and is set by `record`."""
+
+    async def record(self, change: Change, settlement: Settlement) -> None:
+        """Set the list. Raises Stale."""
+        await settlement.set_agent_skills(change)
+
+
+def _state(agent: Agent) -> Snapshot:
+    return Snapshot(content="\n".join(sorted(set(agent.skills))), name=agent.name)

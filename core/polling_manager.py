@@ -1,0 +1,210 @@
+"""From a source to a definite end: fetch, match, run, acknowledge. Knows no kind of knowledge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from core.errors import DependencyDown, InvalidInput, LeaseLost, SkillWorkerError
+from core.feedback_matcher import MatchDeps, match_feedback_to_agents
+from core.models import (
+    Agent,
+    Candidate,
+    Feedback,
+    FeedbackStatus,
+    Outcome,
+    RunEvent,
+    Verdict,
+    VerdictStatus,
+)
+from core.ports import Agents, FeedbackSource, Inbox, Journal, Runs
+from core.react_agent import process_feedback_with_react
+from core.react_deps import ReactDeps
+
+log = structlog.get_logger(__name__)
+
+# The first of these that one of the candidates came to is what the feedback came to.
+_PRECEDENCE = (
+    (VerdictStatus.FAILED, FeedbackStatus.FAILED),
+    (VerdictStatus.HELD, FeedbackStatus.HELD),
+    (VerdictStatus.COMPLETED, FeedbackStatus.COMPLETED),
+    (VerdictStatus.NO_ACTION, FeedbackStatus.NO_ACTION),
+)
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Back-off between attempts, in seconds; `jitter` gives a share in [0, 1)."""
+
+    max_attempts: int
+    base: float
+    longest: float
+    jitter: Callable[[], float]
+
+    def delay(self, attempts: int, retry_after: float | None) -> float:
+        """Seconds to wait after the given number of attempts, at least `retry_after`."""
+        backoff = min(self.longest, self.base * 2.0 ** (attempts - 1))
+        return max(retry_after or 0.0, backoff * (0.5 + self.jitter() / 2))
+
+
+@dataclass(frozen=True)
+class PollingDeps:
+    """What polling works with. `sources` are all but the inbox, by name."""
+
+    inbox: Inbox
+    runs: Runs
+    agents: Agents
+    journal: Journal
+    sources: Mapping[str, FeedbackSource]
+    matching: MatchDeps
+    react: ReactDeps
+    retry: RetryPolicy
+    max_chars: int
+
+
+async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: PollingDeps) -> int:
+    """Move what a source has into the inbox, each new piece with its job; gives their number."""
+    pieces = await source.fetch(limit)
+    if not pieces:
+        return 0
+    stored = await deps.inbox.add(source.name, pieces)
+    return sum(new for _, new in stored)
+
+
+async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
+    """Bring one piece of feedback to its end, or queue it again; the body of its job."""
+    feedback = await deps.inbox.claim(feedback_id)
+    if feedback is None:
+        return
+    with structlog.contextvars.bound_contextvars(
+        feedback_id=feedback.id, tenant_id=feedback.tenant_id, attempt=feedback.attempts
+    ):
+        await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
+        try:
+            verdicts = await learn(feedback, deps=deps)
+        except LeaseLost:
+            log.warning("lease.lost")
+        except asyncio.CancelledError:
+            await asyncio.shield(deps.inbox.give_back(feedback.id, "the worker was stopped", 0))
+            raise
+        except SkillWorkerError as error:
+            await _fail(feedback, error, deps)
+        except Exception as error:
+            log.exception("feedback.broke")
+            await _fail(feedback, _unexpected(error), deps)
+        else:
+            await _end(feedback, outcome_of(verdicts), deps)
+
+
+async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
+    """Match the feedback to its agents and run each candidate, one after another.
+
+    Raises retryable errors; what is wrong with one candidate for good becomes its verdict.
+    """
+    _check(feedback, deps.max_chars)
+    agents = {agent.id: agent for agent in await _agents(feedback, deps)}
+    candidates = await deps.runs.candidates(feedback.id)
+    if not candidates:
+        matched = await match_feedback_to_agents(
+            feedback, list(agents.values()), feedback.task, feedback.events, deps=deps.matching
+        )
+        candidates = await deps.runs.save_candidates(feedback, matched.agent_feedbacks)
+    return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
+
+
+async def _run(feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps) -> Verdict:
+    if candidate.verdict is not None and candidate.generation == feedback.generation:
+        return candidate.verdict
+    started = await deps.runs.start(candidate, feedback.generation)
+    with structlog.contextvars.bound_contextvars(candidate_id=started.id, agent_id=agent.id):
+        try:
+            verdict = await process_feedback_with_react(
+                agent.id,
+                feedback.content,
+                candidate=started,
+                feedback=feedback,
+                agent=agent,
+                deps=deps.react,
+            )
+        except SkillWorkerError as error:
+            if error.retryable or isinstance(error, LeaseLost):
+                raise
+            verdict = Verdict(status=VerdictStatus.FAILED, reason=_reason(error))
+        await deps.runs.finish(started, verdict)
+    return verdict
+
+
+def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
+    """The end that a piece of feedback comes to by the verdicts on its candidates."""
+    for verdict_status, status in _PRECEDENCE:
+        found = [verdict for verdict in verdicts if verdict.status is verdict_status]
+        if found:
+            failed = verdict_status is VerdictStatus.FAILED
+            return Outcome(status=status, error=found[0].reason if failed else None)
+    return Outcome(status=FeedbackStatus.NO_ACTION)
+
+
+def _check(feedback: Feedback, max_chars: int) -> None:
+    if not feedback.content.strip():
+        raise InvalidInput("the feedback is blank")
+    if len(feedback.content) > max_chars:
+        raise InvalidInput(
+            f"the feedback has {len(feedback.content)} characters, {max_chars} are allowed",
+            hint="raise FEEDBACK_MAX_CHARS, or split it",
+        )
+    if not feedback.agent_ids:
+        raise InvalidInput("the feedback names no agent")
+
+
+async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
+    """Give the agents the feedback names. Raises NotFound, InvalidInput on another tenant's."""
+    agents = [await deps.agents.get(agent_id) for agent_id in feedback.agent_ids]
+    for agent in agents:
+        if agent.tenant_id != feedback.tenant_id:
+            raise InvalidInput(
+                f"agent {agent.id} belongs to tenant {agent.tenant_id}, "
+                f"the feedback to {feedback.tenant_id}"
+            )
+    return agents
+
+
+async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) -> None:
+    if not error.retryable:
+        await _end(feedback, Outcome(status=FeedbackStatus.FAILED, error=_reason(error)), deps)
+    elif feedback.attempts >= deps.retry.max_attempts:
+        reason = f"gave up after {feedback.attempts} attempts: {_reason(error)}"
+        await _end(feedback, Outcome(status=FeedbackStatus.DEAD, error=reason), deps)
+    else:
+        after = error.retry_after if isinstance(error, DependencyDown) else None
+        delay = deps.retry.delay(feedback.attempts, after)
+        await deps.inbox.give_back(feedback.id, _reason(error), delay)
+        await _tell(feedback, "feedback.retried", deps, error=error.message, delay=round(delay, 1))
+
+
+async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
+    await deps.inbox.finish(feedback.id, outcome)
+    source = deps.sources.get(feedback.source)
+    if source is not None:
+        await source.acknowledge(feedback.source_id, outcome)
+    await _tell(feedback, "feedback.finished", deps, status=outcome.status, error=outcome.error)
+
+
+async def _tell(
+    feedback: Feedback, name: str, deps: PollingDeps, **data: str | int | float | None
+) -> None:
+    event = RunEvent(
+        name=name, tenant_id=feedback.tenant_id, feedback_id=feedback.id, data=dict(data)
+    )
+    await deps.journal.emit(event)
+
+
+def _reason(error: SkillWorkerError) -> str:
+    return f"{error.kind}: {error.message}" + (f" ({error.hint})" if error.hint else "")
+
+
+def _unexpected(error: Exception) -> DependencyDown:
+    """A defect of ours is tried again, in case it passes; the log has its trace."""
+    return DependencyDown(f"unexpected {type(error).__name__}: {error}")
