@@ -208,3 +208,11 @@ CREATE TABLE search_postings (
     PRIMARY KEY (tenant_id, term, document_id)
 );
 CREATE INDEX search_postings_by_document ON search_postings (document_id);
+
+-- Which versions of the schemas that libraries bring have been put in.
+CREATE TABLE component_versions (
+    component     text NOT NULL,
+    version       text NOT NULL,
+    applied_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (component, version)
+);

@@ -1,0 +1,196 @@
+"""Make, start and stop one PostgreSQL data directory with the programs of the wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import stat
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil  # type: ignore[import-untyped]
+
+from core.embedded.postgres_system_user import ServerUser
+from core.embedded.postgres_wheel import MAJOR_VERSION, programs
+from core.errors import ConfigurationError, DatabaseDown
+
+PORT = 5432
+START_SECONDS = 60
+ORPHAN_SECONDS = 10.0
+LOG_TAIL_CHARACTERS = 1_500
+SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
+SERVER_HINT = "Free some disk space or mend the cause above; or set DATABASE_URL to a server."
+
+
+class Cluster:
+    """One data directory. Its methods are not safe against each other: callers take turns."""
+
+    def __init__(self, data: Path, user: ServerUser | None) -> None:
+        self._data = data
+        self._user = user
+        self._log = data / "server.log"
+        self._programs = programs()
+
+    def ensure_running(self) -> str:
+        """Make the data directory and start its server where needed; give the URI.
+
+        Raises ConfigurationError where another PostgreSQL wrote the data, DatabaseDown where
+        the server does not start.
+        """
+        self._refuse_other_version()
+        if self._postmaster() is None:
+            self._clear_remains()
+            if not (self._data / "PG_VERSION").exists():
+                self._make()
+            self._start()
+        return self._uri()
+
+    def stop(self) -> None:
+        """Stop the server where one runs; connections are ended, transactions rolled back."""
+        if self._postmaster() is None:
+            return
+        for mode in ("fast", "immediate"):
+            try:
+                self._run("pg_ctl", "-D", str(self._data), "-w", "-t", "30", "-m", mode, "stop")
+            except subprocess.CalledProcessError:
+                if self._postmaster() is None:
+                    return
+            else:
+                return
+
+    def _refuse_other_version(self) -> None:
+        try:
+            found = (self._data / "PG_VERSION").read_text().strip()
+        except FileNotFoundError:
+            return
+        if found != str(MAJOR_VERSION):
+            raise ConfigurationError(
+                f"{self._data} was written by PostgreSQL {found}, and this is {MAJOR_VERSION}.",
+                hint="Dump it with that version, or set SKILL_WORKER_HOME to a new directory.",
+            )
+
+    def _make(self) -> None:
+        self._data.mkdir(mode=0o700, exist_ok=True)
+        if self._user:
+            os.chown(self._data, self._user.uid, self._user.gid)
+        try:
+            # The builtin provider sorts and folds Korean alike on every machine.
+            self._run(
+                "initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8",
+                "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
+                "-D", str(self._data),
+            )  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            raise self._down("be made", error) from error
+
+    def _start(self) -> None:
+        options = {
+            "listen_addresses": "",
+            "port": str(PORT),
+            "unix_socket_directories": str(self._socket_directory()),
+            "unix_socket_permissions": "0700",
+        }
+        flags = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
+        try:
+            self._run(
+                "pg_ctl", "-D", str(self._data), "-w", "-t", str(START_SECONDS),
+                "-l", str(self._log), "-o", flags, "start",
+            )  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            raise self._down("be started", error) from error
+
+    def _down(self, what: str, error: subprocess.CalledProcessError) -> DatabaseDown:
+        said = "\n".join(filter(None, (str(error.stderr).strip(), self._log_tail())))
+        return DatabaseDown(
+            f"The embedded PostgreSQL in {self._data} could not {what}:\n{said}", hint=SERVER_HINT
+        )
+
+    def _log_tail(self) -> str:
+        try:
+            return self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:].strip()
+        except OSError:
+            return ""
+
+    def _uri(self) -> str:
+        directory = (self._data / "postmaster.pid").read_text().splitlines()[4]
+        return f"postgresql://postgres@/postgres?host={quote(directory, safe='')}&port={PORT}"
+
+    def _socket_directory(self) -> Path:
+        """Give the data directory, or where that is no name for a socket, a private short one."""
+        name = str(self._data)
+        fits = len(os.fsencode(f"{name}/.s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
+        if fits and not set(name) & set(",\"'\\"):
+            return self._data
+        digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+        short = Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
+        owner = self._user.uid if self._user else os.geteuid()
+        try:
+            short.mkdir(mode=0o700)
+            if self._user:
+                os.chown(short, self._user.uid, self._user.gid)
+        except FileExistsError:
+            found = short.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+                raise ConfigurationError(
+                    f"{short} belongs to another user; the server's socket would go there.",
+                    hint="Set SKILL_WORKER_HOME to a shorter path.",
+                ) from None
+        return short
+
+    def _postmaster(self) -> int | None:
+        """Give the process id of our running server; a reused id or a zombie is none."""
+        try:
+            process = psutil.Process(int(self._pid_file().read_text().split("\n", 1)[0]))
+            is_ours = process.status() != psutil.STATUS_ZOMBIE and self._works_here(process)
+            return int(process.pid) if is_ours else None
+        except (OSError, ValueError, psutil.Error):
+            return None
+
+    def _pid_file(self) -> Path:
+        return self._data / "postmaster.pid"
+
+    def _works_here(self, process: psutil.Process) -> bool:
+        return "postgres" in process.name() and process.cwd() == str(self._data)
+
+    def _clear_remains(self) -> None:
+        """Clear what a killed server left, once its last process is gone."""
+        if not self._pid_file().exists():
+            return
+        deadline = time.monotonic() + ORPHAN_SECONDS
+        while self._has_orphans() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self._pid_file().unlink(missing_ok=True)
+
+    def _has_orphans(self) -> bool:
+        for process in psutil.process_iter():
+            try:
+                if self._works_here(process):
+                    return True
+            except psutil.Error:
+                continue
+        return False
+
+    def _run(self, program: str, *arguments: str) -> None:
+        """Run a program; files take its output, since a server would hold a pipe open."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+            done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
+                [str(self._programs / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self._data,
+                env={**os.environ, "LC_ALL": "C"},
+                user=self._user.uid if self._user else None,
+                group=self._user.gid if self._user else None,
+                extra_groups=[] if self._user else None,
+                check=False,
+            )
+            if done.returncode:
+                output.seek(0)
+                raise subprocess.CalledProcessError(
+                    done.returncode, program, stderr=output.read()[-LOG_TAIL_CHARACTERS:]
+                )

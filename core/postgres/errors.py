@@ -1,0 +1,49 @@
+"""What PostgreSQL says, in the words of the program: translated here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors as pg
+
+from core.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
+
+DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
+SCHEMA_HINT = "Run `skill-worker db migrate`."
+_SETUP = (
+    pg.InvalidCatalogName,
+    pg.InvalidAuthorizationSpecification,
+    pg.InsufficientPrivilege,
+)
+_SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
+_GONE = (psycopg.OperationalError, psycopg.InterfaceError)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what psycopg raises inside into the program's errors.
+
+    A store that expects an error of its own (a unique index, say) catches it further inside.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"text that is not valid Unicode: {error.reason}") from error
+
+
+def translate(error: psycopg.Error) -> SkillWorkerError:
+    """Sort a psycopg error into the program's tree."""
+    said = str(error).strip()
+    if isinstance(error, _SETUP):
+        return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
+    if isinstance(error, _SCHEMA):
+        return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)
+    if isinstance(error, psycopg.DataError):
+        return InvalidInput(f"PostgreSQL cannot store this value: {said}")
+    if isinstance(error, _GONE):
+        return DatabaseDown(f"PostgreSQL does not answer: {said}", hint=DOWN_HINT)
+    return SkillWorkerError(f"PostgreSQL refused a statement: {said}")

@@ -1,0 +1,159 @@
+"""Bring the three schemas (ours, the job engine's, the saver's) to date, one process at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from typing import TypeAlias, cast
+
+import psycopg
+from psycopg import errors as pg
+from psycopg.rows import DictRow, dict_row
+
+from core.errors import ConfigurationError, DatabaseDown
+from core.postgres.errors import translated
+from core.postgres.queries import sql
+from core.postgres.schema_status import (
+    JOBS,
+    SAVER,
+    SCRIPTS,
+    MigrationStatus,
+    jobs_head,
+    jobs_scripts,
+    refuse_newer,
+    require_current,
+    status_of,
+)
+
+__all__ = ["MigrationStatus", "migrate", "require_current", "status"]
+
+LOCK_SECONDS = 120
+LOCK_POLL_SECONDS = 0.1
+SyncConnection: TypeAlias = psycopg.Connection[DictRow]
+
+
+async def migrate(conninfo: str) -> MigrationStatus:
+    """Bring all schemas to date and give what they are then; safe to repeat, and from anywhere.
+
+    Raises ConfigurationError where the database is newer than the code, DatabaseDown.
+    """
+    return await asyncio.to_thread(_migrate, conninfo)
+
+
+async def status(conninfo: str) -> MigrationStatus:
+    """Compare the database with the code; changes nothing. Raises DatabaseDown."""
+    return await asyncio.to_thread(_status, conninfo)
+
+
+def _status(conninfo: str) -> MigrationStatus:
+    with _connected(conninfo) as conn:
+        return _read(conn)
+
+
+def _migrate(conninfo: str) -> MigrationStatus:
+    with _connected(conninfo) as conn:
+        if not _read(conn).up_to_date:
+            with _alone(conn):
+                _bring_to_date(conn, conninfo)
+        found = _read(conn)
+        refuse_newer(found)
+        return found
+
+
+def _bring_to_date(conn: SyncConnection, conninfo: str) -> None:
+    found = _read(conn)
+    refuse_newer(found)
+    if not found.ours.up_to_date:
+        _migrate_ours(conninfo)
+    if not found.procrastinate.up_to_date:
+        _migrate_jobs(conn, found.procrastinate.current)
+    if not found.saver.up_to_date:
+        _migrate_saver(conn)
+
+
+@contextmanager
+def _connected(conninfo: str) -> Iterator[SyncConnection]:
+    with (
+        translated(),
+        psycopg.connect(
+            conninfo, autocommit=True, row_factory=dict_row, connect_timeout=10
+        ) as conn,
+    ):
+        yield conn
+
+
+@contextmanager
+def _alone(conn: SyncConnection) -> Iterator[None]:
+    """Hold the migrations' advisory lock.
+
+    It is asked for again and again rather than waited for: a waiting statement holds a snapshot,
+    and the saver's `CREATE INDEX CONCURRENTLY` waits for all of those, which is a deadlock.
+    """
+    deadline = time.monotonic() + LOCK_SECONDS
+    while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
+        if time.monotonic() > deadline:
+            raise DatabaseDown("Another process is still migrating this database.")
+        time.sleep(LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        if not conn.closed:
+            conn.execute(sql("migrations.unlock"))
+
+
+def _read(conn: SyncConnection) -> MigrationStatus:
+    try:
+        return status_of(conn.execute(sql("migrations.versions")).fetchall())
+    except pg.UndefinedTable:
+        return status_of([])
+
+
+def _migrate_ours(conninfo: str) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import NullPool, create_engine
+
+    # A creator takes any libpq connection string, which SQLAlchemy's own URLs do not.
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=NullPool
+    )
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()
+
+
+def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
+    from procrastinate.schema import SchemaManager
+
+    if current is None:
+        if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
+            raise ConfigurationError(
+                "The database holds another program's Procrastinate schema.",
+                hint="Give skill-worker a database (or a schema, by search_path) of its own.",
+            )
+        scripts = [SchemaManager.get_schema()]
+    else:
+        newer = [path for path in jobs_scripts() if path.name > current]
+        scripts = [path.read_text("utf-8") for path in newer]
+    with conn.transaction():
+        for script in scripts:
+            conn.execute(script)
+        _record(conn, JOBS, jobs_head())
+
+
+def _migrate_saver(conn: SyncConnection) -> None:
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    # Its set-up repeats safely and builds indexes concurrently: no transaction around it.
+    PostgresSaver(cast("psycopg.Connection[dict[str, object]]", conn)).setup()
+    _record(conn, SAVER, metadata.version(SAVER))
+
+
+def _record(conn: SyncConnection, component: str, version: str) -> None:
+    conn.execute(sql("migrations.record"), {"component": component, "version": version})

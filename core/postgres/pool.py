@@ -1,0 +1,91 @@
+"""One pool of connections a process, shared by our stores, the job engine and the saver."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from core.errors import ConfigurationError, DatabaseDown
+from core.postgres.errors import DOWN_HINT, translate
+from core.postgres.queries import Connection, Pool
+
+POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten a process
+CONNECT_SECONDS = 10
+BORROW_SECONDS = 30.0
+# A host that vanished without a word is noticed after idle + interval * count = 60 s.
+_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+
+@asynccontextmanager
+async def open_pool(conninfo: str, *, max_size: int = POOL_SIZE) -> AsyncIterator[Pool]:
+    """Give a pool of autocommit connections with rows as dicts; all are closed at the end.
+
+    Raises ConfigurationError where the URL is wrong or access is refused, DatabaseDown where
+    the server does not answer.
+    """
+    await _try_once(conninfo)
+    pool: Pool = AsyncConnectionPool(
+        conninfo,
+        connection_class=psycopg.AsyncConnection[psycopg.rows.DictRow],
+        kwargs=_connection_kwargs(),
+        min_size=1,
+        max_size=max_size,
+        timeout=BORROW_SECONDS,
+        configure=_configure,
+        check=_check,
+        open=False,
+        name="skill-worker",
+    )
+    try:
+        await _open(pool)
+        yield pool
+    finally:
+        await pool.close()
+
+
+async def _open(pool: Pool) -> None:
+    try:
+        await pool.open(wait=True, timeout=CONNECT_SECONDS)
+    except PoolTimeout as error:
+        raise DatabaseDown(f"PostgreSQL does not answer: {error}", hint=DOWN_HINT) from error
+
+
+def _connection_kwargs() -> dict[str, object]:
+    return {
+        "row_factory": dict_row,
+        "connect_timeout": CONNECT_SECONDS,
+        "application_name": "skill-worker",
+        **_KEEPALIVE,
+    }
+
+
+async def _try_once(conninfo: str) -> None:
+    """Connect once by hand: a pool would only say that it timed out, not why."""
+    try:
+        conn = await psycopg.AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
+    except psycopg.ProgrammingError as error:
+        raise ConfigurationError(f"DATABASE_URL is no connection string: {error}") from error
+    except psycopg.Error as error:
+        raise translate(error) from error
+    await conn.close()
+
+
+async def _configure(conn: Connection) -> None:
+    # Not among the arguments above: the job engine adds its own `autocommit` to those.
+    await conn.set_autocommit(True)
+
+
+async def _check(conn: Connection) -> None:
+    """Refuse a connection that the server has closed, without a round trip where it is quiet.
+
+    An idle connection has nothing to say; when it does, it is mostly the server's farewell.
+    """
+    poll = select.poll()
+    poll.register(conn.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+    if poll.poll(0):
+        await conn.execute("")

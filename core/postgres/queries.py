@@ -1,0 +1,67 @@
+"""SQL lives in `sql/*.sql` as named blocks; this finds a block and runs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib import resources
+from typing import LiteralString, TypeAlias
+
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow
+from psycopg_pool import AsyncConnectionPool
+
+from core.postgres.errors import translated
+
+Connection: TypeAlias = AsyncConnection[DictRow]
+Pool: TypeAlias = AsyncConnectionPool[Connection]
+
+_HEADER = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+
+
+def sql(name: str) -> LiteralString:
+    """Give the block `name`, written `file.block`: `-- name: block` begins it in `file.sql`."""
+    file, block = name.split(".")
+    return _blocks(file)[block]
+
+
+async def fetch_one(pool: Pool, name: str, **params: object) -> DictRow | None:
+    """Run a block and give its first row, or None."""
+    async with connection(pool) as conn:
+        return await (await conn.execute(sql(name), params)).fetchone()
+
+
+async def fetch_all(pool: Pool, name: str, **params: object) -> list[DictRow]:
+    """Run a block and give its rows."""
+    async with connection(pool) as conn:
+        return await (await conn.execute(sql(name), params)).fetchall()
+
+
+async def execute(pool: Pool, name: str, **params: object) -> int:
+    """Run a block and give the number of rows it touched."""
+    async with connection(pool) as conn:
+        return (await conn.execute(sql(name), params)).rowcount
+
+
+@asynccontextmanager
+async def connection(pool: Pool) -> AsyncIterator[Connection]:
+    """Lend a connection in autocommit, with its errors translated."""
+    with translated():
+        async with pool.connection() as conn:
+            yield conn
+
+
+@asynccontextmanager
+async def transaction(pool: Pool) -> AsyncIterator[Connection]:
+    """Lend a connection inside a transaction that rolls back on any error."""
+    async with connection(pool) as conn, conn.transaction():
+        yield conn
+
+
+@cache
+def _blocks(file: str) -> Mapping[str, LiteralString]:
+    text = (resources.files("core.postgres") / "sql" / f"{file}.sql").read_text("utf-8")
+    _, *parts = _HEADER.split(text)
+    return {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}

@@ -1,0 +1,113 @@
+"""Which schemas the database has, against which the code wants; cheap enough for every start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from psycopg import errors as pg
+
+from core.errors import ConfigurationError
+from core.models.base import Model
+from core.postgres.errors import SCHEMA_HINT
+from core.postgres.queries import Pool, connection, sql
+
+SCRIPTS = Path(__file__).parent / "migrations"
+OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
+UPGRADE_HINT = "Upgrade skill-worker on this machine to the version that migrated the database."
+
+
+class SchemaVersion(Model):
+    """One schema: the newest version the database has (None: none) and the one we want."""
+
+    current: str | None
+    head: str
+    up_to_date: bool
+    newer_than_code: bool
+
+
+class MigrationStatus(Model):
+    """The three schemas: ours, the job engine's, and that of the saver of ReAct runs."""
+
+    ours: SchemaVersion
+    procrastinate: SchemaVersion
+    saver: SchemaVersion
+
+    @property
+    def up_to_date(self) -> bool:
+        """True where nothing is left to migrate."""
+        return all(part.up_to_date for part in self._parts)
+
+    @property
+    def newer_than_code(self) -> bool:
+        """True where a newer program has migrated the database."""
+        return any(part.newer_than_code for part in self._parts)
+
+    @property
+    def _parts(self) -> tuple[SchemaVersion, ...]:
+        return (self.ours, self.procrastinate, self.saver)
+
+
+async def require_current(pool: Pool) -> None:
+    """Raise ConfigurationError, saying what to do, where the schema is not the code's."""
+    async with connection(pool) as conn:
+        try:
+            rows = await (await conn.execute(sql("migrations.versions"))).fetchall()
+        except pg.UndefinedTable:
+            rows = []
+    status = status_of(rows)
+    refuse_newer(status)
+    if not status.up_to_date:
+        raise ConfigurationError("The database lacks our current schema.", hint=SCHEMA_HINT)
+
+
+def refuse_newer(status: MigrationStatus) -> None:
+    """Raise ConfigurationError where the database is newer than the code."""
+    if status.newer_than_code:
+        raise ConfigurationError(
+            "The database has a newer schema than this program knows.", hint=UPGRADE_HINT
+        )
+
+
+def status_of(rows: Iterable[Mapping[str, str]]) -> MigrationStatus:
+    """Compare the versions found (`component`, `version`) with those the code wants."""
+    found: dict[str, set[str]] = {OURS: set(), JOBS: set(), SAVER: set()}
+    for row in rows:
+        found.setdefault(row["component"], set()).add(row["version"])
+    return MigrationStatus(
+        ours=_compare(found[OURS], our_head()),
+        procrastinate=_compare(found[JOBS], jobs_head()),
+        # Two hosts may run patch versions apart: each version's own set-up is on record.
+        saver=_compare(found[SAVER], metadata.version(SAVER), ordered=False),
+    )
+
+
+def _compare(found: set[str], head: str, *, ordered: bool = True) -> SchemaVersion:
+    current = head if head in found and not ordered else max(found, default=None)
+    return SchemaVersion(
+        current=current,
+        head=head,
+        up_to_date=head in found,
+        newer_than_code=ordered and current is not None and current > head,
+    )
+
+
+@cache
+def our_head() -> str:
+    """Give our newest revision: the number its file's name begins with."""
+    return max(path.name.split("_")[0] for path in (SCRIPTS / "versions").glob("*.sql"))
+
+
+def jobs_head() -> str:
+    """Give the name of the job engine's newest migration."""
+    return jobs_scripts()[-1].name
+
+
+@cache
+def jobs_scripts() -> tuple[Path, ...]:
+    """Give the job engine's migrations, oldest first."""
+    from procrastinate.schema import SchemaManager
+
+    return tuple(sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql")))

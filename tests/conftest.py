@@ -1,0 +1,55 @@
+"""Fixtures every test may use: a PostgreSQL server, a migrated database, a pool on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from core.postgres.pool import open_pool
+from core.postgres.queries import Pool
+from tests.support import databases
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        databases.choose_home()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        databases.remove_home()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The URI of a PostgreSQL server that tests may do anything to but stop."""
+    with databases.test_server() as uri:
+        yield uri
+
+
+@pytest.fixture(scope="session")
+def template(server: str) -> str:
+    """The name of a migrated database to copy."""
+    return databases.template(server)
+
+
+@pytest.fixture
+def empty_database(server: str) -> Iterator[str]:
+    """The connection string of a database without any schema."""
+    with databases.fresh_database(server, None) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def database(server: str, template: str) -> Iterator[str]:
+    """The connection string of a migrated database of this test's own."""
+    with databases.fresh_database(server, template) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[Pool]:
+    """A pool on this test's own database."""
+    async with open_pool(database) as opened:
+        yield opened
