@@ -1,0 +1,1 @@
+"""What a newcomer lacks: PostgreSQL, a skill server, a computer-use server."""
