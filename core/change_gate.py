@@ -68,7 +68,7 @@ class ChangeGate:
             known = await self._deps.changes.find(context.key)
             try:
                 if known is not None and known.status is not ChangeStatus.STALE:
-                    return await self._again(known, digest)
+                    return await self._again(known, digest, context)
                 attempt = known.attempt + 1 if known else 1
                 return await self._attempt(request, context, digest, attempt)
             except Stale:
@@ -134,7 +134,7 @@ class ChangeGate:
             settled += 1
         return settled
 
-    async def _again(self, known: Change, digest: str) -> Receipt:
+    async def _again(self, known: Change, digest: str, context: SubmitContext) -> Receipt:
         """Answer a key that was used before: the same receipt, or the open intent finished."""
         if known.digest != digest:
             raise KeyReused(
@@ -142,7 +142,8 @@ class ChangeGate:
                 hint="submit a different request under a key of its own",
             )
         if known.status is ChangeStatus.APPLYING:
-            return await self.finish(known)
+            epoch = context.fence.epoch if context.fence else None
+            return await self.finish(known.model_copy(update={"epoch": epoch}))
         return records.receipt_of(known)
 
     async def _attempt(

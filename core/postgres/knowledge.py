@@ -1,0 +1,81 @@
+"""Memories and decision tables as they stand and as they stood (reads)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg.rows import DictRow
+
+from core.errors import NotFound
+from core.models import Kind, KnowledgeItem
+from core.postgres.queries import Pool, fetch_all, fetch_one
+from core.snapshots import name_key, same_key
+
+_FIELDS = set(KnowledgeItem.model_fields) - {"id"}
+
+
+class PostgresKnowledge:
+    """The `Knowledge` port over our own tables; whole skills are read from the skill store."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
+        """Give an item as it stands. Raises NotFound, also where it was deleted."""
+        row = await fetch_one(
+            self._pool, "knowledge.get", kind=kind, tenant_id=tenant_id, item_id=item_id
+        )
+        if row is None:
+            raise _missing(kind, item_id)
+        return _item(row)
+
+    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
+        """Give the agent's decision table of that name, or None."""
+        row = await fetch_one(
+            self._pool,
+            "knowledge.find_rule",
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            name_key=name_key(name),
+        )
+        return _item(row) if row else None
+
+    async def find_same(
+        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+    ) -> KnowledgeItem | None:
+        """Give the agent's oldest item that says exactly this, or None."""
+        row = await fetch_one(
+            self._pool,
+            "knowledge.find_same",
+            kind=kind,
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            same_key=same_key(content),
+        )
+        return _item(row) if row else None
+
+    async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
+        """Give all versions, oldest first. Raises NotFound."""
+        rows = await fetch_all(
+            self._pool, "knowledge.versions", kind=kind, tenant_id=tenant_id, item_id=item_id
+        )
+        if not rows:
+            raise _missing(kind, item_id)
+        return [_item(row) for row in rows]
+
+    async def list(
+        self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give all current items, newest first; skills as the index knows them come last."""
+        rows = await fetch_all(
+            self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
+        )
+        return [_item(row) for row in rows]
+
+
+def _item(row: DictRow) -> KnowledgeItem:
+    return KnowledgeItem(id=row["item_id"], **{key: row[key] for key in row if key in _FIELDS})
+
+
+def _missing(kind: Kind, item_id: str) -> NotFound:
+    return NotFound(f"there is no {kind} {item_id!r}", hint="see `skill-worker knowledge list`")

@@ -1,0 +1,93 @@
+-- name: find
+SELECT * FROM changes WHERE key = %(key)s ORDER BY attempt DESC LIMIT 1
+
+-- name: get
+SELECT * FROM changes WHERE id = %(id)s
+
+-- name: open
+-- The fence is read FOR SHARE: nobody raises the epoch between this check and the commit.
+WITH fence AS (
+    SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
+)
+INSERT INTO changes (
+    id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
+    before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
+    feedback_content, candidate_id, epoch, warnings, reverts)
+SELECT
+    %(id)s, %(key)s, %(digest)s, %(attempt)s, %(tenant_id)s, %(agent_id)s, %(kind)s,
+    %(target_id)s, %(target_name)s, %(operation)s, %(before)s, %(after)s, %(base_hash)s,
+    %(status)s, %(reason)s, %(merge_mode)s, %(relationship)s, %(feedback_id)s,
+    %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s
+WHERE %(candidate_id)s::text IS NULL
+   OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
+
+-- name: put_blobs
+INSERT INTO blobs (sha256, data)
+SELECT * FROM unnest(%(hashes)s::text[], %(data)s::bytea[])
+ON CONFLICT DO NOTHING
+
+-- name: blobs
+SELECT sha256, data FROM blobs WHERE sha256 = ANY(%(hashes)s)
+
+-- name: abandoned
+SELECT c.* FROM changes c
+LEFT JOIN feedback f ON f.id = c.feedback_id
+WHERE c.status = 'applying'
+  AND c.created_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+  AND (f.status IS NULL OR f.status NOT IN ('queued', 'processing'))
+ORDER BY c.created_at
+
+-- name: lock
+SELECT status FROM changes WHERE id = %(id)s FOR UPDATE
+
+-- name: lock_fence
+SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
+
+-- name: close
+UPDATE changes
+SET status = %(status)s,
+    error = coalesce(%(error)s, error),
+    applied_at = CASE WHEN %(status)s = 'applied' THEN clock_timestamp() ELSE applied_at END
+WHERE id = %(id)s
+
+-- name: record
+INSERT INTO history (
+    id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,
+    previous_content, new_content, previous_files, new_files, feedback_content, feedback_id,
+    change_id, attempt, status, error)
+VALUES (
+    %(id)s, %(knowledge_type)s, %(knowledge_id)s, %(knowledge_name)s, %(agent_id)s, %(tenant_id)s,
+    %(operation)s, %(previous_content)s, %(new_content)s, %(previous_files)s, %(new_files)s,
+    %(feedback_content)s, %(feedback_id)s, %(change_id)s, %(attempt)s, %(status)s, %(error)s)
+ON CONFLICT (change_id, attempt, status) DO NOTHING
+
+-- name: list_agent_skill
+INSERT INTO agent_skills (agent_id, name)
+SELECT id, %(name)s FROM agents WHERE id = %(agent_id)s
+ON CONFLICT DO NOTHING
+
+-- name: list_tenant_skill
+INSERT INTO tenant_skills (tenant_id, name) VALUES (%(tenant_id)s, %(name)s)
+ON CONFLICT DO NOTHING
+
+-- name: unlist_agent_skill
+DELETE FROM agent_skills WHERE agent_id = %(agent_id)s AND name = %(name)s
+
+-- name: unlist_tenant_skill
+DELETE FROM tenant_skills
+WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+  AND NOT EXISTS (
+      SELECT FROM agent_skills s JOIN agents a ON a.id = s.agent_id
+      WHERE s.name = %(name)s AND a.tenant_id = %(tenant_id)s)
+
+-- name: lock_agent
+SELECT id FROM agents WHERE id = %(agent_id)s FOR UPDATE
+
+-- name: agent_skills
+SELECT name FROM agent_skills WHERE agent_id = %(agent_id)s
+
+-- name: add_agent_skills
+INSERT INTO agent_skills (agent_id, name) SELECT %(agent_id)s, unnest(%(names)s::text[])
+
+-- name: drop_agent_skills
+DELETE FROM agent_skills WHERE agent_id = %(agent_id)s AND name = ANY(%(names)s)

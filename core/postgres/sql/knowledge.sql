@@ -1,0 +1,67 @@
+-- name: get
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s AND valid_to IS NULL
+
+-- name: find_rule
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name_key = %(name_key)s
+  AND kind = 'DMN_RULE' AND valid_to IS NULL
+
+-- name: find_same
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
+  AND same_key = %(same_key)s AND valid_to IS NULL
+ORDER BY valid_from LIMIT 1
+
+-- name: versions
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
+ORDER BY version
+
+-- name: list
+-- Skills live behind the skill API; what is shown of them here is what the index holds.
+SELECT item_id, version, kind, tenant_id, agent_id, name, content, relationship, change_id,
+       feedback_id, valid_from, valid_to
+FROM knowledge_versions
+WHERE valid_to IS NULL
+  AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
+  AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
+  AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+UNION ALL
+SELECT d.item_id, 1, d.kind, d.tenant_id, '', d.name, d.content, NULL, NULL, NULL, NULL, NULL
+FROM search_documents d
+WHERE d.kind = 'SKILL'
+  AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
+  AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
+  AND (%(agent_id)s::text IS NULL OR EXISTS (
+      SELECT FROM agent_skills s WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+ORDER BY valid_from DESC NULLS LAST, item_id
+
+-- name: create
+INSERT INTO knowledge_versions (
+    item_id, version, kind, tenant_id, agent_id, name, name_key, content, hash, same_key,
+    relationship, change_id, feedback_id)
+SELECT %(item_id)s, coalesce(max(version), 0) + 1, %(kind)s, %(tenant_id)s, %(agent_id)s,
+       %(name)s, %(name_key)s, %(content)s, %(hash)s, %(same_key)s, %(relationship)s,
+       %(change_id)s, %(feedback_id)s
+FROM knowledge_versions WHERE item_id = %(item_id)s
+
+-- name: supersede
+WITH closed AS (
+    UPDATE knowledge_versions SET valid_to = clock_timestamp()
+    WHERE item_id = %(item_id)s AND tenant_id = %(tenant_id)s AND valid_to IS NULL
+      AND hash = %(base_hash)s
+    RETURNING version, valid_to
+)
+INSERT INTO knowledge_versions (
+    item_id, version, kind, tenant_id, agent_id, name, name_key, content, hash, same_key,
+    relationship, change_id, feedback_id, valid_from)
+SELECT %(item_id)s, closed.version + 1, %(kind)s, %(tenant_id)s, %(agent_id)s, %(name)s,
+       %(name_key)s, %(content)s, %(hash)s, %(same_key)s, %(relationship)s, %(change_id)s,
+       %(feedback_id)s, closed.valid_to
+FROM closed
+
+-- name: end
+UPDATE knowledge_versions SET valid_to = clock_timestamp()
+WHERE item_id = %(item_id)s AND tenant_id = %(tenant_id)s AND valid_to IS NULL
+  AND hash = %(base_hash)s
