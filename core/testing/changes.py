@@ -1,0 +1,128 @@
+"""The `ChangeLog` port in memory, with transactions that really roll back."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from core.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.models import Change, ChangeStatus, FileRef, HistoryRecord, RunEvent
+from core.testing.knowledge import MemoryKnowledge
+
+
+class MemoryChangeLog:
+    """Changes, blobs, history and events in memory.
+
+    `epochs` maps candidate id -> current epoch; raise one to fence a run off.
+    """
+
+    def __init__(self, knowledge: MemoryKnowledge) -> None:
+        self.knowledge = knowledge
+        self.changes: dict[str, Change] = {}
+        self.history: list[HistoryRecord] = []
+        self.events: list[RunEvent] = []
+        self.epochs: dict[str, int] = {}
+        self.agent_skills: dict[str, set[str]] = {}
+        self._blobs: dict[str, bytes] = {}
+
+    async def find(self, key: str) -> Change | None:
+        """Give the newest attempt under an idempotency key, or None."""
+        found = [change for change in self.changes.values() if change.key == key]
+        return max(found, key=lambda change: change.attempt) if found else None
+
+    async def get(self, change_id: str) -> Change:
+        """Give a change. Raises NotFound."""
+        if change_id not in self.changes:
+            raise NotFound(f"there is no change {change_id!r}")
+        return self.changes[change_id]
+
+    async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
+        """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
+        self._check_fence(change)
+        for other in self.changes.values():
+            if other.status is ChangeStatus.APPLYING and _target(other) == _target(change):
+                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
+            if (other.key, other.attempt) == (change.key, change.attempt):
+                raise Stale(f"key {change.key!r} was used at the same time")
+        self._blobs |= blobs
+        self.changes[change.id] = change
+
+    async def abandoned(self, older_than: float) -> Sequence[Change]:
+        """Give all open intents: nothing in memory outlives its run."""
+        del older_than
+        return [c for c in self.changes.values() if c.status is ChangeStatus.APPLYING]
+
+    async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
+        """Give the bytes behind references, by SHA-256. Raises NotFound."""
+        try:
+            return {ref.sha256: self._blobs[ref.sha256] for ref in refs}
+        except KeyError as error:
+            raise NotFound(f"the stored file {error} is missing") from error
+
+    @asynccontextmanager
+    async def settle(self, change: Change) -> AsyncIterator[MemorySettlement]:
+        """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
+        if self.changes[change.id].status is not ChangeStatus.APPLYING:
+            raise Stale(f"change {change.id} is settled already")
+        self._check_fence(change)
+        kept = {key: copy.copy(value) for key, value in vars(self).items()}
+        rows = copy.copy(vars(self.knowledge))
+        vars(self.knowledge).update({key: copy.copy(value) for key, value in rows.items()})
+        try:
+            yield MemorySettlement(self)
+        except BaseException:
+            vars(self).update({**kept, "knowledge": self.knowledge})
+            vars(self.knowledge).update(rows)
+            raise
+
+    def _check_fence(self, change: Change) -> None:
+        held = self.epochs.get(change.candidate_id or "", change.epoch)
+        if held != change.epoch:
+            raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+
+
+class MemorySettlement:
+    """The `Settlement` port over a `MemoryChangeLog`."""
+
+    def __init__(self, log: MemoryChangeLog) -> None:
+        self._log = log
+
+    async def write_item(self, change: Change) -> None:
+        """Write the item's next version, or close it. Raises Stale."""
+        self._log.knowledge.write(change)
+
+    async def set_skill_lists(self, change: Change) -> None:
+        """Follow a skill on the agent's list."""
+        names = self._log.agent_skills.get(change.agent_id, set())
+        names = names - {change.target_id} if change.after is None else names | {change.target_id}
+        self._log.agent_skills[change.agent_id] = names
+
+    async def set_agent_skills(self, change: Change) -> None:
+        """Set the agent's list to the lines of `after`. Raises Stale."""
+        held = self._log.agent_skills.get(change.target_id, set())
+        before = set(change.before.content.splitlines()) if change.before else set()
+        if held != before:
+            raise Stale(f"the skills of agent {change.target_id!r} have moved on")
+        after = change.after.content.splitlines() if change.after else []
+        self._log.agent_skills[change.target_id] = set(after)
+
+    async def record(self, history: HistoryRecord) -> None:
+        """Add a history record; repeating (change, attempt, status) is fine."""
+        key = (history.change_id, history.attempt, history.status)
+        if key not in {(h.change_id, h.attempt, h.status) for h in self._log.history}:
+            self._log.history.append(history)
+
+    async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
+        """Set the end of a change."""
+        change = self._log.changes[change_id]
+        end = {"status": status, "error": error or change.error}
+        self._log.changes[change_id] = change.model_copy(update=end)
+
+    async def emit(self, event: RunEvent) -> None:
+        """Add an event."""
+        self._log.events.append(event)
+
+
+def _target(change: Change) -> tuple[str, str, str]:
+    return change.tenant_id, change.kind, change.target_id

@@ -1,0 +1,165 @@
+"""What every change log must do; a test class supplies `change_log` and `knowledge`."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import NotFound, Stale, TargetBusy
+from core.models import (
+    Change,
+    ChangeStatus,
+    FileRef,
+    HistoryRecord,
+    HistoryStatus,
+    Kind,
+    Operation,
+    Snapshot,
+)
+from core.ports import ChangeLog, Knowledge
+from core.snapshots import sha256, state_hash
+
+
+def memory_change(change_id: str, before: str | None, after: str | None) -> Change:
+    """A change of the memory `mem-1` from one text to another, ready to be opened."""
+    states = [
+        None if text is None else Snapshot(content=text, name=text) for text in (before, after)
+    ]
+    operation = Operation.UPDATE
+    if before is None or after is None:
+        operation = Operation.CREATE if before is None else Operation.DELETE
+    return Change(
+        id=change_id,
+        key=f"key-{change_id}",
+        digest="d",
+        tenant_id="t",
+        agent_id="a",
+        kind=Kind.MEMORY,
+        target_id="mem-1",
+        target_name=after or before or "",
+        operation=operation,
+        before=states[0],
+        after=states[1],
+        base_hash=state_hash(states[0]),
+        status=ChangeStatus.APPLYING,
+    )
+
+
+def history_of(change: Change) -> HistoryRecord:
+    """The record of an applied change."""
+    return HistoryRecord(
+        id=f"history-{change.id}",
+        knowledge_type=change.kind,
+        knowledge_id=change.target_id,
+        knowledge_name=change.target_name,
+        agent_id=change.agent_id,
+        tenant_id=change.tenant_id,
+        operation=change.operation,
+        previous_content=change.before.content if change.before else None,
+        new_content=change.after.content if change.after else None,
+        feedback_content="",
+        feedback_id=None,
+        change_id=change.id,
+        attempt=1,
+        status=HistoryStatus.APPLIED,
+    )
+
+
+async def carry_out(log: ChangeLog, change: Change) -> None:
+    """Open and settle a change."""
+    await log.open(change, {})
+    async with log.settle(change) as settlement:
+        await settlement.write_item(change)
+        await settlement.record(history_of(change))
+        await settlement.close(change.id, ChangeStatus.APPLIED)
+
+
+async def break_half_way(log: ChangeLog, change: Change) -> None:
+    """Settle a change and fail before the transaction commits."""
+    async with log.settle(change) as settlement:
+        await settlement.write_item(change)
+        await settlement.close(change.id, ChangeStatus.APPLIED)
+        raise ZeroDivisionError
+
+
+class ChangeLogContract:
+    """Tests for any change log."""
+
+    async def test_a_settled_change_is_found_by_its_key(self, change_log: ChangeLog) -> None:
+        change = memory_change("c1", None, "원화")
+        await carry_out(change_log, change)
+        found = await change_log.find("key-c1")
+        assert found is not None
+        assert found.status is ChangeStatus.APPLIED
+        assert found.after == change.after
+        assert await change_log.find("key-other") is None
+
+    async def test_an_unknown_change_is_not_found(self, change_log: ChangeLog) -> None:
+        with pytest.raises(NotFound):
+            await change_log.get("nothing")
+
+    async def test_a_second_intent_on_a_target_waits(self, change_log: ChangeLog) -> None:
+        await change_log.open(memory_change("c1", None, "one"), {})
+        with pytest.raises(TargetBusy):
+            await change_log.open(memory_change("c2", None, "two"), {})
+
+    async def test_a_key_is_opened_once_an_attempt(self, change_log: ChangeLog) -> None:
+        change = memory_change("c1", None, "one")
+        await carry_out(change_log, change)
+        with pytest.raises(Stale):
+            await change_log.open(change.model_copy(update={"id": "c2"}), {})
+
+    async def test_an_ended_change_is_not_settled_again(self, change_log: ChangeLog) -> None:
+        change = memory_change("c1", None, "one")
+        await carry_out(change_log, change)
+        with pytest.raises(Stale):
+            async with change_log.settle(change):
+                pytest.fail("the transaction must not open")
+
+    async def test_an_error_rolls_everything_back(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        change = memory_change("c1", None, "one")
+        await change_log.open(change, {})
+        with pytest.raises(ZeroDivisionError):
+            await break_half_way(change_log, change)
+        assert (await change_log.get("c1")).status is ChangeStatus.APPLYING
+        assert await knowledge.list(tenant_id="t", agent_id=None, kind=None) == []
+
+    async def test_an_item_keeps_the_span_of_each_version(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await carry_out(change_log, memory_change("c1", None, "one"))
+        await carry_out(change_log, memory_change("c2", "one", "two"))
+        await carry_out(change_log, memory_change("c3", "two", None))
+        first, second = await knowledge.versions(Kind.MEMORY, "t", "mem-1")
+        assert (first.content, first.version) == ("one", 1)
+        assert (second.content, second.version) == ("two", 2)
+        assert first.valid_to == second.valid_from
+        assert second.valid_to is not None
+        with pytest.raises(NotFound):
+            await knowledge.get(Kind.MEMORY, "t", "mem-1")
+
+    async def test_an_item_that_moved_is_stale(self, change_log: ChangeLog) -> None:
+        await carry_out(change_log, memory_change("c1", None, "one"))
+        late = memory_change("c2", "zero", "two")
+        await change_log.open(late, {})
+        with pytest.raises(Stale):
+            async with change_log.settle(late) as settlement:
+                await settlement.write_item(late)
+
+    async def test_an_exact_duplicate_is_found_whatever_its_form(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await carry_out(change_log, memory_change("c1", None, "Amounts in 원화"))
+        decomposed = "amounts  in \u110b\u116f\u11ab\u1112\u116a"
+        found = await knowledge.find_same(Kind.MEMORY, "t", "a", decomposed)
+        assert found is not None
+        assert await knowledge.find_same(Kind.MEMORY, "t", "b", decomposed) is None
+
+    async def test_blobs_come_back_by_their_hash(self, change_log: ChangeLog) -> None:
+        data = b"\x00\xff"
+        ref = FileRef(sha256=sha256(data), size=2)
+        await change_log.open(memory_change("c1", None, "one"), {ref.sha256: data})
+        assert await change_log.blobs([ref]) == {ref.sha256: data}
+        with pytest.raises(NotFound):
+            await change_log.blobs([FileRef(sha256=sha256(b"other"), size=5)])

@@ -1,0 +1,43 @@
+"""The change log in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.models import Kind
+from core.ports import ChangeLog, Knowledge
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.knowledge import PostgresKnowledge
+from core.postgres.queries import Pool
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.change_log import ChangeLogContract, carry_out, memory_change
+from core.testing.knowledge import MemoryKnowledge
+
+
+class TestMemory(ChangeLogContract):
+    @pytest.fixture
+    def knowledge(self) -> Knowledge:
+        return MemoryKnowledge()
+
+    @pytest.fixture
+    def change_log(self, knowledge: MemoryKnowledge) -> ChangeLog:
+        return MemoryChangeLog(knowledge)
+
+
+class TestPostgres(ChangeLogContract):
+    @pytest.fixture
+    def knowledge(self, pool: Pool) -> Knowledge:
+        return PostgresKnowledge(pool)
+
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    async def test_what_is_learnt_is_found_by_name_and_list(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await carry_out(change_log, memory_change("c1", None, "one"))
+        items = await knowledge.list(tenant_id=None, agent_id="a", kind=Kind.MEMORY)
+        assert [(item.id, item.content, item.change_id) for item in items] == [
+            ("mem-1", "one", "c1")
+        ]
