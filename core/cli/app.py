@@ -1,0 +1,119 @@
+"""The command tree, and the border where every failure becomes a message and an exit code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from core import __version__
+from core.cli import (
+    agents,
+    changes,
+    config,
+    db,
+    demo,
+    doctor,
+    feedback,
+    history,
+    knowledge,
+    serve,
+    worker,
+)
+from core.cli.exits import FAILED, OK, Failure, describe
+from core.errors import InvalidInput
+
+app = typer.Typer(
+    name="skill-worker",
+    help="Make AI agents learn from what their users say.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, group in {
+    "agents": agents.app,
+    "feedback": feedback.app,
+    "knowledge": knowledge.app,
+    "changes": changes.app,
+    "history": history.app,
+    "serve": serve.app,
+    "config": config.app,
+    "db": db.app,
+}.items():
+    app.add_typer(group, name=name)
+app.command("demo")(demo.demo)
+app.command("run")(worker.run)
+app.command("doctor")(doctor.doctor)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"skill-worker {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; give its exit code. Every failure ends here, as text or as JSON."""
+    _prepare_streams()
+    try:
+        _refuse_broken_text(arguments)
+        result = app(args=list(arguments), prog_name="skill-worker", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:  # noqa: BLE001 - the outermost border: nothing may leave as a trace
+        return _report(error, as_json="--json" in arguments)
+    return result if isinstance(result, int) else OK
+
+
+def _prepare_streams() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _refuse_broken_text(arguments: Sequence[str]) -> None:
+    from core.safe_text import has_lone_surrogate
+
+    for position, argument in enumerate(arguments, start=1):
+        if has_lone_surrogate(argument):
+            raise InvalidInput(
+                f"argument {position} is not UTF-8 text",
+                hint="give it as UTF-8, without lone surrogates",
+            )
+
+
+def _report(error: Exception, *, as_json: bool) -> int:
+    from core.cli.output import print_json, talk
+
+    if logging.getLogger().isEnabledFor(logging.DEBUG):
+        traceback.print_exception(error)
+    failure: Failure = describe(error)
+    if as_json:
+        print_json(
+            {"error": {"kind": failure.kind, "message": failure.message, "hint": failure.hint}}
+        )
+    else:
+        talk(f"error: {failure.message}")
+        if failure.hint:
+            talk(f"hint: {failure.hint}")
+    return failure.exit_code

@@ -1,0 +1,54 @@
+"""`skill-worker db`: the schemas of the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.cli.exits import FAILED
+from core.cli.options import Json
+from core.cli.output import print_model, print_table, talk
+from core.cli.session import load, run_async
+
+if TYPE_CHECKING:
+    from core.postgres.schema_status import MigrationStatus
+
+app = typer.Typer(help="Bring the database's schemas to date, or see where they are.")
+
+
+@app.command("migrate")
+def migrate(as_json: Json = False) -> None:
+    """Bring all three schemas to date; several processes at once are fine."""
+    from core import bootstrap
+
+    _show(run_async(bootstrap.migrate(load())), as_json=as_json)
+
+
+@app.command("status")
+def status(as_json: Json = False) -> None:
+    """Show the schemas; leaves with 1 where one is not the code's."""
+    from core import bootstrap
+
+    found = run_async(bootstrap.migration_status(load()))
+    _show(found, as_json=as_json)
+    if not found.up_to_date:
+        talk("Run `skill-worker db migrate`.")
+        raise typer.Exit(FAILED)
+
+
+def _show(found: MigrationStatus, *, as_json: bool) -> None:
+    if as_json:
+        print_model(found, {"up_to_date": found.up_to_date})
+        return
+    print_table(
+        ("SCHEMA", "HAS", "WANTS"),
+        [
+            (name, version.current or "none", version.head)
+            for name, version in (
+                ("skill-worker", found.ours),
+                ("procrastinate", found.procrastinate),
+                ("langgraph saver", found.saver),
+            )
+        ],
+    )

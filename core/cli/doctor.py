@@ -1,0 +1,46 @@
+"""`skill-worker doctor`: what is in order, what is not, and how to mend it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.cli.exits import exit_code_of
+from core.cli.options import Json, Offline
+from core.cli.output import print_page, print_table
+from core.cli.session import load, run_async
+from core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.doctor import Check
+
+
+def doctor(offline: Offline = False, as_json: Json = False) -> None:
+    """Check configuration, disk, database, migrations, skill API and model."""
+    checks = _checks(offline=offline)
+    if as_json:
+        print_page(checks)
+    else:
+        print_table(
+            ("CHECK", "STATUS", "DETAIL", "FIX"),
+            [(check.name, check.status, check.detail, check.fix) for check in checks],
+        )
+    failed = next((check for check in checks if check.status == "FAIL"), None)
+    if failed:
+        raise typer.Exit(exit_code_of(failed.kind))
+
+
+def _checks(*, offline: bool) -> Sequence[Check]:
+    from core.doctor import failed_config
+
+    try:
+        settings = load({"llm_model": "offline"} if offline else {})
+    except ConfigurationError as error:
+        return [failed_config(error)]
+
+    from core import bootstrap
+
+    return run_async(bootstrap.doctor(settings, offline))

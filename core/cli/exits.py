@@ -1,0 +1,73 @@
+"""Exit codes and what a failure looks like: the one place that maps errors to both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import typer
+
+from core.errors import SkillWorkerError
+
+OK = 0
+FAILED = 1
+USAGE = 2
+DEPENDENCY = 3
+CONFIGURATION = 4
+NOT_FOUND = 5
+TERMINATED = 143
+
+_BY_KIND = {
+    "usage": USAGE,
+    "configuration": CONFIGURATION,
+    "dependency": DEPENDENCY,
+    "database": DEPENDENCY,
+    "skill_api": DEPENDENCY,
+    "model": DEPENDENCY,
+    "busy": DEPENDENCY,
+    "not_found": NOT_FOUND,
+    "stale": NOT_FOUND,
+}
+_DEBUG_HINT = "set LOG_LEVEL=debug to see where it happened"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a command failed; `kind` is a word of `core.errors`, `usage` or `unexpected`."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that goes with `kind`."""
+        return exit_code_of(self.kind)
+
+
+def exit_code_of(kind: str) -> int:
+    """Give the exit code for a kind of failure: 1 where none is its own."""
+    return _BY_KIND.get(kind, FAILED)
+
+
+def describe(error: Exception) -> Failure:
+    """Tell what went wrong; an error nobody planned keeps its type's name and no more."""
+    known = next(_known(error), None)
+    if known is not None:
+        return Failure(known.kind, known.message, known.hint)
+    if isinstance(error, typer.TyperException):
+        return Failure("usage", error.format_message(), _usage_hint(error))
+    return Failure("unexpected", f"unexpected {type(error).__name__}: {error}", _DEBUG_HINT)
+
+
+def _known(error: BaseException) -> Iterator[SkillWorkerError]:
+    if isinstance(error, SkillWorkerError):
+        yield error
+    elif isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _known(part)
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context: typer.Context | None = getattr(error, "ctx", None)
+    return f"see `{context.command_path if context else 'skill-worker'} --help`"

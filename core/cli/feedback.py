@@ -1,0 +1,167 @@
+"""`skill-worker feedback`: what users said, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.cli.exits import FAILED
+from core.cli.options import Cursor, Json, Limit, Tenant
+from core.cli.output import print_json, print_model, print_page, print_table, say, talk
+from core.cli.session import App, load, run_async, with_app
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from core.cli.feedback_add import Report
+    from core.models import Feedback, HistoryRecord, RunEvent
+    from core.settings import Settings
+
+app = typer.Typer(help="Take feedback in, and see what became of it.")
+Status = Literal[
+    "queued", "processing", "completed", "no_action", "held", "failed", "dead", "cancelled"
+]
+FeedbackId = Annotated[str, typer.Argument(help="Id of the feedback.")]
+
+
+@app.command("add")
+def add(
+    file: Annotated[Path | None, typer.Argument(help="JSONL file; `-` is stdin.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="What the user said.")] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", help="Agent it is about; may be repeated.")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the agents.")] = None,
+    task: Annotated[str, typer.Option("--task", help="What the agent was doing.")] = "",
+    author: Annotated[str | None, typer.Option("--author", help="Who said it.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
+    if (file is None) == (text is None):
+        raise typer.BadParameter("give either a file or --text")
+    if file is not None:
+        report = _add_file(load(), file)
+    else:
+        entry = {"content": text, "agent_ids": agent or [], "tenant_id": tenant or ""}
+        report = _add_text(load(), {**entry, "task": task, "author": author})
+    _show_report(report, as_json=as_json)
+    if report.problems:
+        raise typer.Exit(FAILED)
+
+
+@app.command("list")
+def list_(
+    status: Annotated[Status | None, typer.Option("--status", help="Only this status.")] = None,
+    tenant: Tenant = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """List feedback, newest first."""
+    items, following = with_app(
+        lambda opened: opened.reader.feedback(
+            status=status, tenant_id=tenant, limit=limit, cursor=cursor
+        )
+    )
+    if as_json:
+        print_page(items, following)
+        return
+    print_table(
+        ("ID", "STATUS", "AGENTS", "CALLS", "CONTENT", "ERROR"),
+        [
+            (f.id, f.status, ", ".join(f.agent_ids), f.usage.model_calls, f.content[:200], f.error)
+            for f in items
+        ],
+    )
+    if following:
+        talk(f"more: --cursor {following}")
+
+
+@app.command("show")
+def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
+    """Show one piece of feedback: its state, what it changed, what happened."""
+    from core.cli.render import show_feedback
+
+    feedback, history, events = with_app(lambda opened: _read(opened, feedback_id))
+    if as_json:
+        print_model(
+            feedback,
+            {
+                "history": [record.model_dump(mode="json") for record in history],
+                "events": [event.model_dump(mode="json") for event in events],
+            },
+        )
+        return
+    show_feedback(feedback, history, events)
+
+
+@app.command("retry")
+def retry(feedback_id: FeedbackId, as_json: Json = False) -> None:
+    """Queue an ended piece of feedback again."""
+    feedback = with_app(lambda opened: opened.inbox.revive(feedback_id))
+    if as_json:
+        print_model(feedback)
+        return
+    say(f"queued {feedback.id} again, generation {feedback.generation}")
+
+
+async def _read(
+    opened: App, feedback_id: str
+) -> tuple[Feedback, list[HistoryRecord], list[RunEvent]]:
+    feedback = await opened.inbox.get(feedback_id)
+    history, _ = await opened.reader.history(feedback_id=feedback_id, limit=200, cursor=None)
+    return feedback, list(history), list(await opened.reader.events(feedback_id))
+
+
+def _add_file(settings: Settings, file: Path) -> Report:
+    from core import bootstrap
+    from core.cli.feedback_add import take_in
+    from core.cli.files import open_input, size_of
+    from core.cli.progress import byte_bar
+    from core.feedback_input import read_lines
+
+    async def work() -> Report:
+        with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
+            async with bootstrap.open_app(settings) as opened:
+                lines = read_lines(handle, settings.feedback_max_chars)
+                return await take_in(opened, lines, advance)
+
+    return run_async(work())
+
+
+def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
+    from core import bootstrap
+    from core.cli.feedback_add import take_in
+    from core.feedback_input import Line, checked
+
+    piece = checked(entry, settings.feedback_max_chars)
+
+    async def work() -> Report:
+        async with bootstrap.open_app(settings) as opened:
+            return await take_in(opened, [Line(number=1, piece=piece, size=0)], lambda _: None)
+
+    report = run_async(work())
+    if report.problems:
+        raise InvalidInput(report.problems[0].reason, hint="see `skill-worker agents list`")
+    return report
+
+
+def _show_report(report: Report, *, as_json: bool) -> None:
+    for problem in report.problems:
+        talk(f"line {problem.line}: {problem.reason}")
+    if as_json:
+        print_json(
+            {
+                "items": [line.model_dump(mode="json") for line in report.added],
+                "next": None,
+                "problems": [
+                    problem.model_dump(mode="json", exclude={"size"}) for problem in report.problems
+                ],
+            }
+        )
+        return
+    for line in report.added:
+        say(f"{line.id}  {'new' if line.new else 'known already'}")
+    if report.problems:
+        talk(f"{len(report.added)} taken in, {len(report.problems)} refused")

@@ -1,0 +1,146 @@
+"""Single things, shown whole: feedback, an item, a change, a history record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.cli.grid import grid, table_lines
+from core.cli.output import print_block, print_fields, print_table, say
+from core.decision_table.xml import parse_xml
+from core.errors import RuleInvalid
+from core.models import (
+    Change,
+    Feedback,
+    HistoryRecord,
+    Kind,
+    KnowledgeItem,
+    RunEvent,
+    SkillFile,
+)
+
+
+def show_feedback(
+    feedback: Feedback, history: Sequence[HistoryRecord], events: Sequence[RunEvent]
+) -> None:
+    """Print one piece of feedback, what it changed, and what happened."""
+    print_fields(
+        {
+            "id": feedback.id,
+            "status": feedback.status,
+            "error": feedback.error,
+            "source": f"{feedback.source} / {feedback.source_id}",
+            "tenant": feedback.tenant_id,
+            "agents": ", ".join(feedback.agent_ids),
+            "task": feedback.task,
+            "author": feedback.author,
+            "attempts": feedback.attempts,
+            "next attempt": feedback.retry_at,
+            "model calls": feedback.usage.model_calls,
+            "tokens": f"{feedback.usage.input_tokens} in, {feedback.usage.output_tokens} out",
+            "came in": feedback.created_at,
+            "ended": feedback.finished_at,
+        }
+    )
+    print_block("content", feedback.content)
+    if history:
+        say("")
+        print_table(
+            ("CHANGE", "STATUS", "OPERATION", "KIND", "NAME"),
+            [
+                (r.change_id, r.status, r.operation, r.knowledge_type, r.knowledge_name)
+                for r in history
+            ],
+        )
+    if events:
+        say("")
+        print_table(("AT", "EVENT", "DATA"), [(e.at, e.name, e.data or "") for e in events])
+
+
+def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
+    """Print one item: a decision table as a grid, a skill with the list of its files."""
+    print_fields(
+        {
+            "id": item.id,
+            "kind": item.kind,
+            "name": item.name,
+            "tenant": item.tenant_id,
+            "agent": item.agent_id,
+            "version": item.version,
+            "valid from": item.valid_from,
+            "change": item.change_id,
+            "feedback": item.feedback_id,
+        }
+    )
+    if item.kind is Kind.DMN_RULE:
+        say("")
+        show_rule(item.content)
+    else:
+        print_block("content", item.content)
+    if files:
+        say("")
+        print_table(
+            ("FILE", "BYTES"), [(path, len(file.data)) for path, file in sorted(files.items())]
+        )
+
+
+def show_rule(xml: str) -> None:
+    """Print a decision table as a grid; XML that does not parse as it is."""
+    try:
+        table = parse_xml(xml)
+    except RuleInvalid:
+        say(xml)
+        return
+    head, *rows = grid(table)
+    say(f"{table.name}  (hit policy {table.hit_policy})")
+    print_table(head, rows)
+
+
+def show_change(change: Change, diff: str) -> None:
+    """Print one change, and its diff where there is one."""
+    print_fields(
+        {
+            "id": change.id,
+            "status": change.status,
+            "what": f"{change.operation} {change.kind} {change.target_name}",
+            "target": change.target_id,
+            "tenant": change.tenant_id,
+            "agent": change.agent_id,
+            "reason": change.reason,
+            "relationship": change.relationship,
+            "merge mode": change.merge_mode,
+            "feedback": change.feedback_id,
+            "reverts": change.reverts,
+            "error": change.error,
+            "warnings": "; ".join(change.warnings),
+            "asked": change.created_at,
+            "applied": change.applied_at,
+        }
+    )
+    if change.feedback_content:
+        print_block("feedback", change.feedback_content)
+    if diff:
+        print_block("diff", diff)
+
+
+def show_record(record: HistoryRecord) -> None:
+    """Print one history record with the content before and after."""
+    print_fields(
+        {
+            "id": record.id,
+            "status": record.status,
+            "what": f"{record.operation} {record.knowledge_type} {record.knowledge_name}",
+            "target": record.knowledge_id,
+            "tenant": record.tenant_id,
+            "agent": record.agent_id,
+            "change": f"{record.change_id}, attempt {record.attempt}",
+            "feedback": record.feedback_id,
+            "error": record.error,
+            "at": record.created_at,
+        }
+    )
+    if record.feedback_content:
+        print_block("feedback", record.feedback_content)
+    for title, content in (("before", record.previous_content), ("after", record.new_content)):
+        if content is not None:
+            is_rule = record.knowledge_type is Kind.DMN_RULE
+            print_block(title, "\n".join(table_lines(content)) if is_rule else content)

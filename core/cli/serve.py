@@ -1,0 +1,34 @@
+"""`skill-worker serve`: the embedded servers as processes of their own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from core.cli.options import Host
+from core.cli.output import talk
+from core.cli.session import load, run_until_stopped
+
+app = typer.Typer(help="Run an embedded server by itself.")
+
+
+@app.callback()
+def _group() -> None:
+    """Run an embedded server by itself."""
+
+
+@app.command("skills")
+def skills(
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 picks one.")] = 8765,
+) -> None:
+    """Serve the skill HTTP API over the folders under SKILL_WORKER_HOME, until told to stop."""
+    settings = load()
+
+    from core import bootstrap
+
+    run_until_stopped(
+        lambda stop: bootstrap.serve_skills(settings, host, port, stop),
+        lambda: talk("Stopping. The same signal again stops at once."),
+    )

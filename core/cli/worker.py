@@ -1,0 +1,121 @@
+"""`skill-worker run`: the worker itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.cli.options import Json, Offline
+from core.cli.output import print_json, print_table, talk
+from core.cli.progress import feedback_bar
+from core.cli.session import load, run_until_stopped
+from core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from core.models import Feedback, Receipt, Verdict
+    from core.settings import Override, Settings
+
+_DRY_RUN_LIMIT = 1000
+
+
+def run(
+    once: Annotated[
+        bool, typer.Option("--once", help="Work off what is there, then leave.")
+    ] = False,
+    offline: Offline = False,
+    concurrency: Annotated[
+        int | None,
+        typer.Option("--concurrency", min=1, max=1000, help="Pieces of feedback at a time."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Decide, but change nothing; implies --once.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Work on feedback until told to stop. A second Ctrl+C stops at once."""
+    settings = model_settings(offline=offline)
+    if dry_run:
+        _dry_run(settings, offline=offline, as_json=as_json)
+        return
+    counts = run_until_stopped(
+        lambda stop: _work(settings, stop, once, offline, concurrency), _on_first_signal
+    )
+    if as_json:
+        print_json({"counts": dict(counts)})
+    elif once:
+        talk(", ".join(f"{number} {status}" for status, number in counts.items() if number))
+
+
+def model_settings(*, offline: bool) -> Settings:
+    """Read settings for a command that needs a model. Raises ConfigurationError."""
+    overrides: dict[str, Override] = {"llm_model": "offline"} if offline else {}
+    settings = load(overrides)
+    if settings.require_model() == "offline" and not offline:
+        raise ConfigurationError(
+            "LLM_MODEL=offline is a stand-in, no model",
+            hint="add --offline to try things out, or set LLM_MODEL to a model",
+        )
+    return settings
+
+
+async def _work(
+    settings: Settings, stop: asyncio.Event, once: bool, offline: bool, concurrency: int | None
+) -> Mapping[str, int]:
+    from core import bootstrap
+
+    async with bootstrap.open_app(settings, model=True, offline=offline) as app:
+        if not once:
+            talk("Waiting for feedback. Ctrl+C stops.")
+        with feedback_bar("learning") if once else nullcontext(_ignore) as on_progress:
+            await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
+        return await app.reader.counts()
+
+
+def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:
+    async def decide(_stop: asyncio.Event) -> Sequence[tuple[Feedback, tuple[Verdict, ...]]]:
+        from core import bootstrap
+
+        async with bootstrap.open_app(settings, model=True, offline=offline, dry_run=True) as app:
+            return await app.dry_run(_DRY_RUN_LIMIT)
+
+    decisions = run_until_stopped(decide, _on_first_signal)
+    if as_json:
+        print_json({"items": [_decision(*decision) for decision in decisions], "next": None})
+        return
+    print_table(
+        ("FEEDBACK", "CONTENT", "WOULD BECOME", "WHY"),
+        [
+            (
+                feedback.id,
+                feedback.content[:200],
+                ", ".join(map(_in_short, verdict.receipts)) or verdict.status,
+                verdict.reason,
+            )
+            for feedback, verdicts in decisions
+            for verdict in verdicts
+        ],
+    )
+
+
+def _decision(feedback: Feedback, verdicts: tuple[Verdict, ...]) -> JsonValue:
+    dumped: list[JsonValue] = [verdict.model_dump(mode="json") for verdict in verdicts]
+    return {"feedback": feedback.model_dump(mode="json"), "verdicts": dumped}
+
+
+def _in_short(receipt: Receipt) -> str:
+    words = (receipt.operation, receipt.kind, receipt.target_name)
+    return " ".join(word for word in words if word) or receipt.status
+
+
+def _on_first_signal() -> None:
+    talk("Finishing what is in progress. The same signal again stops at once.")
+
+
+def _ignore(_counts: Mapping[str, int]) -> None:
+    return None

@@ -1,0 +1,137 @@
+"""Feedback as it is given from outside: read line by line, and checked before it is stored."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NoReturn
+
+from pydantic import JsonValue, ValidationError
+
+from core.errors import InvalidInput
+from core.input_text import explain, is_blank, text_problem
+from core.models import Agent, NewFeedback
+from core.models.base import Model
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Line(Model):
+    """A line that holds feedback; `size` is its length in bytes."""
+
+    number: int
+    size: int
+    piece: NewFeedback
+
+
+class Problem(Model):
+    """A line that was not taken in, and why."""
+
+    line: int
+    reason: str
+    size: int = 0
+
+
+def read_lines(lines: Iterable[bytes], max_chars: int) -> Iterator[Line | Problem]:
+    """Read JSONL; each line that is not blank gives a piece or a problem. Lines count from 1."""
+    for number, raw in enumerate(lines, start=1):
+        data = raw.removeprefix(_BOM) if number == 1 else raw
+        if not data.strip():
+            continue
+        try:
+            piece = checked(_parse(data), max_chars)
+        except InvalidInput as error:
+            yield Problem(line=number, reason=error.message, size=len(raw))
+        else:
+            yield Line(number=number, piece=piece, size=len(raw))
+
+
+def checked(entry: object, max_chars: int) -> NewFeedback:
+    """Make feedback of one entry; ids are normalised to NFC, the content stays verbatim.
+
+    Raises InvalidInput.
+    """
+    if not isinstance(entry, Mapping):
+        raise InvalidInput("it is no JSON object")
+    try:
+        piece = NewFeedback.model_validate(entry)
+    except ValidationError as error:
+        raise InvalidInput(explain(error)) from None
+    reason = _problem(piece, max_chars)
+    if reason:
+        raise InvalidInput(reason)
+    return piece.model_copy(
+        update={
+            "id": None if piece.id is None else _nfc(piece.id),
+            "tenant_id": _nfc(piece.tenant_id),
+            "agent_ids": tuple(dict.fromkeys(map(_nfc, piece.agent_ids))),
+        }
+    )
+
+
+def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None:
+    """Say which agent of a piece is unknown or belongs to another tenant, or None."""
+    for agent_id in piece.agent_ids:
+        agent = agents.get(agent_id)
+        if agent is None:
+            return f"there is no agent {agent_id!r}"
+        if agent.tenant_id != piece.tenant_id:
+            return f"agent {agent_id!r} does not belong to tenant {piece.tenant_id!r}"
+    return None
+
+
+def _parse(data: bytes) -> JsonValue:
+    try:
+        parsed: JsonValue = json.loads(data.decode("utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise InvalidInput("it is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"it is no JSON that can be stored: {error}") from None
+    return parsed
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _problem(piece: NewFeedback, max_chars: int) -> str | None:
+    if is_blank(piece.content):
+        return "content is blank"
+    if len(piece.content) > max_chars:
+        return f"content has {len(piece.content)} characters, more than {max_chars}"
+    if len(piece.task) > max_chars:
+        return f"task has {len(piece.task)} characters, more than {max_chars}"
+    if is_blank(piece.tenant_id):
+        return "tenant_id is blank"
+    if not piece.agent_ids or any(map(is_blank, piece.agent_ids)):
+        return "agent_ids names no agent"
+    if piece.id is not None and is_blank(piece.id):
+        return "id is blank"
+    return next(_text_problems(piece), None)
+
+
+def _text_problems(piece: NewFeedback) -> Iterator[str]:
+    for name in NewFeedback.model_fields:
+        for text in _texts(getattr(piece, name)):
+            problem = text_problem(text)
+            if problem:
+                yield f"{name} {problem}"
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

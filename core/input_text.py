@@ -1,0 +1,41 @@
+"""What no text from outside may hold, and how a model's refusal of an entry is explained."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from pydantic import ValidationError
+
+from core.safe_text import has_lone_surrogate
+
+_INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
+
+
+def text_problem(text: str) -> str | None:
+    """Say what makes `text` impossible to store, or None. Right-to-left marks are fine."""
+    if "\0" in text:
+        return "holds a NUL character"
+    if has_lone_surrogate(text):
+        return "holds a lone surrogate, half of a character"
+    return None
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether nothing in `text` can be seen."""
+    return all(char.isspace() or unicodedata.category(char) in _INVISIBLE for char in text)
+
+
+def explain(error: ValidationError) -> str:
+    """Put a refusal in one line: field and reason, for each field."""
+    return "; ".join(
+        _explained(detail["type"], detail["loc"], detail["msg"]) for detail in error.errors()
+    )
+
+
+def _explained(kind: str, place: tuple[int | str, ...], message: str) -> str:
+    field = ".".join(map(str, place))
+    if kind == "missing":
+        return f"{field} is missing"
+    if kind == "extra_forbidden":
+        return f"{field} is no known field"
+    return f"{field}: {message[:1].lower()}{message[1:]}"

@@ -1,0 +1,93 @@
+"""Logging, set up once: structured lines on stderr, for people on a terminal, else as JSON."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from typing import Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from core.safe_text import printable
+
+LogFormat = Literal["auto", "console", "json"]
+_NOISY = ("httpcore", "httpx", "langchain", "openai", "procrastinate", "psycopg", "uvicorn")
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is now: a progress bar may stand in for it for a while."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
+
+
+def configure_logging(level: str, log_format: LogFormat) -> None:
+    """Send all logs at `level` or above to stderr; libraries only from warning on.
+
+    May be called again; the last call counts. With level `debug` libraries tell all from info on.
+    """
+    number = logging.getLevelNamesMapping()[level.upper()]
+    is_json = log_format == "json" or (log_format == "auto" and not sys.stderr.isatty())
+    structlog.configure(
+        processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = _StderrHandler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_rendering(is_json=is_json),
+            ],
+            foreign_pre_chain=_shared(),
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(number)
+    _quieten(logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING))
+
+
+def _shared() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+
+
+def _rendering(*, is_json: bool) -> Sequence[Processor]:
+    if is_json:
+        return (
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+        )
+    return (
+        _make_printable,
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        ),
+    )
+
+
+def _make_printable(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    return {
+        key: printable(value) if isinstance(value, str) else value for key, value in event.items()
+    }
+
+
+def _quieten(level: int) -> None:
+    for name in _NOISY:
+        library = logging.getLogger(name)
+        library.handlers = []
+        library.propagate = True
+        library.setLevel(level)
