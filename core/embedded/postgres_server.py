@@ -93,6 +93,7 @@ class Cluster:
             "port": str(PORT),
             "unix_socket_directories": str(self._socket_directory()),
             "unix_socket_permissions": "0700",
+            "timezone": "UTC",
         }
         flags = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
         try:

@@ -16,7 +16,8 @@ from core.postgres.queries import Connection, Pool
 
 POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten a process
 CONNECT_SECONDS = 10
-BORROW_SECONDS = 30.0
+RECONNECT_SECONDS = 10.0  # short, since the pool waits ever longer between its attempts
+BORROW_SECONDS = 10.0
 # A host that vanished without a word is noticed after idle + interval * count = 60 s.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
@@ -36,6 +37,7 @@ async def open_pool(conninfo: str, *, max_size: int = POOL_SIZE) -> AsyncIterato
         min_size=1,
         max_size=max_size,
         timeout=BORROW_SECONDS,
+        reconnect_timeout=RECONNECT_SECONDS,
         configure=_configure,
         check=_check,
         open=False,
@@ -78,6 +80,8 @@ async def _try_once(conninfo: str) -> None:
 async def _configure(conn: Connection) -> None:
     # Not among the arguments above: the job engine adds its own `autocommit` to those.
     await conn.set_autocommit(True)
+    if conn.info.parameter_status("TimeZone") != "UTC":
+        await conn.execute("SET TimeZone TO 'UTC'")
 
 
 async def _check(conn: Connection) -> None:

@@ -72,7 +72,7 @@ CREATE TABLE candidates (
 
 -- Model replies outside the ReAct thread: the first one stored under (key, ordinal) stays.
 CREATE TABLE model_replies (
-    key           text NOT NULL,
+    key           text COLLATE "C" NOT NULL,
     ordinal       integer NOT NULL,
     reply         jsonb NOT NULL,
     model_calls   integer NOT NULL,

@@ -1,0 +1,52 @@
+"""Agents and their lists of skills as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg.rows import DictRow
+
+from core.errors import InvalidInput, NotFound
+from core.models import Agent
+from core.postgres.queries import Pool, fetch_all, fetch_one
+
+
+class PostgresAgents:
+    """The `Agents` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def get(self, agent_id: str) -> Agent:
+        """Give one agent. Raises NotFound."""
+        row = await fetch_one(self._pool, "agents.get", id=agent_id)
+        if row is None:
+            raise NotFound(f"there is no agent {agent_id!r}", hint="see `skill-worker agents list`")
+        return _agent(row)
+
+    async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
+        """Give all agents (of a tenant), by id."""
+        rows = await fetch_all(self._pool, "agents.list", tenant_id=tenant_id)
+        return [_agent(row) for row in rows]
+
+    async def save(self, agent: Agent) -> bool:
+        """Create or change an agent; True where it is new. Raises InvalidInput.
+
+        The list of skills is set only where the agent is new.
+        """
+        row = await fetch_one(
+            self._pool,
+            "agents.save",
+            **agent.model_dump(exclude={"skills"}),
+            skills=list(agent.skills),
+        )
+        if row is None:
+            raise InvalidInput(
+                f"agent {agent.id!r} belongs to another tenant than {agent.tenant_id!r}",
+                hint="ids of agents are unique over all tenants",
+            )
+        return bool(row["is_new"])
+
+
+def _agent(row: DictRow) -> Agent:
+    return Agent.model_validate(dict(row))

@@ -1,0 +1,168 @@
+"""Run jobs until told to stop, whatever PostgreSQL does meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+
+from core.errors import SkillWorkerError
+from core.postgres.job_sweep import sweep
+from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
+
+log = structlog.get_logger(__name__)
+
+Body = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """How a worker works; all times in seconds.
+
+    `heartbeat` is between two signs of life, `stalled_after` the silence after which a worker
+    counts as dead, `sweep_every` between two looks for what dead ones left, `grace` what running
+    jobs get to end, `poll` between two looks for jobs that are due again.
+    """
+
+    concurrency: int = 8
+    heartbeat: float = 5
+    stalled_after: float = 30
+    sweep_every: float = 30
+    grace: float = 30
+    poll: float = 1
+    longest_backoff: float = 10
+
+
+class JobWorker:
+    """Runs the body for each job. It ends only when stopped (or, once, with the queue empty)."""
+
+    def __init__(self, jobs: Jobs, body: Body, options: WorkerOptions) -> None:
+        self._jobs = jobs
+        self._body = body
+        self._options = options
+        self._running = 0
+        self._idle = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event, *, once: bool = False) -> None:
+        """Work until `stop` is set, or with `once` until no feedback is unfinished.
+
+        Then running jobs get their grace and are cancelled. Cancelling this does the same; a
+        second time it ends at once.
+        """
+        self._register()
+        await self._jobs.app.open_async(self._jobs.pool)
+        ended = asyncio.Event()
+        sides = [asyncio.create_task(self._sweep_for_ever(), name="sweep")]
+        waits: list[Awaitable[object]] = [stop.wait()]
+        if once:
+            waits.append(self._drained())
+        sides.append(asyncio.create_task(_set_when_first(ended, *waits), name="end"))
+        try:
+            await self._supervise(ended)
+        finally:
+            for side in sides:
+                side.cancel()
+            await asyncio.gather(*sides, return_exceptions=True)
+
+    def _register(self) -> None:
+        if TASK not in self._jobs.app.tasks:
+            self._jobs.app.task(name=TASK, queue=QUEUE)(self._perform)
+
+    async def _perform(self, feedback_id: str) -> None:
+        self._running += 1
+        try:
+            await self._body(feedback_id)
+        finally:
+            self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    async def _supervise(self, stop: asyncio.Event) -> None:
+        """Start the engine's worker again whenever it ends by itself: it does with PostgreSQL."""
+        backoff = 0.1
+        while not stop.is_set():
+            started = asyncio.get_running_loop().time()
+            await self._work(stop)
+            if asyncio.get_running_loop().time() - started > self._options.longest_backoff:
+                backoff = 0.1
+            await _first(stop.wait(), asyncio.sleep(backoff))
+            backoff = min(2 * backoff, self._options.longest_backoff)
+
+    async def _work(self, stop: asyncio.Event) -> None:
+        options = self._options
+        worker = asyncio.create_task(
+            self._jobs.app.run_worker_async(
+                queues=[QUEUE],
+                concurrency=options.concurrency,
+                install_signal_handlers=False,
+                delete_jobs="always",
+                listen_notify=True,
+                fetch_job_polling_interval=options.poll,
+                shutdown_graceful_timeout=options.grace,
+                update_heartbeat_interval=options.heartbeat,
+                stalled_worker_timeout=options.stalled_after,
+            ),
+            name="job worker",
+        )
+        stopping = asyncio.create_task(stop.wait(), name="stop")
+        try:
+            await asyncio.wait({worker, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            worker.cancel()
+            await self._ended(worker, stop)
+
+    async def _ended(self, worker: asyncio.Task[None], stop: asyncio.Event) -> None:
+        """Wait for the engine's worker, which waits for its jobs, and log why it ended."""
+        try:
+            with engine_errors():
+                await asyncio.wait({worker})
+                worker.result()
+        except asyncio.CancelledError:
+            if not worker.done():
+                worker.cancel()
+                raise
+        except SkillWorkerError as error:
+            log.warning("worker.restarting", error=error.message)
+        except Exception:  # a defect of the engine's must not end the worker
+            log.exception("worker.restarting")
+        else:
+            if not stop.is_set():
+                log.warning("worker.restarting", error="the job engine stopped by itself")
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            try:
+                await sweep(self._jobs, stalled_after=self._options.stalled_after)
+            except SkillWorkerError as error:
+                log.warning("sweep.failed", error=error.message)
+            await asyncio.sleep(self._options.sweep_every)
+
+    async def _drained(self) -> None:
+        """Wait until no feedback is unfinished, also none that other workers have."""
+        while True:
+            self._idle.clear()
+            try:
+                if not self._running and not await self._jobs.unfinished():
+                    return
+            except SkillWorkerError as error:
+                log.warning("drain.waiting", error=error.message)
+            await _first(self._idle.wait(), asyncio.sleep(0.2))
+
+
+async def _set_when_first(event: asyncio.Event, *waits: Awaitable[object]) -> None:
+    await _first(*waits)
+    event.set()
+
+
+async def _first(*waits: Awaitable[object]) -> None:
+    """Wait for the first of some awaitables and cancel the others."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

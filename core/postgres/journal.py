@@ -1,0 +1,31 @@
+"""What happens in a run, written down for people watching now and for whoever asks later."""
+
+from __future__ import annotations
+
+import structlog
+from psycopg.types.json import Jsonb
+
+from core.models import RunEvent
+from core.postgres.queries import Connection, Pool, connection, sql
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresJournal:
+    """The `Journal` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def emit(self, event: RunEvent) -> None:
+        """Write one event and notify."""
+        async with connection(self._pool) as conn:
+            await write_event(conn, event)
+
+
+async def write_event(conn: Connection, event: RunEvent) -> None:
+    """Write an event in the caller's transaction, which notifies when it commits, and log it."""
+    row = event.model_dump(exclude={"id", "at", "data"})
+    await conn.execute(sql("journal.emit"), {**row, "data": Jsonb(event.data)})
+    ids = {key: value for key, value in row.items() if value is not None and key != "name"}
+    log.info(event.name, **{**event.data, **ids})

@@ -1,0 +1,70 @@
+-- name: add
+-- One parameter for a whole batch. Ids of a source are locked in one order, so that two batches
+-- with common ids wait for each other instead of deadlocking.
+INSERT INTO feedback (
+    id, source, source_id, digest, tenant_id, agent_ids, task, content, author, events, created_at)
+SELECT id, %(source)s, source_id, digest, tenant_id, agent_ids, task, content, author, events,
+       now() + place * interval '1 microsecond'
+FROM jsonb_to_recordset(%(pieces)s) AS piece (
+    id text, source_id text, digest text, tenant_id text, agent_ids text[], task text,
+    content text, author text, events jsonb, place integer)
+ORDER BY source_id, place
+ON CONFLICT (source, source_id) DO NOTHING
+RETURNING id
+
+-- name: known
+SELECT source_id, id, digest FROM feedback
+WHERE source = %(source)s AND source_id = ANY(%(source_ids)s)
+
+-- name: set_jobs
+UPDATE feedback f SET job_id = job.id
+FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS job (feedback_id, id)
+WHERE f.id = job.feedback_id
+
+-- name: get
+SELECT * FROM feedback WHERE id = %(id)s
+
+-- name: claim
+UPDATE feedback SET status = 'processing', attempts = attempts + 1, retry_at = NULL
+WHERE id = %(id)s AND status IN ('queued', 'processing')
+RETURNING *
+
+-- name: give_back
+UPDATE feedback
+SET status = 'queued', error = %(error)s,
+    retry_at = CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END
+WHERE id = %(id)s AND status IN ('queued', 'processing')
+RETURNING id
+
+-- name: finish
+-- Keys of replies given in matching begin with the id of the feedback.
+WITH spent AS (
+    SELECT (verdict -> 'usage' ->> 'model_calls')::bigint AS model_calls,
+           (verdict -> 'usage' ->> 'input_tokens')::bigint AS input_tokens,
+           (verdict -> 'usage' ->> 'output_tokens')::bigint AS output_tokens
+    FROM candidates WHERE feedback_id = %(id)s AND verdict IS NOT NULL
+    UNION ALL
+    SELECT model_calls, input_tokens, output_tokens
+    FROM model_replies WHERE starts_with(key, %(id)s)
+), total AS (
+    SELECT coalesce(sum(model_calls), 0) AS model_calls,
+           coalesce(sum(input_tokens), 0) AS input_tokens,
+           coalesce(sum(output_tokens), 0) AS output_tokens
+    FROM spent
+)
+UPDATE feedback f
+SET status = %(status)s, error = %(error)s, finished_at = clock_timestamp(), retry_at = NULL,
+    model_calls = total.model_calls, input_tokens = total.input_tokens,
+    output_tokens = total.output_tokens
+FROM total
+WHERE f.id = %(id)s AND f.status IN ('queued', 'processing')
+
+-- name: revive
+UPDATE feedback
+SET status = 'queued', generation = generation + 1, attempts = 0, error = NULL,
+    finished_at = NULL, retry_at = NULL, acknowledged = false
+WHERE id = %(id)s AND status NOT IN ('queued', 'processing')
+RETURNING *
+
+-- name: reset_verdicts
+UPDATE candidates SET verdict = NULL WHERE feedback_id = %(id)s

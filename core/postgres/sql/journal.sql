@@ -1,0 +1,10 @@
+-- name: emit
+-- A notification carries at most 8,000 bytes: the ids, and the reader fetches the rest.
+WITH event AS (
+    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data)
+    VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s)
+    RETURNING id, name, feedback_id
+)
+SELECT pg_notify('run_events', json_build_object(
+    'id', id, 'name', left(name, 200), 'feedback_id', left(feedback_id, 200))::text)
+FROM event

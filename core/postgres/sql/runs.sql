@@ -1,0 +1,37 @@
+-- name: candidates
+SELECT * FROM candidates WHERE feedback_id = %(feedback_id)s ORDER BY position
+
+-- name: save
+-- What is stored already stays: a second answer of the matcher is not mixed in.
+WITH added AS (
+    INSERT INTO candidates (
+        id, feedback_id, agent_id, agent_name, position, content, intent_hint, generation)
+    SELECT id, %(feedback_id)s, agent_id, agent_name, position, content, intent_hint,
+           %(generation)s
+    FROM jsonb_to_recordset(%(parts)s) AS part (
+        id text, agent_id text, agent_name text, position integer, content text,
+        intent_hint text)
+    WHERE NOT EXISTS (SELECT FROM candidates WHERE feedback_id = %(feedback_id)s)
+    ON CONFLICT (feedback_id, position) DO NOTHING
+    RETURNING *
+)
+SELECT * FROM added
+UNION ALL
+SELECT * FROM candidates WHERE feedback_id = %(feedback_id)s
+ORDER BY position
+
+-- name: start
+UPDATE candidates SET epoch = epoch + 1, generation = %(generation)s, verdict = NULL
+WHERE id = %(id)s
+RETURNING *
+
+-- name: finish
+UPDATE candidates SET verdict = %(verdict)s WHERE id = %(id)s AND epoch = %(epoch)s
+
+-- name: check
+SELECT FROM candidates WHERE id = %(id)s AND epoch = %(epoch)s
+
+-- name: receipts
+SELECT * FROM changes
+WHERE candidate_id = %(candidate_id)s AND status IN ('applied', 'held')
+ORDER BY created_at, id
