@@ -1,0 +1,64 @@
+"""A light look at the text of cells; whether it is FEEL is for the grammar to say."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+MAX_CELL = 2_000
+ANY = "-"
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INNERMOST = re.compile(
+    r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}"
+    r"|[\[\](][^()\[\]{}]*\.\.[^()\[\]{}]*[\])\[]"  # ranges may be half open: (1..5], ]1..5[
+)
+_GROUPED = re.compile(r"(?:[<>]=?\s*|\.\.\s*)\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?:,\d{3})*,0\d\d")
+
+
+def one_line(text: str) -> str:
+    """Give a name or remark in NFC, on one line, without blanks around it."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def clean(cell: str) -> str:
+    """Give a cell in NFC without blanks around it."""
+    return unicodedata.normalize("NFC", cell).strip()
+
+
+def text_problem(text: str) -> str | None:
+    """Say what keeps `text` out of an XML document, or None."""
+    if bad := _NOT_XML.search(text):
+        return f"holds the character U+{ord(bad[0]):04X}, which XML cannot carry"
+    return None
+
+
+def cell_problem(cell: str) -> str | None:
+    """Say what is plainly wrong with a trimmed cell, or None."""
+    if len(cell) > MAX_CELL:
+        return f"is longer than {MAX_CELL} characters"
+    if "\n" in cell or "\r" in cell:
+        return "holds a line break"
+    return text_problem(cell) or _syntax_problem(_STRING.sub("s", cell))
+
+
+def _syntax_problem(bare: str) -> str | None:
+    if '"' in bare:
+        return "has a quotation mark that is not closed"
+    if re.search("[“”„]", bare):
+        return 'has typographic quotation marks; FEEL strings stand in straight ones: "…"'
+    if len(bare) > 1 and bare[0] == bare[-1] == "'":
+        return 'is in single quotation marks; FEEL strings stand in double ones: "…"'
+    if _GROUPED.search(bare):
+        return "has a number with thousands separators; FEEL reads a comma as a list: 1000000"
+    if not _balanced(bare):
+        return "has brackets that do not match"
+    return None
+
+
+def _balanced(bare: str) -> bool:
+    count = 1
+    while count:
+        bare, count = _INNERMOST.subn("x", bare)
+    return not re.search(r"[()\[\]{}]", bare)

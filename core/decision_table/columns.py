@@ -1,0 +1,68 @@
+"""The columns that a draft asks for, checked against its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.decision_table.cells import clean, one_line, text_problem
+from core.decision_table.column_types import FEEL_TYPES, feel_type, guess_type
+from core.models import InputColumn, OutputColumn
+
+MAX_NAME = 200
+
+Cells = Mapping[str, str]
+Columns = Sequence[InputColumn | OutputColumn]
+
+
+def by_column(cells: Cells) -> dict[str, str]:
+    """Give a row's cells under tidy column names, each trimmed."""
+    return {one_line(name): clean(cell) for name, cell in cells.items()}
+
+
+def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> dict[str, str]:
+    """Give name -> FEEL type of a draft's columns; without any, of those that its rows name.
+
+    A type that is left out is read off the cells. Problems are added to `problems`.
+    """
+    declared = [(one_line(column.name), _declared(column, problems)) for column in given]
+    pairs = declared or [(name, None) for row in rows for name in row]
+    problems += [
+        f"two columns are named '{name}'" for name in duplicates(name for name, _ in declared)
+    ]
+    types = {name: kind or guess_type(row.get(name, "") for row in rows) for name, kind in pairs}
+    for name in types:
+        problems += name_problems(name, "a column")
+    return types
+
+
+def name_problems(name: str, what: str) -> list[str]:
+    """Say what is wrong with the tidy name of a table or column."""
+    if not name:
+        return [f"{what} has a blank name"]
+    if len(name) > MAX_NAME:
+        return [f"{what} has a name of more than {MAX_NAME} characters: '{name[:40]}…'"]
+    problem = text_problem(name)
+    return [f"the name '{name}' {problem}"] if problem else []
+
+
+def duplicates(names: Iterable[str]) -> list[str]:
+    """Give the names that come more than once, in order of their second coming."""
+    seen: set[str] = set()
+    again: dict[str, None] = {}
+    for name in names:
+        if name in seen:
+            again[name] = None
+        seen.add(name)
+    return list(again)
+
+
+def _declared(column: InputColumn | OutputColumn, problems: list[str]) -> str | None:
+    if "type" not in column.model_fields_set:
+        return None
+    kind = feel_type(column.type)
+    if kind is None:
+        problems.append(
+            f"column '{column.name}' has the unknown type '{column.type}' "
+            f"(FEEL has {', '.join(FEEL_TYPES)})"
+        )
+    return kind

@@ -1,0 +1,80 @@
+"""DMN 1.3 written out: the pieces of a table, as text in the order its schema asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+from core.models import DecisionRow, InputColumn, OutputColumn
+
+MODEL = "https://www.omg.org/spec/DMN/20191111/MODEL/"
+ANNOTATION = "Rule"
+
+_CARRIAGE_RETURN = {"\r": "&#13;"}
+_WHITE_SPACE = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+
+
+def text(value: str) -> str:
+    """Escape character data, so that it is read back as it was."""
+    return escape(value, _CARRIAGE_RETURN)
+
+
+def attribute(value: str) -> str:
+    """Quote and escape the value of an attribute."""
+    return quoteattr(value, _WHITE_SPACE)
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a document writes its elements: the prefix (with colon) and the line before each.
+
+    `lead` is the white space before a child of the table; deeper ones get two blanks more.
+    """
+
+    prefix: str = ""
+    lead: str = "\n      "
+
+    @property
+    def inner(self) -> Style:
+        """The style one level deeper; a document on one line stays on one line."""
+        return Style(self.prefix, self.lead + "  " if "\n" in self.lead else self.lead)
+
+    def element(self, name: str, content: str, attributes: str = "") -> str:
+        """Write one element."""
+        tag = self.prefix + name
+        return f"<{tag}{attributes}>{content}</{tag}>"
+
+    def cell(self, name: str, value: str) -> str:
+        """Write an element that holds one `text`."""
+        return self.element(name, self.element("text", text(value)))
+
+    def block(self, name: str, parts: list[str], attributes: str = "") -> str:
+        """Write an element with one part a line."""
+        lines = "".join(self.inner.lead + part for part in parts)
+        return self.element(name, lines + self.lead, attributes)
+
+    def input(self, column: InputColumn) -> str:
+        """Write an input clause."""
+        expression = self.element(
+            "inputExpression",
+            self.element("text", text(column.name)),
+            f" typeRef={attribute(column.type)}",
+        )
+        return self.block("input", [expression])
+
+    def output(self, column: OutputColumn) -> str:
+        """Write an output clause."""
+        name, kind = attribute(column.name), attribute(column.type)
+        return f"<{self.prefix}output name={name} typeRef={kind}/>"
+
+    def rule(self, row: DecisionRow, annotations: int = 1) -> str:
+        """Write a row; without annotation columns its annotation is the description."""
+        entries = [row.annotation, *[""] * annotations][:annotations]
+        described = row.annotation and not annotations
+        parts = [
+            *([self.element("description", text(row.annotation))] if described else []),
+            *(self.cell("inputEntry", cell) for cell in row.inputs),
+            *(self.cell("outputEntry", cell) for cell in row.outputs),
+            *(self.cell("annotationEntry", entry) for entry in entries),
+        ]
+        return self.block("rule", parts, f" id={attribute(row.id)}")

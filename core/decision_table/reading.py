@@ -1,0 +1,76 @@
+"""DMN 1.3 read safely: no entities, no DTD, no network, and the one table found."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from core.decision_table.markup import MODEL
+from core.errors import RuleInvalid
+
+_VERSIONS = {
+    "http://www.omg.org/spec/DMN/20151101/dmn.xsd": "1.1",
+    "http://www.omg.org/spec/DMN/20180521/MODEL/": "1.2",
+    "https://www.omg.org/spec/DMN/20211108/MODEL/": "1.4",
+    "https://www.omg.org/spec/DMN/20230324/MODEL/": "1.5",
+    "https://www.omg.org/spec/DMN/20240513/MODEL/": "1.6",
+}
+
+
+def tag(name: str) -> str:
+    """Give the qualified name of an element of DMN 1.3."""
+    return f"{{{MODEL}}}{name}"
+
+
+def read_document(xml: str) -> etree._Element:
+    """Give the `definitions` of a DMN 1.3 document. Raises RuleInvalid, saying what and where."""
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        no_network=True,
+        huge_tree=False,
+    )
+    try:
+        root = etree.fromstring(xml.encode("utf-8"), parser)
+    except UnicodeEncodeError as error:
+        raise RuleInvalid(f"the XML is no valid Unicode at character {error.start}") from error
+    except etree.XMLSyntaxError as error:
+        raise RuleInvalid(f"the XML is not well-formed: {error.msg}") from error
+    _refuse_foreign(root)
+    return root
+
+
+def the_table(root: etree._Element) -> etree._Element:
+    """Give the one `decisionTable` of a document; its parent is the decision."""
+    tables = list(root.iter(tag("decisionTable")))
+    if len(tables) != 1:
+        raise RuleInvalid(f"the document holds {len(tables)} decision tables; one is needed")
+    parent = tables[0].getparent()
+    if parent is None or parent.tag != tag("decision"):
+        raise RuleInvalid(f"the decision table on line {tables[0].sourceline} is in no decision")
+    return tables[0]
+
+
+def text_of(element: etree._Element | None) -> str:
+    """Give the text in an element without blanks around it; comments are no text."""
+    if element is None:
+        return ""
+    if len(element) == 0:
+        return (element.text or "").strip()
+    return str(element.xpath("string()")).strip()
+
+
+def _refuse_foreign(root: etree._Element) -> None:
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise RuleInvalid("the XML has a document type (DOCTYPE), which is not accepted")
+    around = [*root.itersiblings(preceding=True), *root.itersiblings()]
+    for found in (*around, *root.iter(etree.ProcessingInstruction)):
+        if not isinstance(found, etree._ProcessingInstruction):
+            continue
+        raise RuleInvalid(f"the XML has a processing instruction on line {found.sourceline}")
+    name = etree.QName(root)
+    if name.namespace in _VERSIONS:
+        raise RuleInvalid(f"the XML is DMN {_VERSIONS[name.namespace]}; only DMN 1.3 is read")
+    if root.tag != tag("definitions"):
+        raise RuleInvalid(f"the root is <{root.tag}>, not <definitions> of DMN 1.3 ({MODEL})")

@@ -1,0 +1,61 @@
+"""The cells of one drafted row, checked against the columns of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.decision_table.cells import ANY, cell_problem, one_line, text_problem
+from core.decision_table.columns import by_column
+from core.decision_table.problems import listing
+from core.models import DecisionRow, RowEdit
+
+
+def merge_row(
+    edit: RowEdit,
+    label: str,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    problems: list[str],
+    *,
+    row_id: str,
+    base: DecisionRow | None = None,
+) -> DecisionRow:
+    """Give the row that an edit makes, its cells in the order of the columns.
+
+    A cell that the edit leaves out (or leaves empty) keeps what `base` has; without a base an
+    input is `-`, and an output is a problem. So is a cell of an unknown column.
+    """
+    conditions, results = by_column(edit.inputs), by_column(edit.outputs)
+    problems += _unknown(label, "input", conditions, inputs)
+    problems += _unknown(label, "output", results, outputs)
+    old_inputs = dict(zip(inputs, base.inputs, strict=False)) if base else {}
+    old_outputs = dict(zip(outputs, base.outputs, strict=False)) if base else {}
+    row = DecisionRow(
+        id=row_id,
+        inputs=tuple(conditions.get(name) or old_inputs.get(name, ANY) for name in inputs),
+        outputs=tuple(results.get(name) or old_outputs.get(name, "") for name in outputs),
+        annotation=one_line(edit.annotation) or (base.annotation if base else ""),
+    )
+    lacking = [
+        name
+        for name, cell in zip(outputs, row.outputs, strict=True)
+        if not cell and not (base and name in old_outputs)
+    ]
+    if lacking:
+        problems.append(f"{label} gives no value for {listing(lacking)}")
+    problems += _text_problems(label, {**conditions, **results}, row.annotation)
+    return row
+
+
+def _unknown(label: str, what: str, given: dict[str, str], columns: Sequence[str]) -> list[str]:
+    return [
+        f"{label} names the unknown {what} column '{name}' (there are: {listing(columns)})"
+        for name in given
+        if name not in columns
+    ]
+
+
+def _text_problems(label: str, cells: dict[str, str], annotation: str) -> list[str]:
+    found = [(f"the cell '{name}' of {label}", cell_problem(cell)) for name, cell in cells.items()]
+    found.append((f"the annotation of {label}", text_problem(annotation)))
+    return [f"{where} {problem}" for where, problem in found if problem]

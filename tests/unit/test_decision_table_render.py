@@ -1,0 +1,44 @@
+"""Tables are shown in straight columns, Korean or not, and told in sentences to the search."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from core.decision_table import display_width, render_table, render_text, search_text
+from tests.unit.test_decision_table_xml import APPROVAL
+
+
+def test_the_grid_has_the_hit_policy_the_columns_and_the_rows() -> None:
+    head, *rows = render_table(APPROVAL)
+    assert head == [
+        "F",
+        "주문 금액 (number)",
+        "grade (string)",
+        "→ approver (string)",
+        "→ days (number)",
+        "",
+    ]
+    assert rows[0] == ["r1", "> 1000000", "-", '"팀장"', "2", "100만원을 넘으면 팀장 승인"]
+
+
+def test_columns_line_up_where_wide_characters_are_counted_as_two() -> None:
+    title, head, _, *rows = render_text(APPROVAL).splitlines()
+    assert title == "주문 승인 (FIRST)"
+
+    def bars(line: str) -> list[int]:
+        return [display_width(line[:at]) for at, char in enumerate(line) if char == "│"]
+
+    assert bars(head)[:4] == bars(rows[0])[:4] == bars(rows[1])[:4] != []
+
+
+def test_width_does_not_depend_on_how_hangul_is_composed() -> None:
+    assert display_width("승인ok") == display_width(unicodedata.normalize("NFD", "승인ok")) == 6
+    assert display_width("e\u0301\u200b") == 1
+
+
+def test_the_search_text_says_each_row_in_a_line() -> None:
+    assert search_text(APPROVAL).splitlines() == [
+        "주문 승인",
+        '100만원을 넘으면 팀장 승인: 주문 금액 > 1000000 → approver "팀장", days 2',
+        'grade "A & B < C" → approver "none", days 0',
+    ]
