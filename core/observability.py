@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from core.safe_text import printable
+from core.safe_text import escape_json, printable
 
 LogFormat = Literal["auto", "console", "json"]
 _NOISY = ("httpcore", "httpx", "langchain", "openai", "procrastinate", "psycopg", "uvicorn")
@@ -69,7 +70,7 @@ def _rendering(*, is_json: bool) -> Sequence[Processor]:
     if is_json:
         return (
             structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+            structlog.processors.JSONRenderer(serializer=_serialize),
         )
     return (
         _make_printable,
@@ -77,6 +78,10 @@ def _rendering(*, is_json: bool) -> Sequence[Processor]:
             colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
         ),
     )
+
+
+def _serialize(event: EventDict, **_options: object) -> str:
+    return escape_json(json.dumps(event, ensure_ascii=False, default=str))
 
 
 def _make_printable(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:

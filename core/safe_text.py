@@ -34,6 +34,21 @@ def has_lone_surrogate(text: str) -> bool:
     return any("\ud800" <= char <= "\udfff" for char in text)
 
 
+def to_json(value: JsonValue, *, indent: int | None = 2) -> str:
+    """Give `value` as JSON that is safe to show."""
+    return escape_json(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def escape_json(text: str) -> str:
+    """Escape in JSON what a terminal would act on; it still says the same."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(
+        char if _is_safe(char, "\n") else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
+        for char in text
+    )
+
+
 def _is_safe(char: str, keep: str) -> bool:
     if char in keep or char in _JOINERS:
         return True
@@ -45,14 +60,3 @@ def _escape(char: str) -> str:
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
-def to_json(value: JsonValue, *, indent: int | None = 2) -> str:
-    """Give `value` as JSON that is safe to show: what a terminal would act on is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    if text.isascii() and "\x7f" not in text:
-        return text
-    return "".join(
-        char if _is_safe(char, "\n") else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
-        for char in text
-    )

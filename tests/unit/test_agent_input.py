@@ -1,0 +1,65 @@
+"""Agents from outside: JSONL, JSON and YAML alike, all problems at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.agent_input import checked_agent, read_agents
+from core.errors import InvalidInput
+from core.models import Agent
+
+KIM = Agent(id="a1", tenant_id="t", name="정산 담당", role="정산", skills=("refund",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id":"a1","tenant_id":"t","name":"정산 담당","role":"정산","skills":["refund"]}\r\n\n',
+        '[{"id":"a1","tenant_id":"t","name":"정산 담당","role":"정산","skills":["refund"]}]',
+        "- id: a1\n  tenant_id: t\n  name: 정산 담당\n  role: 정산\n  skills: [refund]\n",
+    ],
+    ids=["jsonl", "json", "yaml"],
+)
+def test_each_form_gives_the_same_agent(text: str) -> None:
+    assert read_agents(text) == [KIM]
+
+
+def test_all_problems_are_named_at_once() -> None:
+    text = (
+        '{"id":"a1","tenant_id":"t","name":"x"}\n{"id":"","tenant_id":"t","name":"x"}\n{"id":"b"}\n'
+    )
+    with pytest.raises(InvalidInput) as caught:
+        read_agents(text)
+    assert caught.value.message.splitlines() == [
+        "line 2: id is blank",
+        "line 3: tenant_id is missing; name is missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("hello", "it holds no list of agents"),
+        ("", "it holds no list of agents"),
+        ("a: [", "it is neither JSONL nor YAML"),
+        ("{oops", "line 1: it is no JSON"),
+        ("- just text", "entry 1: it is no object"),
+        ("- {id: a, tenant_id: t, name: x, colour: red}", "entry 1: colour is no known field"),
+        ("- {id: 7, tenant_id: t, name: x}", "entry 1: id: input should be a valid string"),
+    ],
+)
+def test_what_is_no_list_of_agents_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        read_agents(text)
+
+
+def test_yaml_makes_no_objects() -> None:
+    with pytest.raises(InvalidInput, match="neither JSONL nor YAML"):
+        read_agents("- !!python/object/apply:os.system ['true']")
+
+
+def test_broken_text_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="goal holds a NUL"):
+        checked_agent({"id": "a", "tenant_id": "t", "name": "x", "goal": "a\0"})
+    with pytest.raises(InvalidInput, match="skills holds a lone surrogate"):
+        checked_agent({"id": "a", "tenant_id": "t", "name": "x", "skills": ["\ud800"]})

@@ -1,0 +1,158 @@
+"""The command line starts light, answers help and version, and says what is wrong with a call."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from core import __version__
+from core.cli.app import run
+
+HEAVY = (
+    "alembic",
+    "httpx",
+    "langchain",
+    "langchain_core",
+    "langgraph",
+    "mcp",
+    "openai",
+    "procrastinate",
+    "psycopg",
+    "pydantic_settings",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+)
+COMMANDS = (
+    "demo",
+    "run",
+    "agents add",
+    "agents list",
+    "agents import",
+    "feedback add",
+    "feedback list",
+    "feedback show",
+    "feedback retry",
+    "knowledge list",
+    "knowledge show",
+    "knowledge search",
+    "history list",
+    "history show",
+    "changes list",
+    "changes show",
+    "changes revert",
+    "serve skills",
+    "doctor",
+    "config show",
+    "db migrate",
+    "db status",
+)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom core.cli.app import run\nrun(['--help'])\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    assert "feedback" in done.stdout
+
+
+def test_help_answers_within_three_tenths_of_a_second() -> None:
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "core", "--help"], capture_output=True, check=True)
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.3
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command.split(), "--help"]) == 0
+    assert f"Usage: skill-worker {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [name for name in COMMANDS if name.split()[-1] in {"list", "show", "search", "status"}]
+    + ["doctor", "demo"],
+)
+def test_every_read_answers_as_json(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run([*command.split(), "--help"])
+    assert "--json" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"skill-worker {__version__}\n"
+
+
+def test_without_a_command_the_help_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0
+    assert capsys.readouterr().out.startswith("Usage: skill-worker")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["feedback"],
+        ["feedback", "list", "--status", "nonsense"],
+        ["feedback", "list", "--limit", "0"],
+        ["feedback", "show"],
+        ["feedback", "add"],
+        ["feedback", "add", "x.jsonl", "--text", "x"],
+        ["knowledge", "list", "--kind", "nonsense"],
+        ["run", "--nonsense"],
+    ],
+)
+def test_a_wrong_call_leaves_with_2_and_points_at_help(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert "--help`" in err
+
+
+def test_a_wrong_call_with_json_fails_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["feedback", "list", "--status", "nonsense", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert err == ""
+    error = json.loads(out)["error"]
+    assert error["kind"] == "usage"
+    assert "nonsense" in error["message"]
+    assert error["hint"] == "see `skill-worker feedback list --help`"
+
+
+def test_an_argument_that_is_no_text_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["feedback", "add", "--text", "a\udcffb", "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["kind"] == "invalid"
+    assert error["message"] == "argument 4 is not UTF-8 text"
+
+
+def test_bytes_that_are_no_text_are_refused_by_the_real_command() -> None:
+    command = [sys.executable.encode(), b"-m", b"core", b"feedback", b"add", b"--text", b"a\xffb"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: argument 4 is not UTF-8 text")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_trace() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "core", "--help"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == b""
