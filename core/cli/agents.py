@@ -9,11 +9,12 @@ import typer
 
 from core.cli.options import Json, Tenant
 from core.cli.output import print_json, print_page, print_table, say
-from core.cli.session import App, with_app
+from core.cli.session import with_app
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+    from core.app import App
     from core.models import Agent
 
 app = typer.Typer(help="Manage the agents that learn.")

@@ -9,9 +9,10 @@ import typer
 from core.cli.exits import FAILED
 from core.cli.options import Cursor, Json, Limit
 from core.cli.output import print_model, print_page, print_table, say, talk
-from core.cli.session import App, with_app
+from core.cli.session import with_app
 
 if TYPE_CHECKING:
+    from core.app import App
     from core.models import Change
 
 app = typer.Typer(help="See and revert changes of what is known.")

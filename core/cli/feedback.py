@@ -10,10 +10,11 @@ import typer
 from core.cli.exits import FAILED
 from core.cli.options import Cursor, Json, Limit, Tenant
 from core.cli.output import print_json, print_model, print_page, print_table, say, talk
-from core.cli.session import App, load, run_async, with_app
+from core.cli.session import load, run_async, with_app
 from core.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from core.app import App
     from core.cli.feedback_add import Report
     from core.models import Feedback, HistoryRecord, RunEvent
     from core.settings import Settings
@@ -125,7 +126,7 @@ def _add_file(settings: Settings, file: Path) -> Report:
         with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
             async with bootstrap.open_app(settings) as opened:
                 lines = read_lines(handle, settings.feedback_max_chars)
-                return await take_in(opened, lines, advance)
+                return await take_in(opened.inbox, opened.agents, lines, advance)
 
     return run_async(work())
 
@@ -139,7 +140,8 @@ def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
 
     async def work() -> Report:
         async with bootstrap.open_app(settings) as opened:
-            return await take_in(opened, [Line(number=1, piece=piece, size=0)], lambda _: None)
+            line = Line(number=1, piece=piece, size=0)
+            return await take_in(opened.inbox, opened.agents, [line], lambda _: None)
 
     report = run_async(work())
     if report.problems:

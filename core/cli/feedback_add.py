@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from core.cli.session import App
 from core.errors import InvalidInput
 from core.feedback_input import Line, Problem, agent_problem
 from core.models import Agent
 from core.models.base import Model
+from core.ports import Agents, Inbox
 
 SOURCE = "inbox"
 _BATCH = 500
@@ -30,16 +30,19 @@ class Report(Model):
 
 
 async def take_in(
-    app: App, entries: Iterable[Line | Problem], on_progress: Callable[[int], None]
+    inbox: Inbox,
+    agents: Agents,
+    entries: Iterable[Line | Problem],
+    on_progress: Callable[[int], None],
 ) -> Report:
     """Store what is good, in batches; `on_progress` gets the bytes of each batch."""
-    agents = {agent.id: agent for agent in await app.agents.list()}
+    known = {agent.id: agent for agent in await agents.list()}
     added: list[Added] = []
     problems: list[Problem] = []
     for batch in _batches(entries):
-        good, bad = _sorted(batch, agents)
+        good, bad = _sorted(batch, known)
         problems += bad
-        await _store(app, good, added, problems)
+        await _store(inbox, good, added, problems)
         on_progress(sum(entry.size for entry in batch))
     return Report(added=tuple(added), problems=tuple(sorted(problems, key=lambda p: p.line)))
 
@@ -71,19 +74,19 @@ def _sorted(
 
 
 async def _store(
-    app: App, lines: Sequence[Line], added: list[Added], problems: list[Problem]
+    inbox: Inbox, lines: Sequence[Line], added: list[Added], problems: list[Problem]
 ) -> None:
     """Store a batch at once; where one piece is refused, one by one, so that it is named."""
     if not lines:
         return
     try:
-        stored = await app.inbox.add(SOURCE, [line.piece for line in lines])
+        stored = await inbox.add(SOURCE, [line.piece for line in lines])
     except InvalidInput as error:
         if len(lines) == 1:
             problems.append(Problem(line=lines[0].number, reason=error.message))
             return
         for line in lines:
-            await _store(app, [line], added, problems)
+            await _store(inbox, [line], added, problems)
     else:
         added += [
             Added(line=line.number, id=feedback_id, new=is_new)

@@ -1,36 +1,24 @@
-"""A decision table for people: as lines to compare, and as columns to print."""
+"""Decision tables for people: as a grid to read, and as lines to compare."""
 
 from __future__ import annotations
 
-from core.decision_table.xml import parse_xml
+from core.decision_table import parse_xml, render_table, render_text
 from core.errors import RuleInvalid
-from core.models import DecisionTable
+
+
+def table_text(xml: str) -> str:
+    """Give a table as a grid; XML that does not parse as it is."""
+    try:
+        return render_text(parse_xml(xml))
+    except RuleInvalid:
+        return xml
 
 
 def table_lines(xml: str) -> list[str]:
-    """Give a table as Markdown lines; XML that does not parse as its own lines."""
+    """Give a table as one line a row, whose other rows do not move when one does."""
     try:
         table = parse_xml(xml)
     except RuleInvalid:
         return xml.splitlines()
-    head, *rows = grid(table)
-    return [
-        f"{table.name} ({table.hit_policy})",
-        _line(head),
-        _line(tuple("---" for _ in head)),
-        *map(_line, rows),
-    ]
-
-
-def grid(table: DecisionTable) -> list[tuple[str, ...]]:
-    """Give the heading and the rows as cells: inputs, outputs, annotation."""
-    inputs = [f"if {column.name}" for column in table.inputs]
-    outputs = [f"then {column.name}" for column in table.outputs]
-    return [
-        (*inputs, *outputs, "in words"),
-        *((*row.inputs, *row.outputs, row.annotation) for row in table.rows),
-    ]
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+    rows = [" | ".join(" ".join(cell.split()) for cell in row) for row in render_table(table)]
+    return [f"{table.name} ({table.hit_policy})", *rows]

@@ -9,7 +9,7 @@ import typer
 
 from core.cli.options import AgentId, Json, KindName, KindOption, Tenant
 from core.cli.output import print_model, print_page, print_table
-from core.cli.session import App, load, run_async, with_app
+from core.cli.session import load, run_async, with_app
 from core.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from core.app import App
     from core.models import Hit, Kind, KnowledgeItem, SkillFile
     from core.settings import Settings
 

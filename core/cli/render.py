@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.cli.grid import grid, table_lines
+from core.cli.grid import table_text
 from core.cli.output import print_block, print_fields, print_table, say
-from core.decision_table.xml import parse_xml
-from core.errors import RuleInvalid
 from core.models import (
     Change,
     Feedback,
@@ -71,28 +69,12 @@ def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
             "feedback": item.feedback_id,
         }
     )
-    if item.kind is Kind.DMN_RULE:
-        say("")
-        show_rule(item.content)
-    else:
-        print_block("content", item.content)
+    print_block("content", _readable(item.kind, item.content))
     if files:
         say("")
         print_table(
             ("FILE", "BYTES"), [(path, len(file.data)) for path, file in sorted(files.items())]
         )
-
-
-def show_rule(xml: str) -> None:
-    """Print a decision table as a grid; XML that does not parse as it is."""
-    try:
-        table = parse_xml(xml)
-    except RuleInvalid:
-        say(xml)
-        return
-    head, *rows = grid(table)
-    say(f"{table.name}  (hit policy {table.hit_policy})")
-    print_table(head, rows)
 
 
 def show_change(change: Change, diff: str) -> None:
@@ -142,5 +124,8 @@ def show_record(record: HistoryRecord) -> None:
         print_block("feedback", record.feedback_content)
     for title, content in (("before", record.previous_content), ("after", record.new_content)):
         if content is not None:
-            is_rule = record.knowledge_type is Kind.DMN_RULE
-            print_block(title, "\n".join(table_lines(content)) if is_rule else content)
+            print_block(title, _readable(record.knowledge_type, content))
+
+
+def _readable(kind: Kind, content: str) -> str:
+    return table_text(content) if kind is Kind.DMN_RULE else content

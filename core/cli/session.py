@@ -6,65 +6,18 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from core.cli.exits import TERMINATED
 
 if TYPE_CHECKING:
-    from core.models import Feedback, Receipt, Verdict
-    from core.ports import (
-        Agents,
-        ChangeLog,
-        Gate,
-        Inbox,
-        Knowledge,
-        Reader,
-        Search,
-        SkillStore,
-    )
+    from core.app import App
     from core.settings import Override, Settings
 
 T = TypeVar("T")
-OnCounts = "Callable[[Mapping[str, int]], None]"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class App(Protocol):
-    """What `bootstrap.open_app` gives, as far as commands need it."""
-
-    @property
-    def inbox(self) -> Inbox: ...
-    @property
-    def agents(self) -> Agents: ...
-    @property
-    def knowledge(self) -> Knowledge: ...
-    @property
-    def search(self) -> Search: ...
-    @property
-    def reader(self) -> Reader: ...
-    @property
-    def changes(self) -> ChangeLog: ...
-    @property
-    def skills(self) -> SkillStore: ...
-    @property
-    def gate(self) -> Gate: ...
-
-    async def revert(self, change_id: str, reason: str) -> Receipt:
-        """Bring the target of a change back to what it was before."""
-
-    async def run(
-        self,
-        once: bool,
-        concurrency: int,
-        stop: asyncio.Event,
-        on_progress: Callable[[Mapping[str, int]], None],
-    ) -> None:
-        """Work until `stop` is set or, with `once`, until nothing is left."""
-
-    async def dry_run(self, limit: int) -> Sequence[tuple[Feedback, tuple[Verdict, ...]]]:
-        """Decide about queued feedback without changing anything."""
 
 
 def load(overrides: Mapping[str, Override] | None = None) -> Settings:
