@@ -1,0 +1,95 @@
+"""The `Runs` port in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.errors import LeaseLost, NotFound
+from core.gate_records import receipt_of
+from core.models import (
+    AgentFeedback,
+    Candidate,
+    ChangeStatus,
+    Feedback,
+    Fence,
+    Receipt,
+    Verdict,
+)
+from core.ports import NewId
+from core.testing.changes import MemoryChangeLog
+from core.testing.determinism import counting_ids
+
+_MADE = {ChangeStatus.APPLIED, ChangeStatus.HELD}
+
+
+class MemoryRuns:
+    """Candidates by id. With a change log, raising an epoch fences that log's changes too."""
+
+    def __init__(self, *, log: MemoryChangeLog | None = None, new_id: NewId | None = None) -> None:
+        self.stored: dict[str, Candidate] = {}
+        self._log = log
+        self._new_id = new_id or counting_ids("candidate")
+
+    async def candidates(self, feedback_id: str) -> Sequence[Candidate]:
+        """Give the candidates in order; empty before the matcher has answered."""
+        found = [c for c in self.stored.values() if c.feedback_id == feedback_id]
+        return sorted(found, key=lambda candidate: candidate.position)
+
+    async def save_candidates(
+        self, feedback: Feedback, parts: Sequence[AgentFeedback]
+    ) -> Sequence[Candidate]:
+        """Store what the matcher answered; what is stored already stays."""
+        if not await self.candidates(feedback.id):
+            for place, part in enumerate(parts):
+                self._put(self._candidate(feedback, place, part))
+        return await self.candidates(feedback.id)
+
+    async def start(self, candidate: Candidate, generation: int) -> Candidate:
+        """Raise the epoch and take over `generation`. Raises NotFound."""
+        if candidate.id not in self.stored:
+            raise NotFound(f"there is no candidate {candidate.id!r}")
+        found = self.stored[candidate.id]
+        change = {"epoch": found.epoch + 1, "generation": generation, "verdict": None}
+        return self._put(found.model_copy(update=change))
+
+    async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
+        """Record the verdict. Raises LeaseLost where the epoch was raised since."""
+        await self.check(Fence(candidate_id=candidate.id, epoch=candidate.epoch))
+        found = self.stored[candidate.id]
+        self._put(found.model_copy(update={"verdict": verdict}))
+
+    async def check(self, fence: Fence) -> None:
+        """Raise LeaseLost where the epoch was raised since."""
+        found = self.stored.get(fence.candidate_id)
+        if found is None or found.epoch != fence.epoch:
+            raise LeaseLost(f"candidate {fence.candidate_id} was taken over")
+
+    async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
+        """Give the receipts of the changes this candidate has made, oldest first."""
+        changes = self._log.changes.values() if self._log else ()
+        made = [c for c in changes if c.candidate_id == candidate_id and c.status in _MADE]
+        return [receipt_of(change) for change in made]
+
+    def reset_verdicts(self, feedback_id: str) -> None:
+        """Forget the verdicts, as when a person asks to try the feedback again."""
+        for candidate in list(self.stored.values()):
+            if candidate.feedback_id == feedback_id:
+                self._put(candidate.model_copy(update={"verdict": None}))
+
+    def _put(self, candidate: Candidate) -> Candidate:
+        self.stored[candidate.id] = candidate
+        if self._log is not None:
+            self._log.epochs[candidate.id] = candidate.epoch
+        return candidate
+
+    def _candidate(self, feedback: Feedback, place: int, part: AgentFeedback) -> Candidate:
+        return Candidate(
+            id=self._new_id(),
+            feedback_id=feedback.id,
+            agent_id=part.agent_id,
+            agent_name=part.agent_name,
+            position=place,
+            content=part.learning_candidate.content,
+            intent_hint=part.learning_candidate.intent_hint,
+            generation=feedback.generation,
+        )
