@@ -1,0 +1,134 @@
+"""Divides one piece of feedback among the agents it may concern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from pydantic import Field, JsonValue
+
+from core.errors import RunFailed
+from core.llm import ask_structured, parse_structured, prompt
+from core.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
+from core.models.base import Model
+from core.ports import Replies
+from core.prompt_data import compact, fenced_json
+from core.react_prompt import abridged, agent_data, feedback_data
+
+
+@dataclass(frozen=True)
+class MatchDeps:
+    """The model, where its replies are kept, and how often it is asked to correct itself."""
+
+    model: BaseChatModel
+    replies: Replies
+    max_rounds: int = 3
+
+
+class MatchedAgent(Model):
+    """One agent's part."""
+
+    agent_id: str = Field(description="exactly as given")
+    content: str = Field(min_length=1, description="this agent's part, complete on its own")
+    intent_hint: str = Field(default="", description="one short phrase: what the user wants")
+
+
+class MatchAnswer(Model):
+    """Which agents the feedback concerns, and what each could learn from it."""
+
+    agents: tuple[MatchedAgent, ...] = ()
+    nothing_reason: str = Field(
+        default="", description="why no agent is concerned; only where `agents` is empty"
+    )
+
+
+async def match_feedback_to_agents(
+    feedback: Feedback,
+    agents: Sequence[Agent],
+    task_description: str,
+    events: Sequence[JsonValue],
+    *,
+    deps: MatchDeps,
+) -> MatchResult:
+    """Give one candidate an agent concerned; with a single agent no model is asked.
+
+    Raises RunFailed where the model never answers well-formed, ModelDown and its permanent
+    kinds: a failure is never "nothing to learn".
+    """
+    if len(agents) == 1:
+        return _result([(agents[0], LearningCandidate(content=feedback.content))])
+    key = f"match:{feedback.id}:{feedback.generation}"
+    messages = _question(feedback, agents, task_description, events)
+    problem = ""
+    for ordinal in range(deps.max_rounds):
+        raw = await _reply(key, ordinal, messages, deps)
+        answer, problem = parse_structured(raw, MatchAnswer)
+        problem = problem or _problem(answer, agents)
+        if answer is not None and not problem:
+            return _matched(answer, agents)
+        messages += [AIMessage(compact(raw)), HumanMessage(f"{problem}. Answer again.")]
+    raise RunFailed(
+        f"no usable answer on which agents the feedback concerns: {problem}",
+        hint="`feedback retry` asks the model anew",
+    )
+
+
+async def _reply(
+    key: str, ordinal: int, messages: list[BaseMessage], deps: MatchDeps
+) -> JsonValue:
+    """Give the stored reply, or ask and store it before anyone acts on it."""
+    stored = await deps.replies.get(key, ordinal)
+    if stored is not None:
+        return stored[0]
+    reply = await ask_structured(deps.model, messages, MatchAnswer)
+    await deps.replies.put(key, ordinal, reply.raw, reply.usage)
+    return reply.raw
+
+
+def _question(
+    feedback: Feedback, agents: Sequence[Agent], task: str, events: Sequence[JsonValue]
+) -> list[BaseMessage]:
+    data: JsonValue = {
+        "feedback": feedback_data(feedback, feedback.content),
+        "task": task,
+        "agents": [agent_data(agent) for agent in agents],
+        "events": abridged(events),
+    }
+    return [SystemMessage(prompt("matcher")), HumanMessage(fenced_json(data))]
+
+
+def _problem(answer: MatchAnswer | None, agents: Sequence[Agent]) -> str:
+    """Say what is wrong with a well-formed answer, or nothing."""
+    if answer is None:
+        return "the answer could not be read"
+    known = {agent.id for agent in agents}
+    unknown = [part.agent_id for part in answer.agents if part.agent_id not in known]
+    if unknown:
+        return f"there is no agent {', '.join(unknown)}; the ids are {', '.join(sorted(known))}"
+    if not answer.agents and not answer.nothing_reason.strip():
+        return "an answer without agents must say why in nothing_reason"
+    return ""
+
+
+def _matched(answer: MatchAnswer, agents: Sequence[Agent]) -> MatchResult:
+    """Give one candidate an agent, in the order of the agents; parts of one agent are joined."""
+    parts: list[tuple[Agent, LearningCandidate]] = []
+    for agent in agents:
+        own = [part for part in answer.agents if part.agent_id == agent.id]
+        if own:
+            candidate = LearningCandidate(
+                content="\n".join(part.content for part in own), intent_hint=own[0].intent_hint
+            )
+            parts.append((agent, candidate))
+    return _result(parts)
+
+
+def _result(parts: Sequence[tuple[Agent, LearningCandidate]]) -> MatchResult:
+    return MatchResult(
+        agent_feedbacks=tuple(
+            AgentFeedback(agent_id=agent.id, agent_name=agent.name, learning_candidate=candidate)
+            for agent, candidate in parts
+        )
+    )

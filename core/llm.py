@@ -1,0 +1,251 @@
+"""The language model: built from settings, asked for structure, its errors sorted once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Generic, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from core.errors import ConfigurationError
+from core.llm_errors import translate_model_errors
+from core.models import Usage
+from core.prompt_data import clean
+
+__all__ = [
+    "StructuredReply",
+    "ToolSchema",
+    "ask_structured",
+    "build_chat_model",
+    "parse_structured",
+    "prompt",
+    "prompt_sections",
+    "tool_schema",
+    "translate_model_errors",
+    "usage_of",
+]
+
+M = TypeVar("M", bound=BaseModel)
+ToolSchema = dict[str, JsonValue]
+
+_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_TOOL_SCHEMA = TypeAdapter[ToolSchema](ToolSchema)
+
+
+@lru_cache
+def prompt(name: str) -> str:
+    """Give the text of `core/prompts/<name>.md`."""
+    return files("core").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+@lru_cache
+def prompt_sections(name: str) -> dict[str, str]:
+    """Give the texts under the `## headings` of `core/prompts/<name>.md`."""
+    parts = [part.strip() for part in _SECTION.split(prompt(name))[1:]]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def build_chat_model(
+    model: str,
+    *,
+    proxy_url: str | None = None,
+    proxy_api_key: str | None = None,
+    timeout: float = 120.0,
+    max_retries: int = 2,
+) -> BaseChatModel:
+    """Build the chat model that `LLM_MODEL` names; `timeout` is in seconds a call.
+
+    `openai:gpt-4o`, `anthropic:…`, `ollama:…` as LangChain writes them, or `offline`. With
+    `proxy_url` the name goes to that OpenAI-compatible server. Raises ConfigurationError.
+    """
+    if not model.strip():
+        raise ConfigurationError("LLM_MODEL is not set", hint="e.g. LLM_MODEL=openai:gpt-4o")
+    if model == "offline":
+        from core.testing.offline_model import OfflineChatModel
+
+        return OfflineChatModel()
+    if proxy_url:
+        return _proxied(model, proxy_url, proxy_api_key, timeout, max_retries)
+    return _provided(model, timeout, max_retries)
+
+
+def _proxied(
+    model: str, url: str, api_key: str | None, timeout: float, max_retries: int
+) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    return ChatOpenAI(
+        model=model.removeprefix("openai:"),
+        base_url=url,
+        api_key=SecretStr(api_key or "none"),
+        timeout=timeout,
+        max_retries=max_retries,
+    )
+
+
+def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model
+
+    provider, _, name = model.partition(":")
+    if not name:
+        raise ConfigurationError(
+            f"LLM_MODEL={model!r} names no provider", hint="write it as openai:gpt-4o"
+        )
+    try:
+        if provider == "ollama":
+            return init_chat_model(model, client_kwargs={"timeout": timeout})
+        return _with_key(
+            provider, init_chat_model(model, timeout=timeout, max_retries=max_retries)
+        )
+    except ImportError as error:
+        raise ConfigurationError(
+            f"LLM_MODEL={model!r} needs a package that is not installed: {error}",
+            hint=f"pip install {_package(provider)}",
+        ) from error
+    except ConfigurationError:
+        raise
+    except Exception as error:  # constructors of providers raise what they like
+        raise ConfigurationError(
+            f"LLM_MODEL={model!r} cannot be used: {error}",
+            hint="check the name, and the provider's API key in its own variable",
+        ) from error
+
+
+def _with_key(provider: str, model: BaseChatModel) -> BaseChatModel:
+    field = f"{provider}_api_key"
+    if hasattr(model, field) and not _secret(getattr(model, field)):
+        raise ConfigurationError(
+            f"LLM_MODEL is of {provider}, and no API key is set",
+            hint=f"set {field.upper()}, or LLM_PROXY_URL for a proxy",
+        )
+    return model
+
+
+def _secret(value: object) -> bool:
+    return bool(value.get_secret_value()) if hasattr(value, "get_secret_value") else bool(value)
+
+
+def _package(provider: str) -> str:
+    if provider == "anthropic":
+        return "'skill-worker[anthropic]'"
+    return f"langchain-{provider.replace('_', '-')}"
+
+
+def usage_of(message: BaseMessage) -> Usage:
+    """Give what one model message cost: one call, and its tokens where the provider tells."""
+    if not isinstance(message, AIMessage):
+        return Usage()
+    told = message.usage_metadata
+    return Usage(
+        model_calls=1,
+        input_tokens=told["input_tokens"] if told else 0,
+        output_tokens=told["output_tokens"] if told else 0,
+    )
+
+
+@lru_cache
+def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") -> ToolSchema:
+    """Give a model's schema as a tool in OpenAI's form, which every LangChain provider takes.
+
+    Converting takes milliseconds, so it is done once a process.
+    """
+    tool = _TOOL_SCHEMA.validate_python(convert_to_openai_tool(schema))
+    function = tool["function"]
+    if isinstance(function, dict):
+        function |= {"name": name or schema.__name__}
+        function |= {"description": description} if description else {}
+    return tool
+
+
+@dataclass(frozen=True)
+class StructuredReply(Generic[M]):
+    """A structured answer: `value`, or None with what was wrong in `error`.
+
+    `raw` is what to store: `{"calls": [{"name", "args"}], "text": …}`.
+    """
+
+    value: M | None
+    raw: JsonValue
+    error: str
+    usage: Usage
+
+
+async def ask_structured(
+    model: BaseChatModel, messages: Sequence[BaseMessage], *schemas: type[M]
+) -> StructuredReply[M]:
+    """Ask for one call of one of `schemas`. Raises ModelDown and the permanent kinds."""
+    with translate_model_errors():
+        bound = model.bind_tools([tool_schema(schema) for schema in schemas], tool_choice="any")
+        message = await bound.ainvoke(list(messages))
+    raw = _raw(message)
+    value, error = parse_structured(raw, *schemas)
+    return StructuredReply(value, raw, error, usage_of(message))
+
+
+def _raw(message: AIMessage) -> JsonValue:
+    calls: list[JsonValue] = [
+        {"name": call["name"], "args": call["args"]} for call in message.tool_calls
+    ]
+    calls += [
+        {"name": call["name"], "malformed": call["args"]} for call in message.invalid_tool_calls
+    ]
+    return clean({"calls": calls, "text": str(message.text)})
+
+
+def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
+    """Read a stored answer: (value, "") or (None, what was wrong in words for the model)."""
+    calls = raw.get("calls") if isinstance(raw, dict) else None
+    if isinstance(calls, list) and calls:
+        return _from_calls(calls, schemas)
+    text = raw.get("text") if isinstance(raw, dict) else None
+    return _from_text(text if isinstance(text, str) else "", schemas)
+
+
+def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M | None, str]:
+    names = " or ".join(schema.__name__ for schema in schemas)
+    if len(calls) > 1:
+        return None, f"answer with exactly one call of {names}, not {len(calls)}"
+    call = calls[0] if isinstance(calls[0], dict) else {}
+    if "malformed" in call:
+        return None, "the arguments of the call were not valid JSON, or were cut off"
+    for schema in schemas:
+        if schema.__name__ == call.get("name"):
+            return _validated(call.get("args"), schema)
+    return None, f"there is no tool {call.get('name')!r}; call {names}"
+
+
+def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
+    fenced = _FENCE.search(text)
+    try:
+        data: JsonValue = json.loads(fenced.group(1) if fenced else text)
+    except ValueError:
+        names = " or ".join(schema.__name__ for schema in schemas)
+        return None, f"answer by a call of {names}, not in prose"
+    errors: list[str] = []
+    for schema in schemas:
+        value, error = _validated(data, schema)
+        if value is not None:
+            return value, ""
+        errors.append(f"{schema.__name__}: {error}")
+    return None, "; ".join(errors)
+
+
+def _validated(data: JsonValue, schema: type[M]) -> tuple[M | None, str]:
+    try:
+        return schema.model_validate(data), ""
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        return None, "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or schema.__name__}: {problem['msg']}"
+            for problem in problems
+        )

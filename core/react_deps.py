@@ -1,0 +1,46 @@
+"""What a ReAct run works with: shared by all runs, and of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from core.models import Agent, Candidate, Feedback, Fence
+from core.ports import Gate, Journal, Knowledge, Replies, Runs, Search, SkillStore
+
+MAX_ITERATIONS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReactDeps:
+    """What every run shares. `max_iterations` counts model calls of one thread."""
+
+    model: BaseChatModel
+    gate: Gate
+    search: Search
+    knowledge: Knowledge
+    skills: SkillStore
+    runs: Runs
+    replies: Replies
+    journal: Journal
+    saver_factory: Callable[[], BaseCheckpointSaver[str]]
+    max_iterations: int = MAX_ITERATIONS
+    search_limit: int = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunDeps:
+    """What one run works with: one candidate, its feedback and its agent."""
+
+    shared: ReactDeps
+    candidate: Candidate
+    feedback: Feedback
+    agent: Agent
+
+    @property
+    def fence(self) -> Fence:
+        """The right to write that this run started with."""
+        return Fence(candidate_id=self.candidate.id, epoch=self.candidate.epoch)

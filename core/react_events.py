@@ -1,0 +1,53 @@
+"""The events that a ReAct run writes to the journal, in one place.
+
+| name | data |
+|---|---|
+| `run.started` | `resumed`: the thread has been begun before |
+| `model.called` | `ordinal` of the message in its thread, `input_tokens`, `output_tokens` |
+| `tool.called` | `tool`, `key` of the call, `status`: `success` or `error` |
+| `run.finished` | `status` of the verdict, `model_calls`, `input_tokens`, `output_tokens` |
+"""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from core.models import RunEvent, Usage, Verdict
+from core.react_deps import RunDeps
+
+
+async def run_started(deps: RunDeps, *, resumed: bool) -> None:
+    """A run begins, or goes on after it was cut off."""
+    await _emit(deps, "run.started", {"resumed": resumed})
+
+
+async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
+    """The model has answered."""
+    await _emit(deps, "model.called", {"ordinal": ordinal, **_tokens(usage)})
+
+
+async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
+    """A tool has answered."""
+    await _emit(deps, "tool.called", {"tool": tool, "key": key, "status": status})
+
+
+async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
+    """A run has come to its verdict."""
+    usage = verdict.usage
+    data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
+    await _emit(deps, "run.finished", data | _tokens(usage))
+
+
+def _tokens(usage: Usage) -> dict[str, JsonValue]:
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+
+
+async def _emit(deps: RunDeps, name: str, data: dict[str, JsonValue]) -> None:
+    event = RunEvent(
+        name=name,
+        tenant_id=deps.feedback.tenant_id,
+        feedback_id=deps.feedback.id,
+        candidate_id=deps.candidate.id,
+        data=data,
+    )
+    await deps.shared.journal.emit(event)

@@ -1,0 +1,88 @@
+"""The one middleware of the ReAct loop: fence, limit, errors, nudges and the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
+from langchain.agents.middleware.types import ExtendedModelResponse, ModelResponse
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
+from langgraph.types import Command
+
+from core.errors import IterationsExhausted
+from core.llm import prompt_sections, translate_model_errors, usage_of
+from core.react_deps import RunDeps
+from core.react_events import model_called
+from core.react_messages import (
+    ai_messages,
+    has_outcome,
+    is_called_off,
+    malformed_answers,
+    nudge,
+    nudges,
+    receipts_of,
+    tidy,
+)
+from core.react_tools import react_tool_schemas
+
+if TYPE_CHECKING:
+    Handler = Callable[[ModelRequest[None]], Awaitable[ModelResponse[None]]]
+    Extended = ExtendedModelResponse[None]
+
+NUDGES = 3
+
+
+class ReactLoop(AgentMiddleware[AgentState[None], None, None]):
+    """Wraps each model call. It adds no node of its own: each node costs a checkpoint."""
+
+    def __init__(self, deps: RunDeps) -> None:
+        super().__init__()
+        self._deps = deps
+
+    async def awrap_model_call(self, request: ModelRequest[None], handler: Handler) -> Extended:
+        """Call the model, unless the run is over; see `core.errors` for what it raises."""
+        messages = request.messages
+        if is_called_off(receipts_of(messages)):
+            return _then([], "end")
+        ordinal = len(ai_messages(messages)) + 1
+        self._check_limit(ordinal)
+        await self._deps.shared.runs.check(self._deps.fence)
+        with translate_model_errors():
+            response = await handler(request.override(tools=[*react_tool_schemas()]))
+        message = _answer(response, messages)
+        await model_called(self._deps, ordinal, usage_of(message))
+        return _next(message, messages)
+
+    def _check_limit(self, ordinal: int) -> None:
+        limit = self._deps.shared.max_iterations
+        if ordinal > limit:
+            raise IterationsExhausted(
+                f"the run used up its {limit} model calls",
+                hint="look at its events, or raise REACT_MAX_ITERATIONS",
+            )
+
+
+def _answer(response: ModelResponse[None], earlier: list[AnyMessage]) -> AIMessage:
+    message = response.result[0]
+    assert isinstance(message, AIMessage)
+    return tidy(message, earlier)
+
+
+def _next(message: AIMessage, earlier: list[AnyMessage]) -> Extended:
+    """Decide where an answer leads: to its tools, back to the model, or to the end."""
+    malformed = malformed_answers(message)
+    if message.tool_calls:
+        return _then([message, *malformed])
+    if malformed:
+        return _then([message, *malformed], "model")
+    told = nudges(earlier)
+    if has_outcome(receipts_of(earlier)) or told >= NUDGES:
+        return _then([message])
+    text = prompt_sections("nudges")[str(told + 1)]
+    return _then([message, nudge(told + 1, text)], "model")
+
+
+def _then(messages: list[BaseMessage], jump_to: str | None = None) -> Extended:
+    command: Command[str] | None = Command(update={"jump_to": jump_to}) if jump_to else None
+    return ExtendedModelResponse(ModelResponse(result=messages), command)

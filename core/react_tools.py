@@ -1,0 +1,251 @@
+"""The tools of the ReAct agent: read tools give hits, write tools submit to the change gate."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from typing import Annotated, TypeVar
+
+from langchain.agents import AgentState
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
+from langgraph.prebuilt import ToolRuntime
+from pydantic import Field, JsonValue, create_model
+
+from core import react_tool_args as given
+from core.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
+from core.knowledge_conflicts import compare
+from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.base import CommitDeps, split_names
+from core.learning_committers.dmn_rule_committer import commit_to_dmn_rule
+from core.learning_committers.memory_committer import commit_to_memory
+from core.learning_committers.skill_committer import commit_to_skill
+from core.llm import ToolSchema, prompt_sections, tool_schema
+from core.models import Hit, Kind, Operation, Receipt, ReceiptStatus, SubmitContext
+from core.models.base import Model
+from core.prompt_data import compact, shorten
+from core.react_deps import RunDeps
+from core.react_details import known_texts, read_detail
+from core.react_events import tool_called
+from core.react_messages import call_key
+
+Answer = Receipt | JsonValue
+A = TypeVar("A", bound=Model)
+_Runtime = ToolRuntime[None, AgentState[None]]
+QUERY_CHARS = 2000
+
+ARGUMENTS: dict[str, type[Model]] = {
+    "search_similar_knowledge": given.SearchArgs,
+    "get_knowledge_detail": given.DetailArgs,
+    "analyze_knowledge_conflict": given.ConflictArgs,
+    "commit_to_memory": given.MemoryArgs,
+    "commit_to_dmn_rule": given.RuleArgs,
+    "commit_to_skill": given.SkillArgs,
+    "attach_skills_to_agent": given.AttachArgs,
+    "no_action": given.NoActionArgs,
+}
+# What the model can put right. All else (a dependency down, the lease lost) ends the turn.
+_FOR_THE_MODEL = (InvalidInput, Refused, NotFound, Stale, KeyReused)
+
+
+def create_react_tools(agent_id: str, feedback_content: str, *, deps: RunDeps) -> list[BaseTool]:
+    """Make the eight tools of one run; they close over agent and feedback."""
+    tools = _Tools(agent_id, feedback_content, deps)
+    return [
+        tools.reading(given.SearchArgs, tools.search_similar_knowledge),
+        tools.reading(given.DetailArgs, tools.get_knowledge_detail),
+        tools.reading(given.ConflictArgs, tools.analyze_knowledge_conflict),
+        tools.writing(given.MemoryArgs, tools.commit_to_memory),
+        tools.writing(given.RuleArgs, tools.commit_to_dmn_rule),
+        tools.writing(given.SkillArgs, tools.commit_to_skill),
+        tools.writing(given.AttachArgs, tools.attach_skills_to_agent),
+        tools.reading(given.NoActionArgs, tools.no_action),
+    ]
+
+
+@lru_cache
+def react_tool_schemas() -> tuple[ToolSchema, ...]:
+    """Give the tools as the model is told of them: the same for every run, so made once."""
+    about = prompt_sections("tools")
+    return tuple(tool_schema(args, name, about[name]) for name, args in ARGUMENTS.items())
+
+
+@lru_cache
+def _with_runtime(args: type[Model]) -> type[Model]:
+    """Let the graph hand its runtime to a tool whose arguments are closed to unknown ones."""
+    runtime = (Annotated[object, InjectedToolArg()], Field(default=None, exclude=True))
+    return create_model(args.__name__, __base__=args, runtime=runtime)  # type: ignore[arg-type]
+
+
+class _Tools:
+    """The tools of one run; each method carries a tool's name."""
+
+    def __init__(self, agent_id: str, feedback_content: str, deps: RunDeps) -> None:
+        self._agent_id = agent_id
+        self._feedback_content = feedback_content
+        self._run = deps
+        self._deps = deps.shared
+        self._tenant_id = deps.feedback.tenant_id
+
+    def reading(self, args: type[A], use: Callable[[A], Awaitable[Answer]]) -> BaseTool:
+        """Wrap a method that changes nothing."""
+        return self._tool(use.__name__, args, lambda values, _: use(values))
+
+    def writing(self, args: type[A], use: Callable[[A, CommitDeps], Awaitable[Answer]]) -> BaseTool:
+        """Wrap a method that submits to the change gate, under the key of the call."""
+        return self._tool(use.__name__, args, lambda values, key: use(values, self._commit(key)))
+
+    def _tool(
+        self, name: str, args: type[A], use: Callable[[A, str], Awaitable[Answer]]
+    ) -> BaseTool:
+        async def call(runtime: _Runtime, **values: object) -> ToolMessage:
+            messages = runtime.state["messages"]
+            key = call_key(self._run.candidate.thread, messages, runtime.tool_call_id)
+            answer = await _answered(use(args.model_validate(values), key))
+            message = _message(answer, name, runtime.tool_call_id or "")
+            await tool_called(self._run, name, key, message.status)
+            return message
+
+        return StructuredTool(
+            name=name,
+            description=prompt_sections("tools")[name],
+            args_schema=_with_runtime(args),
+            coroutine=call,
+        )
+
+    async def search_similar_knowledge(self, args: given.SearchArgs) -> JsonValue:
+        """Give the ranked hits."""
+        kind = None if args.knowledge_type == "ALL" else Kind(args.knowledge_type)
+        hits = await self._search(args.content, kind, args.limit)
+        return {"hits": [hit_data(hit) for hit in hits]}
+
+    async def get_knowledge_detail(self, args: given.DetailArgs) -> JsonValue:
+        """Give one whole item."""
+        kind = Kind(args.knowledge_type)
+        return await read_detail(kind, args.knowledge_id, self._tenant_id, deps=self._deps)
+
+    async def analyze_knowledge_conflict(self, args: given.ConflictArgs) -> JsonValue:
+        """Give what code can prove of how a text relates to known items."""
+        kind = Kind(args.knowledge_type)
+        ids = split_names(args.knowledge_ids)
+        if not ids:
+            ids = tuple(hit.id for hit in await self._search(args.content, kind, 5))
+        known, missing = await known_texts(kind, ids, self._tenant_id, deps=self._deps)
+        return {"compared": compare(args.content, known), "not_found": [*missing]}
+
+    async def commit_to_memory(self, args: given.MemoryArgs, deps: CommitDeps) -> Receipt:
+        """Submit a memory."""
+        _needs_target(args.operation, args.memory_id, "memory_id")
+        return await commit_to_memory(
+            self._agent_id,
+            args.content,
+            args.operation,
+            args.memory_id,
+            args.merge_mode,
+            args.relationship,
+            args.reason,
+            deps=deps,
+        )
+
+    async def commit_to_dmn_rule(self, args: given.RuleArgs, deps: CommitDeps) -> Receipt:
+        """Submit a decision table."""
+        _needs_target(args.operation, args.rule_id, "rule_id")
+        return await commit_to_dmn_rule(
+            self._agent_id,
+            args.rule,
+            args.operation,
+            args.rule_id,
+            args.merge_mode,
+            args.relationship,
+            args.reason,
+            deps=deps,
+        )
+
+    async def commit_to_skill(self, args: given.SkillArgs, deps: CommitDeps) -> Receipt:
+        """Submit a skill, which the author will write."""
+        _needs_target(args.operation, args.skill_id, "skill_id")
+        return await commit_to_skill(
+            self._agent_id,
+            operation=args.operation,
+            skill_id=args.skill_id,
+            feedback_content=self._feedback_content,
+            merge_mode=args.merge_mode,
+            relationship_analysis=args.relationship_analysis,
+            related_skill_ids=args.related_skill_ids,
+            relationship=args.relationship,
+            reason=args.reason,
+            deps=deps,
+        )
+
+    async def attach_skills_to_agent(self, args: given.AttachArgs, deps: CommitDeps) -> Receipt:
+        """Submit that existing skills go on the agent's list."""
+        return await attach_skills_to_agent(
+            self._agent_id, args.skill_ids, args.reason, deps=deps
+        )
+
+    async def no_action(self, args: given.NoActionArgs) -> Receipt:
+        """End the run with nothing learnt."""
+        return Receipt(
+            status=ReceiptStatus.NO_ACTION, message=args.reason, category=args.category
+        )
+
+    async def _search(self, query: str, kind: Kind | None, limit: int) -> list[Hit]:
+        hits = await self._deps.search.search(
+            shorten(query, QUERY_CHARS),
+            tenant_id=self._tenant_id,
+            agent_id=self._agent_id,
+            kind=kind,
+            limit=limit,
+        )
+        return [*hits]
+
+    def _commit(self, key: str) -> CommitDeps:
+        context = SubmitContext(
+            key=key,
+            tenant_id=self._tenant_id,
+            agent_id=self._agent_id,
+            feedback_id=self._run.feedback.id,
+            feedback_content=self._feedback_content,
+            candidate_content=self._run.candidate.content,
+            fence=self._run.fence,
+        )
+        return CommitDeps(gate=self._deps.gate, context=context)
+
+
+def hit_data(hit: Hit) -> dict[str, JsonValue]:
+    """Give a hit as the model sees it."""
+    data: dict[str, JsonValue] = hit.model_dump(mode="json", exclude_defaults=True)
+    return data | {"score": round(hit.score, 3)}
+
+
+def _needs_target(operation: Operation, target: str | None, argument: str) -> None:
+    if operation is not Operation.CREATE and not target:
+        raise InvalidInput(
+            f"{operation} needs {argument}",
+            hint="take the id of a hit, or find it with search_similar_knowledge",
+        )
+
+
+async def _answered(answer: Awaitable[Answer]) -> Answer:
+    try:
+        return await answer
+    except _FOR_THE_MODEL as error:
+        return _refusal(error)
+
+
+def _refusal(error: SkillWorkerError) -> Receipt:
+    message = f"{error.message}. {error.hint}" if error.hint else error.message
+    return Receipt(status=ReceiptStatus.REFUSED, message=message)
+
+
+def _message(answer: Answer, name: str, call_id: str) -> ToolMessage:
+    """Give an answer as the model reads it; a receipt also travels with it for the verdict."""
+    if not isinstance(answer, Receipt):
+        return ToolMessage(compact(answer), tool_call_id=call_id, name=name)
+    return ToolMessage(
+        answer.model_dump_json(exclude_none=True, exclude_defaults=True),
+        tool_call_id=call_id,
+        name=name,
+        artifact=answer.model_dump(mode="json", exclude_none=True),
+        status="success" if answer.status.is_outcome else "error",
+    )

@@ -1,0 +1,104 @@
+"""The model that writes and edits skills: feedback in, artifact or edits out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from pydantic import JsonValue
+
+from core.errors import ArtifactInvalid
+from core.llm import ask_structured, parse_structured, prompt
+from core.models import AuthorRequest, Bundle, RelatedSkill, SkillArtifact, SkillEdits
+from core.ports import Replies
+from core.prompt_data import fenced_json, shorten
+
+# Of an existing skill SKILL.md is shown whole; an edit of what was not shown would be a guess.
+FILE_CHARS = 20_000
+
+
+class SkillAuthorModel:
+    """A chat model as the skill author (port `SkillAuthor`)."""
+
+    def __init__(self, model: BaseChatModel, replies: Replies) -> None:
+        self._model = model
+        self._replies = replies
+
+    async def write(
+        self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
+    ) -> SkillArtifact | SkillEdits:
+        """Write or edit one skill; see `core.ports.SkillAuthor`. Raises ModelDown and its kin."""
+        raw = await self._reply(request, key, ordinal, problems)
+        answer, problem = _read(raw, request)
+        if answer is None:
+            raise ArtifactInvalid([problem])
+        return answer
+
+    async def _reply(
+        self, request: AuthorRequest, key: str, ordinal: int, problems: Sequence[str]
+    ) -> JsonValue:
+        """Give the stored reply, or ask and store it before anyone acts on it."""
+        stored = await self._replies.get(key, ordinal)
+        if stored is not None:
+            return stored[0]
+        last = await self._replies.get(key, ordinal - 1) if problems else None
+        messages = _question(request, problems, last[0] if last else None)
+        if request.existing is None:
+            created = await ask_structured(self._model, messages, SkillArtifact)
+            raw, usage = created.raw, created.usage
+        else:
+            edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact)
+            raw, usage = edited.raw, edited.usage
+        await self._replies.put(key, ordinal, raw, usage)
+        return raw
+
+
+def _read(
+    raw: JsonValue, request: AuthorRequest
+) -> tuple[SkillArtifact | SkillEdits | None, str]:
+    if request.existing is None:
+        return parse_structured(raw, SkillArtifact)
+    edited: tuple[SkillArtifact | SkillEdits | None, str]
+    edited = parse_structured(raw, SkillEdits, SkillArtifact)  # type: ignore[assignment]
+    return edited
+
+
+def _question(
+    request: AuthorRequest, problems: Sequence[str], last: JsonValue
+) -> list[BaseMessage]:
+    data: dict[str, JsonValue] = {
+        "operation": request.operation,
+        "skill_name": request.skill_name,
+        "feedback": request.feedback_content,
+        "candidate": request.candidate_content,
+        "merge_mode": request.merge_mode,
+        "relationship_analysis": request.relationship_analysis,
+    }
+    if request.existing is not None:
+        data["existing"] = existing_files(request.existing)
+    if problems:
+        data |= {"last_answer": last, "problems": [*problems]}
+    text = fenced_json(data) + related_section(request.related)
+    return [SystemMessage(prompt("skill_author")), HumanMessage(text)]
+
+
+def existing_files(bundle: Bundle) -> dict[str, JsonValue]:
+    """Give a skill's files for the author: text, or the size in bytes where binary."""
+    return {path: _file(path, bundle.files[path].data) for path in sorted(bundle.files)}
+
+
+def _file(path: str, data: bytes) -> JsonValue:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"binary": True, "bytes": len(data)}
+    return text if path == "SKILL.md" else shorten(text, FILE_CHARS)
+
+
+def related_section(related: Sequence[RelatedSkill]) -> str:
+    """Give the related skills under the heading that the author's guide names."""
+    if not related:
+        return ""
+    skills: list[JsonValue] = [skill.model_dump(mode="json") for skill in related]
+    return f"\n\n[관련 스킬 참고]\n{fenced_json(skills)}"

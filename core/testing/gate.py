@@ -1,0 +1,67 @@
+"""A change gate in memory: records what is submitted and answers as it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.errors import KeyReused, SkillWorkerError
+from core.models import (
+    AttachRequest,
+    ChangeRequest,
+    Kind,
+    Receipt,
+    ReceiptStatus,
+    RestoreRequest,
+    SubmitContext,
+)
+
+Answer = Receipt | SkillWorkerError
+
+
+class FakeGate:
+    """Answers from `script` in order, then that all was applied; idempotent by key.
+
+    An error in the script is raised *after* the effect, as when a process dies before it could
+    note the answer: the same key then gives the receipt. `submitted` holds each new submission.
+    """
+
+    def __init__(self, script: Sequence[Answer] = ()) -> None:
+        self._script = list(script)
+        self._receipts: dict[str, tuple[ChangeRequest, Receipt]] = {}
+        self._failure: tuple[int, SkillWorkerError] | None = None
+        self.submitted: list[tuple[ChangeRequest, SubmitContext]] = []
+
+    def fail_next(self, error: SkillWorkerError, *, after: int) -> None:
+        """Raise `error` once, before any effect, when `after` submissions have been taken."""
+        self._failure = (after, error)
+
+    async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
+        """Record the request and give its receipt; see `core.ports.Gate`."""
+        known = self._receipts.get(context.key)
+        if known is not None:
+            if known[0] != request:
+                raise KeyReused(f"key {context.key} was used for another request")
+            return known[1]
+        if self._failure is not None and self._failure[0] == len(self.submitted):
+            error, self._failure = self._failure[1], None
+            raise error
+        answer = self._script.pop(0) if self._script else self._done(request)
+        receipt = answer if isinstance(answer, Receipt) else self._done(request)
+        self._receipts[context.key] = (request, receipt)
+        self.submitted.append((request, context))
+        if isinstance(answer, SkillWorkerError):
+            raise answer
+        return answer
+
+    def _done(self, request: ChangeRequest) -> Receipt:
+        is_attach = isinstance(request, AttachRequest)
+        kind = request.target_kind if isinstance(request, RestoreRequest) else Kind(request.kind)
+        number = len(self.submitted) + 1
+        return Receipt(
+            status=ReceiptStatus.ATTACHED if is_attach else ReceiptStatus.APPLIED,
+            message=f"{kind} {request.operation} done",
+            change_id=f"change-{number}",
+            kind=kind,
+            operation=request.operation,
+            target_id=request.target_id or f"item-{number}",
+        )
