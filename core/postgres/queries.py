@@ -27,19 +27,19 @@ def sql(name: str) -> LiteralString:
     return _blocks(file)[block]
 
 
-async def fetch_one(pool: Pool, name: str, **params: object) -> DictRow | None:
+async def fetch_one(pool: Pool, name: str, /, **params: object) -> DictRow | None:
     """Run a block and give its first row, or None."""
     async with connection(pool) as conn:
         return await (await conn.execute(sql(name), params)).fetchone()
 
 
-async def fetch_all(pool: Pool, name: str, **params: object) -> list[DictRow]:
+async def fetch_all(pool: Pool, name: str, /, **params: object) -> list[DictRow]:
     """Run a block and give its rows."""
     async with connection(pool) as conn:
         return await (await conn.execute(sql(name), params)).fetchall()
 
 
-async def execute(pool: Pool, name: str, **params: object) -> int:
+async def execute(pool: Pool, name: str, /, **params: object) -> int:
     """Run a block and give the number of rows it touched."""
     async with connection(pool) as conn:
         return (await conn.execute(sql(name), params)).rowcount

@@ -1,0 +1,211 @@
+"""What every inbox must do; a test class supplies `inbox`, `runs`, `replies` and `jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from core.errors import InvalidInput, NotFound, Refused
+from core.models import (
+    AgentFeedback,
+    Candidate,
+    Feedback,
+    FeedbackStatus,
+    LearningCandidate,
+    NewFeedback,
+    Outcome,
+    Usage,
+    Verdict,
+    VerdictStatus,
+)
+from core.ports import Inbox, Replies, Runs
+
+WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
+FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
+DONE = Outcome(status=FeedbackStatus.COMPLETED)
+
+
+def piece(source_id: str | None = "s-1", content: str = "금액은 원화로 👩‍💻 𠀀") -> NewFeedback:
+    """A piece of feedback with every field set."""
+    return NewFeedback(
+        id=source_id,
+        tenant_id="tenant",
+        agent_ids=("agent-1", "agent-2"),
+        task="견적서",
+        content=content,
+        author="김",
+        events=({"tool": "send", "ok": True}, "text", None),
+    )
+
+
+async def added(inbox: Inbox, new: NewFeedback | None = None) -> str:
+    """Add one piece and give its id."""
+    ((feedback_id, _),) = await inbox.add("cli", [new or piece()])
+    return feedback_id
+
+
+class InboxContract:
+    """Tests for any inbox."""
+
+    async def test_what_is_added_is_given_as_it_came(self, inbox: Inbox) -> None:
+        found = await inbox.get(await added(inbox))
+        assert found.model_dump(include=set(NewFeedback.model_fields) - {"id"}) == (
+            piece().model_dump(exclude={"id"})
+        )
+        assert (found.source, found.source_id) == ("cli", "s-1")
+        assert (found.status, found.attempts, found.generation) == (FeedbackStatus.QUEUED, 0, 1)
+        assert found.created_at is not None
+        assert found.created_at.utcoffset() is not None
+
+    async def test_each_new_piece_has_one_job_in_order(
+        self, inbox: Inbox, jobs: WaitingJobs
+    ) -> None:
+        stored = await inbox.add("cli", [piece(f"s-{n}") for n in (3, 1, 2)])
+        assert [is_new for _, is_new in stored] == [True, True, True]
+        assert list(await jobs()) == [feedback_id for feedback_id, _ in stored]
+
+    async def test_the_same_again_is_known_and_gets_no_second_job(
+        self, inbox: Inbox, jobs: WaitingJobs
+    ) -> None:
+        first = await added(inbox)
+        again = await inbox.add("cli", [piece(), piece("s-2"), piece("s-2")])
+        assert again[0] == (first, False)
+        assert [is_new for _, is_new in again] == [False, True, False]
+        assert again[1][0] == again[2][0]
+        assert len(await jobs()) == 2
+
+    async def test_ids_are_those_of_one_source(self, inbox: Inbox) -> None:
+        await inbox.add("cli", [piece()])
+        ((_, is_new),) = await inbox.add("api", [piece()])
+        assert is_new
+
+    async def test_without_an_id_each_is_new(self, inbox: Inbox) -> None:
+        stored = await inbox.add("cli", [piece(None), piece(None)])
+        assert [is_new for _, is_new in stored] == [True, True]
+        assert stored[0][0] != stored[1][0]
+
+    async def test_a_known_id_with_other_content_stores_nothing(
+        self, inbox: Inbox, jobs: WaitingJobs
+    ) -> None:
+        await inbox.add("cli", [piece("s-known")])
+        with pytest.raises(InvalidInput, match="s-known"):
+            await inbox.add("cli", [piece("s-new"), piece("s-known", "something else")])
+        assert len(await jobs()) == 1
+
+    async def test_nothing_to_add_is_fine(self, inbox: Inbox) -> None:
+        assert list(await inbox.add("cli", [])) == []
+
+    @pytest.mark.parametrize("content", ["a\0b", "half \ud800 a pair"])
+    async def test_text_that_cannot_be_stored_is_invalid(
+        self, inbox: Inbox, jobs: WaitingJobs, content: str
+    ) -> None:
+        with pytest.raises(InvalidInput):
+            await inbox.add("cli", [piece("good"), piece("bad", content)])
+        assert list(await jobs()) == []
+
+    async def test_an_unknown_piece_is_not_found(self, inbox: Inbox) -> None:
+        with pytest.raises(NotFound):
+            await inbox.get("nothing")
+        with pytest.raises(NotFound):
+            await inbox.revive("nothing")
+        assert await inbox.claim("nothing") is None
+
+    async def test_each_claim_is_an_attempt(self, inbox: Inbox) -> None:
+        feedback_id = await added(inbox)
+        first, second = await inbox.claim(feedback_id), await inbox.claim(feedback_id)
+        assert first is not None
+        assert second is not None
+        assert (first.status, first.attempts) == (FeedbackStatus.PROCESSING, 1)
+        assert second.attempts == 2
+
+    async def test_what_is_given_back_waits_with_its_reason_and_a_new_job(
+        self, inbox: Inbox, jobs: WaitingJobs
+    ) -> None:
+        feedback_id = await added(inbox)
+        await inbox.claim(feedback_id)
+        await inbox.give_back(feedback_id, "model: it was busy", 3600)
+        found = await inbox.get(feedback_id)
+        assert (found.status, found.error) == (FeedbackStatus.QUEUED, "model: it was busy")
+        assert found.retry_at is not None
+        assert list(await jobs()) == [feedback_id, feedback_id]
+        claimed = await inbox.claim(feedback_id)
+        assert claimed is not None
+        assert (claimed.attempts, claimed.retry_at) == (2, None)
+
+    async def test_what_is_given_back_at_once_is_due_at_once(self, inbox: Inbox) -> None:
+        feedback_id = await added(inbox)
+        await inbox.give_back(feedback_id, "stopped", 0)
+        assert (await inbox.get(feedback_id)).retry_at is None
+
+    async def test_an_ended_piece_is_neither_claimed_nor_given_back_nor_ended_again(
+        self, inbox: Inbox, jobs: WaitingJobs
+    ) -> None:
+        feedback_id = await added(inbox)
+        await inbox.finish(feedback_id, FAILED)
+        assert await inbox.claim(feedback_id) is None
+        await inbox.give_back(feedback_id, "late", 0)
+        await inbox.finish(feedback_id, DONE)
+        found = await inbox.get(feedback_id)
+        assert (found.status, found.error) == (FeedbackStatus.FAILED, "it broke")
+        assert found.finished_at is not None
+        assert len(await jobs()) == 1
+
+    async def test_the_end_sums_what_matching_and_candidates_spent(
+        self, inbox: Inbox, runs: Runs, replies: Replies
+    ) -> None:
+        feedback_id = await added(inbox)
+        await replies.put(f"{feedback_id}:match", 1, {}, Usage(model_calls=1, input_tokens=10))
+        await replies.put("other:match", 1, {}, Usage(model_calls=50))
+        for candidate in await _matched(inbox, runs, feedback_id):
+            spent = Usage(model_calls=2, input_tokens=100, output_tokens=7)
+            await runs.finish(await runs.start(candidate, 1), _verdict(spent))
+        await inbox.finish(feedback_id, DONE)
+        found = await inbox.get(feedback_id)
+        assert found.usage == Usage(model_calls=5, input_tokens=210, output_tokens=14)
+
+    async def test_only_ended_feedback_is_revived(self, inbox: Inbox) -> None:
+        feedback_id = await added(inbox)
+        with pytest.raises(Refused):
+            await inbox.revive(feedback_id)
+        await inbox.claim(feedback_id)
+        with pytest.raises(Refused):
+            await inbox.revive(feedback_id)
+
+    async def test_a_revived_piece_begins_a_generation_with_no_verdicts(
+        self, inbox: Inbox, runs: Runs, jobs: WaitingJobs
+    ) -> None:
+        feedback_id = await added(inbox)
+        await inbox.claim(feedback_id)
+        before = await _matched(inbox, runs, feedback_id)
+        await runs.finish(await runs.start(before[0], 1), _verdict(Usage()))
+        await inbox.finish(feedback_id, FAILED)
+        revived = await inbox.revive(feedback_id)
+        assert revived == await inbox.get(feedback_id)
+        assert (revived.status, revived.generation) == (FeedbackStatus.QUEUED, 2)
+        assert (revived.attempts, revived.error, revived.finished_at) == (0, None, None)
+        after = await runs.candidates(feedback_id)
+        assert [candidate.id for candidate in after] == [candidate.id for candidate in before]
+        assert [candidate.verdict for candidate in after] == [None, None]
+        assert list(await jobs()) == [feedback_id, feedback_id]
+
+
+async def _matched(inbox: Inbox, runs: Runs, feedback_id: str) -> Sequence[Candidate]:
+    feedback = await inbox.get(feedback_id)
+    return await runs.save_candidates(feedback, parts_of(feedback))
+
+
+def parts_of(feedback: Feedback) -> list[AgentFeedback]:
+    """A matcher's answer: a part for each agent of the feedback."""
+    return [
+        AgentFeedback(
+            agent_id=agent_id,
+            agent_name="이름",
+            learning_candidate=LearningCandidate(content=f"{agent_id}: 원화", intent_hint="통화"),
+        )
+        for agent_id in feedback.agent_ids
+    ]
+
+
+def _verdict(usage: Usage) -> Verdict:
+    return Verdict(status=VerdictStatus.COMPLETED, reason="learnt", usage=usage)
