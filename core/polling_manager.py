@@ -99,6 +99,14 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
             await _end(feedback, outcome_of(verdicts), deps)
 
 
+async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
+    """Say what a piece would come to, as one failed verdict where it cannot be decided."""
+    try:
+        return await learn(feedback, deps=deps)
+    except SkillWorkerError as error:
+        return (Verdict(status=VerdictStatus.FAILED, reason=_reason(error)),)
+
+
 async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
     """Match the feedback to its agents and run each candidate, one after another.
 
@@ -115,7 +123,9 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
     return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
 
 
-async def _run(feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps) -> Verdict:
+async def _run(
+    feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps
+) -> Verdict:
     if candidate.verdict is not None and candidate.generation == feedback.generation:
         return candidate.verdict
     started = await deps.runs.start(candidate, feedback.generation)

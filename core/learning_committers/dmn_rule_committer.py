@@ -47,6 +47,7 @@ async def commit_to_dmn_rule(
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
 
+
 class DmnRuleCommitter(ItemCommitter):
     """Prepares decision tables; an edit leaves every row it does not name as it was."""
 

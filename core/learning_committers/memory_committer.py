@@ -41,6 +41,7 @@ async def commit_to_memory(
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
 
+
 NAME_CHARS = 60
 
 

@@ -8,6 +8,7 @@ from psycopg.rows import DictRow
 
 from core.errors import NotFound
 from core.models import Kind, KnowledgeItem
+from core.ports import SkillStore
 from core.postgres.queries import Pool, fetch_all, fetch_one
 from core.snapshots import name_key, same_key
 
@@ -15,19 +16,35 @@ _FIELDS = set(KnowledgeItem.model_fields) - {"id"}
 
 
 class PostgresKnowledge:
-    """The `Knowledge` port over our own tables; whole skills are read from the skill store."""
+    """The `Knowledge` port over our own tables, and over the skill store for whole skills."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, skills: SkillStore) -> None:
         self._pool = pool
+        self._skills = skills
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
         """Give an item as it stands. Raises NotFound, also where it was deleted."""
+        if kind is Kind.SKILL:
+            return await self._skill(tenant_id, item_id)
         row = await fetch_one(
             self._pool, "knowledge.get", kind=kind, tenant_id=tenant_id, item_id=item_id
         )
         if row is None:
             raise _missing(kind, item_id)
         return _item(row)
+
+    async def _skill(self, tenant_id: str, name: str) -> KnowledgeItem:
+        bundle = await self._skills.read(name, tenant_id)
+        if bundle is None:
+            raise _missing(Kind.SKILL, name)
+        return KnowledgeItem(
+            id=name,
+            kind=Kind.SKILL,
+            tenant_id=tenant_id,
+            agent_id="",
+            name=name,
+            content=bundle.document,
+        )
 
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
         """Give the agent's decision table of that name, or None."""

@@ -1,0 +1,144 @@
+"""The opened program: what entry points call. It knows ports, no adapters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+
+from core.change_gate import ChangeGate
+from core.errors import ConfigurationError, SkillWorkerError
+from core.models import Feedback, FeedbackStatus, Receipt, Verdict
+from core.ports import (
+    Agents,
+    ChangeLog,
+    Inbox,
+    Knowledge,
+    NewId,
+    Reader,
+    Search,
+    SkillStore,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from core.polling_manager import PollingDeps
+
+log = structlog.get_logger(__name__)
+
+FETCH_LIMIT = 100
+PROGRESS_SECONDS = 0.2
+# An intent this old whose feedback has ended will not be finished by the run that wrote it.
+ABANDONED_SECONDS = 60.0
+
+OnProgress = Callable[[Mapping[str, int]], None]
+
+
+class Worker(Protocol):
+    """Runs jobs: the job engine as far as the app knows it."""
+
+    async def run(self, stop: asyncio.Event, *, once: bool = False) -> None:
+        """Work until `stop` is set, or with `once` until no feedback is unfinished."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """What a process that learns has besides: the worker's parts and its pauses in seconds."""
+
+    polling: PollingDeps
+    worker: Callable[[int], Worker]
+    poll_every: float
+    sweep_every: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class App:
+    """Everything wired. `learning` is there where a model was asked for."""
+
+    inbox: Inbox
+    agents: Agents
+    knowledge: Knowledge
+    search: Search
+    reader: Reader
+    changes: ChangeLog
+    skills: SkillStore
+    gate: ChangeGate
+    new_id: NewId
+    learning: Learning | None = None
+
+    async def revert(self, change_id: str, reason: str) -> Receipt:
+        """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
+        key = f"revert:{change_id}:{self.new_id()}"
+        return await self.gate.revert(change_id, reason, context_key=key)
+
+    async def run(
+        self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
+    ) -> None:
+        """Work until `stop` is set or, with `once`, until all feedback has come to its end."""
+        learning = self._learning()
+        if once:
+            await self._fetch(learning)
+        sides = [
+            _every(learning.poll_every, lambda: self._fetch(learning)),
+            _every(learning.sweep_every, self._sweep),
+            _every(PROGRESS_SECONDS, lambda: self._progress(on_progress)) if once else None,
+        ]
+        async with _beside(side for side in sides if side is not None):
+            await learning.worker(concurrency).run(stop, once=once)
+        await self._progress(on_progress)
+
+    async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
+        """Decide about at most `limit` queued pieces, oldest first, and leave no trace."""
+        from core.polling_manager import decide
+
+        learning = self._learning()
+        queued, _ = await self.reader.feedback(
+            status=FeedbackStatus.QUEUED, tenant_id=None, limit=limit, cursor=None
+        )
+        return [(piece, await decide(piece, deps=learning.polling)) for piece in reversed(queued)]
+
+    def _learning(self) -> Learning:
+        if self.learning is None:
+            raise ConfigurationError("this process was opened without a model")
+        return self.learning
+
+    async def _fetch(self, learning: Learning) -> None:
+        from core.polling_manager import fetch_feedback_task
+
+        for source in learning.polling.sources.values():
+            await fetch_feedback_task(source, limit=FETCH_LIMIT, deps=learning.polling)
+
+    async def _sweep(self) -> None:
+        await self.gate.sweep(ABANDONED_SECONDS)
+
+    async def _progress(self, on_progress: OnProgress) -> None:
+        on_progress(await self.reader.counts())
+
+
+async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    """Repeat `work` for ever; what goes wrong once is logged and tried again."""
+    while True:
+        try:
+            await work()
+        except SkillWorkerError as error:
+            log.warning("side_task.failed", error=error.message, kind=error.kind)
+        except Exception:  # a defect in a side task must not end the worker
+            log.exception("side_task.broke")
+        await asyncio.sleep(seconds)
+
+
+@asynccontextmanager
+async def _beside(works: Iterable[Awaitable[None]]) -> AsyncIterator[None]:
+    """Run side tasks while the block runs, and cancel them after it."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

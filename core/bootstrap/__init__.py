@@ -1,0 +1,59 @@
+"""The composition root: settings → adapters → app. Nothing outside this room knows an adapter."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from core.app import App
+from core.bootstrap.health import doctor
+from core.bootstrap.learning import build_gate, build_learning, chat_model
+from core.bootstrap.stores import (
+    build_stores,
+    database,
+    migrate,
+    migration_status,
+    new_id,
+    serve_skills,
+    skill_store,
+)
+from core.postgres import migrations
+from core.postgres.pool import open_pool
+from core.settings import Settings
+
+__all__ = ["doctor", "migrate", "migration_status", "open_app", "serve_skills"]
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings, *, model: bool = False, offline: bool = False, dry_run: bool = False
+) -> AsyncIterator[App]:
+    """Open the program: database and skill API as settings say, a model where it is asked for.
+
+    What is embedded is started here, and stopped by the last process to leave.
+    Raises ConfigurationError, DatabaseDown.
+    """
+    chat = chat_model(settings, offline=offline) if model else None
+    async with AsyncExitStack() as stack:
+        conninfo = stack.enter_context(database(settings))
+        if settings.database_url is None:
+            await migrations.migrate(conninfo)
+        pool = await stack.enter_async_context(open_pool(conninfo))
+        await migrations.require_current(pool)
+        skills = await stack.enter_async_context(skill_store(settings))
+        stores = build_stores(settings, pool, skills, dry_run=dry_run)
+        gate = build_gate(settings, stores, chat, dry_run=dry_run)
+        yield App(
+            inbox=stores.inbox,
+            agents=stores.agents,
+            knowledge=stores.knowledge,
+            search=stores.search,
+            reader=stores.reader,
+            changes=stores.changes,
+            skills=skills,
+            gate=gate,
+            new_id=new_id,
+            learning=build_learning(settings, stores, gate, chat, dry_run=dry_run)
+            if chat
+            else None,
+        )

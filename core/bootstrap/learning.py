@@ -1,0 +1,147 @@
+"""What a process that changes or learns has besides: the gate, the model, the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import TYPE_CHECKING
+
+from core.app import Learning
+from core.bootstrap.stores import Stores, new_id
+from core.change_gate import ChangeGate, GateDeps
+from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
+from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.no_author import NoAuthor
+from core.learning_committers.skill_committer import SkillCommitter
+from core.models import Kind
+from core.ports import Committer, SkillAuthor
+from core.postgres.job_worker import JobWorker, WorkerOptions
+from core.review_policy import apply_all, stop_all
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from core.polling_manager import PollingDeps
+    from core.react_deps import ReactDeps
+
+
+def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
+    """Build the chat model. Raises ConfigurationError."""
+    from core.llm import build_chat_model
+
+    key = settings.llm_proxy_api_key
+    return build_chat_model(
+        "offline" if offline else settings.require_model(),
+        proxy_url=settings.llm_proxy_url,
+        proxy_api_key=key.get_secret_value() if key else None,
+        timeout=settings.llm_timeout_seconds,
+        max_retries=settings.llm_max_retries,
+    )
+
+
+def build_gate(
+    settings: Settings, stores: Stores, chat: BaseChatModel | None, *, dry_run: bool
+) -> ChangeGate:
+    """Make the gate; without a model skills can be applied and reverted, not written."""
+    committers: dict[Kind, Committer] = {
+        Kind.MEMORY: MemoryCommitter(stores.knowledge),
+        Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge),
+        Kind.SKILL: SkillCommitter(
+            stores.skills,
+            _author(stores, chat),
+            stores.changes,
+            max_rounds=settings.author_max_rounds,
+        ),
+        Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills),
+    }
+    return ChangeGate(
+        GateDeps(
+            committers=committers,
+            changes=stores.changes,
+            journal=stores.journal,
+            new_id=new_id,
+            sleep=asyncio.sleep,
+            policy=stop_all if dry_run else apply_all,
+        )
+    )
+
+
+def _author(stores: Stores, chat: BaseChatModel | None) -> SkillAuthor:
+    if chat is None:
+        return NoAuthor()
+    from core.skill_author import SkillAuthorModel
+
+    return SkillAuthorModel(chat, stores.replies)
+
+
+def build_learning(
+    settings: Settings, stores: Stores, gate: ChangeGate, chat: BaseChatModel, *, dry_run: bool
+) -> Learning:
+    """Make what a worker needs, with the model in it."""
+    from core.polling_manager import process_feedback
+
+    polling = _polling(settings, stores, _react(settings, stores, gate, chat, dry_run=dry_run))
+
+    def worker(concurrency: int) -> JobWorker:
+        options = WorkerOptions(
+            concurrency=concurrency,
+            heartbeat=settings.heartbeat_seconds,
+            stalled_after=settings.stalled_after_seconds,
+            sweep_every=settings.sweep_seconds,
+            grace=settings.shutdown_grace_seconds,
+        )
+        return JobWorker(stores.jobs, lambda fid: process_feedback(fid, deps=polling), options)
+
+    return Learning(
+        polling=polling,
+        worker=worker,
+        poll_every=settings.poll_interval_seconds,
+        sweep_every=settings.sweep_seconds,
+    )
+
+
+def _react(
+    settings: Settings, stores: Stores, gate: ChangeGate, chat: BaseChatModel, *, dry_run: bool
+) -> ReactDeps:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from core.postgres.saver import postgres_saver
+    from core.react_deps import ReactDeps
+
+    return ReactDeps(
+        model=chat,
+        gate=gate,
+        search=stores.search,
+        knowledge=stores.knowledge,
+        skills=stores.skills,
+        runs=stores.runs,
+        replies=stores.replies,
+        journal=stores.journal,
+        saver_factory=InMemorySaver if dry_run else lambda: postgres_saver(stores.pool),
+        max_iterations=settings.react_max_iterations,
+        search_limit=settings.search_limit,
+    )
+
+
+def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDeps:
+    from core.feedback_matcher import MatchDeps
+    from core.polling_manager import PollingDeps, RetryPolicy
+
+    return PollingDeps(
+        inbox=stores.inbox,
+        runs=stores.runs,
+        agents=stores.agents,
+        journal=stores.journal,
+        sources={},
+        matching=MatchDeps(react.model, stores.replies),
+        react=react,
+        retry=RetryPolicy(
+            max_attempts=settings.max_attempts,
+            base=settings.retry_base_seconds,
+            longest=settings.retry_max_seconds,
+            jitter=random.random,
+        ),
+        max_chars=settings.feedback_max_chars,
+    )

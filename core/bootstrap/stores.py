@@ -1,0 +1,147 @@
+"""What every process has: the database, the skill API, and the stores over them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from core.ports import (
+    Agents,
+    ChangeLog,
+    Inbox,
+    Journal,
+    Knowledge,
+    Reader,
+    Replies,
+    Runs,
+    Search,
+    SkillStore,
+)
+from core.postgres import migrations
+from core.postgres.agents import PostgresAgents
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.inbox import PostgresInbox
+from core.postgres.jobs import Jobs
+from core.postgres.journal import PostgresJournal
+from core.postgres.knowledge import PostgresKnowledge
+from core.postgres.queries import Pool
+from core.postgres.reads import PostgresReader
+from core.postgres.replies import PostgresReplies
+from core.postgres.runs import PostgresRuns
+from core.postgres.search import PostgresSearch
+from core.settings import Settings
+from core.skill_api_client import open_skill_api
+from core.testing.journal import MemoryJournal
+from core.testing.replies import MemoryReplies
+from core.testing.runs import MemoryRuns
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """The adapters over one pool and one skill API."""
+
+    pool: Pool
+    jobs: Jobs
+    inbox: Inbox
+    agents: Agents
+    runs: Runs
+    replies: Replies
+    changes: ChangeLog
+    knowledge: Knowledge
+    search: Search
+    journal: Journal
+    reader: Reader
+    skills: SkillStore
+
+
+def new_id() -> str:
+    """A new id: unique, and in the order of time."""
+    return f"{time.time_ns() // 1_000_000:012x}-{uuid.uuid4().hex[:16]}"
+
+
+def build_stores(
+    settings: Settings, pool: Pool, skills: SkillStore, *, dry_run: bool = False
+) -> Stores:
+    """Make the adapters; what a dry run would write of its runs stays in memory."""
+    jobs = Jobs(pool)
+    return Stores(
+        pool=pool,
+        jobs=jobs,
+        inbox=PostgresInbox(pool, jobs, new_id),
+        agents=PostgresAgents(pool),
+        runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
+        replies=MemoryReplies() if dry_run else PostgresReplies(pool),
+        changes=PostgresChangeLog(pool),
+        knowledge=PostgresKnowledge(pool, skills),
+        search=PostgresSearch(
+            pool, skills, refresh_seconds=settings.skill_refresh_seconds, clock=time.monotonic
+        ),
+        journal=MemoryJournal() if dry_run else PostgresJournal(pool),
+        reader=PostgresReader(pool),
+        skills=skills,
+    )
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[str]:
+    """Give the connection string: of `DATABASE_URL`, or of the embedded server."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    from core.embedded.postgres import embedded_postgres
+
+    with embedded_postgres(settings.skill_worker_home) as uri:
+        yield uri
+
+
+@asynccontextmanager
+async def skill_store(settings: Settings) -> AsyncIterator[SkillStore]:
+    """Give a client of the skill API: of the one that is set, or of an embedded one."""
+    token = settings.skill_api_token
+    async with AsyncExitStack() as stack:
+        url = settings.skill_api_base_url
+        if url is None:
+            url = await stack.enter_async_context(_embedded_skills(settings.skill_worker_home))
+        client = open_skill_api(
+            url,
+            token.get_secret_value() if token else None,
+            settings.skill_api_timeout_seconds,
+        )
+        yield await stack.enter_async_context(client)
+
+
+@asynccontextmanager
+async def _embedded_skills(home: Path, host: str = LOOPBACK, port: int = 0) -> AsyncIterator[str]:
+    from core.embedded.http_server import run_server
+    from core.embedded.skill_server import create_app
+
+    async with run_server(create_app(home / "skills"), host, port) as url:
+        yield url
+
+
+async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
+    """Serve the skill API over the home's folders until `stop` is set."""
+    async with _embedded_skills(settings.skill_worker_home, host, port) as url:
+        structlog.get_logger(__name__).info("server.started", url=url)
+        await stop.wait()
+
+
+async def migrate(settings: Settings) -> migrations.MigrationStatus:
+    """Bring the database's schemas to date. Raises ConfigurationError, DatabaseDown."""
+    with database(settings) as conninfo:
+        return await migrations.migrate(conninfo)
+
+
+async def migration_status(settings: Settings) -> migrations.MigrationStatus:
+    """Compare the database's schemas with the code's. Raises DatabaseDown."""
+    with database(settings) as conninfo:
+        return await migrations.status(conninfo)
