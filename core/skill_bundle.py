@@ -49,10 +49,14 @@ def file_ref(file: SkillFile) -> FileRef:
     return FileRef(sha256=file_hash(file), size=len(file.data), executable=file.executable)
 
 
+def file_refs(bundle: Bundle) -> dict[str, FileRef]:
+    """The references of all files, by path."""
+    return {path: file_ref(file) for path, file in bundle.files.items()}
+
+
 def bundle_hash(bundle: Bundle) -> str:
     """SHA-256 (hex) over path, executable bit and content of each file: what If-Match carries."""
-    files = {path: file_ref(file) for path, file in bundle.files.items()}
-    return state_hash(Snapshot(content="", name=bundle.name, files=files))
+    return state_hash(Snapshot(content="", name=bundle.name, files=file_refs(bundle)))
 
 
 def is_device_name(name: str) -> bool:
@@ -99,6 +103,13 @@ def check_bundle(bundle: Bundle) -> list[str]:
     ]
 
 
+def sound(bundle: Bundle) -> Bundle:
+    """Give the bundle back. Raises BundleInvalid with all the rules of structure that it breaks."""
+    if problems := check_bundle(bundle):
+        raise BundleInvalid("; ".join(problems))
+    return bundle
+
+
 def bundle_to_zip(bundle: Bundle, *, root: bool) -> bytes:
     """Write the folder as a zip; the same bytes for the same content.
 
@@ -127,10 +138,7 @@ def zip_to_bundle(data: bytes, name: str) -> Bundle:
             files = dict(_read_entries(archive))
     except _ZIP_ERRORS as error:
         raise BundleInvalid(f"not a readable zip: {error}") from error
-    bundle = Bundle(name=name, files=_at_root(files, name))
-    if problems := check_bundle(bundle):
-        raise BundleInvalid("; ".join(problems))
-    return bundle
+    return sound(Bundle(name=name, files=_at_root(files, name)))
 
 
 def _read_entries(archive: zipfile.ZipFile) -> Iterator[tuple[str, SkillFile]]:

@@ -25,7 +25,8 @@ _HEAD_INSIDE = re.compile(r"\s*---[ \t]*\r?\n\s*(?:name|description)[ \t]*:")
 _NUMBERED = re.compile(r"\s*\d{1,2}[.)]\s+")
 _PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:todo|tbd|tba|fixme|xxx+|placeholder|lorem ipsum|coming soon"
-    r"|to be (?:added|written|determined|completed|filled)|your (?:text|content|code) here|insert .{1,40} here)\b"
+    r"|to be (?:added|written|determined|completed|filled)|your (?:text|content|code) here"
+    r"|insert .{1,40} here)\b"
     r"|추후 (?:작성|추가)|작성 예정|내용 없음|내용을 (?:입력|작성)|여기에 (?:내용|작성|입력)).*",
     re.IGNORECASE,
 )

@@ -1,0 +1,193 @@
+"""The skill store behind the skill HTTP API: conditional writes, or read back and compare."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import httpx
+
+from core.errors import SkillApiDown, Stale
+from core.models import SKILL_MD, Bundle, SkillFile
+from core.skill_api_calls import SkillApiCalls, as_file, see_absence
+from core.skill_api_transport import Answer, checked_url
+from core.skill_bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+class SkillApiClient(SkillApiCalls):
+    """Implements the port `SkillStore` on the calls of the API.
+
+    A server that sends ETags is trusted to compare If-Match. Any other is read before and after
+    each write, and Stale is raised where the skill is not what it should be.
+    """
+
+    _sends_etags: bool | None = None
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        """Give the whole folder, or None. Raises BundleInvalid where it breaks a rule."""
+        answer = await self._download(name, tenant_id)
+        if not answer.ok:
+            see_absence(answer)
+            exists = await self.check_skill_exists(name, tenant_id)
+            return await self._read_by_files(name, tenant_id) if exists else None
+        if not answer.body.startswith(b"PK"):
+            raise answer.garbage()
+        self._sends_etags = answer.etag is not None
+        bundle = await asyncio.to_thread(zip_to_bundle, answer.body, name)
+        if answer.etag is None:
+            return _with_scripts(bundle)
+        if bundle_hash(bundle) != answer.etag:
+            raise SkillApiDown(f"{answer.where} gave a folder that is not the one its ETag names")
+        return bundle
+
+    async def upload(self, bundle: Bundle, tenant_id: str) -> None:
+        """Create a skill. Raises Stale where it exists, BundleInvalid."""
+        name = sound(bundle).name
+        if await self.check_skill_exists(name, tenant_id):
+            raise Stale(f"skill {name!r} exists already")
+        data = await asyncio.to_thread(bundle_to_zip, bundle, root=True)
+        answer = await self._upload(name, data, tenant_id)
+        if answer.status == 404:
+            raise answer.garbage()
+        if answer.ok and answer.etag == bundle_hash(bundle):
+            return
+        stored = await self.read(name, tenant_id)
+        if not (_may_have_settled(answer) and stored and _texts(stored) == _texts(bundle)):
+            raise Stale(f"skill {name!r} was written by someone else meanwhile")
+
+    async def upload_skill(
+        self,
+        name: str,
+        content: str,
+        tenant_id: str,
+        additional_files: Mapping[str, str | bytes] | None = None,
+    ) -> None:
+        """Create a skill of its SKILL.md and its other files. Raises Stale where it exists."""
+        texts = {**(additional_files or {}), SKILL_MD: content}
+        files = {path: as_file(path, text) for path, text in texts.items()}
+        await self.upload(Bundle(name=name, files=files), tenant_id)
+
+    async def put_file(
+        self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
+    ) -> str:
+        """Write one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+        return await self._write(name, path, file, tenant_id, base_hash)
+
+    async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
+        """Delete one file of a bundle whose hash is `base_hash`; gives the hash then. Stale.
+
+        A file that the bundle does not hold is deleted already.
+        """
+        return await self._write(name, path, None, tenant_id, base_hash)
+
+    async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
+        """Delete a skill; absent already is fine. Stale."""
+        compares = await self._compares(name, tenant_id)
+        if not compares:
+            before = await self.read(name, tenant_id)
+            if before is None:
+                return
+            _see_unmoved(before, base_hash)
+        answer = await self._delete(name, None, tenant_id, base_hash)
+        if answer.status == 404:
+            see_absence(answer)
+        elif answer.status == 412 or (
+            not compares and await self.check_skill_exists(name, tenant_id)
+        ):
+            raise Stale(f"skill {name!r} moved on before it was deleted")
+
+    async def _write(
+        self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
+    ) -> str:
+        if not await self._compares(name, tenant_id):
+            return await self._write_compared(name, path, file, tenant_id, base_hash)
+        answer = await self._send_file(name, path, file, tenant_id, base_hash)
+        if answer.ok and answer.etag:
+            return answer.etag
+        current = await self.read(name, tenant_id)
+        if current and current.files.get(path) == file:
+            found = bundle_hash(current)
+            if _may_have_settled(answer) or found == base_hash:
+                return found
+        raise Stale(f"skill {name!r} moved on before {path!r} was written")
+
+    async def _write_compared(
+        self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
+    ) -> str:
+        before = await self.read(name, tenant_id)
+        if before is None:
+            raise Stale(f"skill {name!r} is gone")
+        _see_unmoved(before, base_hash)
+        await self._send_file(name, path, file, tenant_id, base_hash)
+        after = await self.read(name, tenant_id)
+        wanted = {key: text for key, text in _texts(before).items() if key != path}
+        if file is not None:
+            wanted[path] = file.data
+        if after is None or _texts(after) != wanted:
+            raise Stale(f"skill {name!r} is not as it was written: someone else writes to it")
+        return bundle_hash(after)
+
+    async def _send_file(
+        self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
+    ) -> Answer:
+        if file is None:
+            return await self._delete(name, path, tenant_id, base_hash)
+        return await self._put(name, path, file, tenant_id, base_hash)
+
+    async def _compares(self, name: str, tenant_id: str) -> bool:
+        """Tell whether the server compares If-Match, as one that sends ETags does."""
+        if self._sends_etags is None:
+            answer = await self._files(name, tenant_id)
+            if not answer.ok:
+                see_absence(answer)
+                return True  # there is nothing that a write could overwrite
+            self._sends_etags = answer.etag is not None
+        return self._sends_etags
+
+    async def _read_by_files(self, name: str, tenant_id: str) -> Bundle:
+        files = {}
+        for path in await self.get_skill_files(name, tenant_id):
+            content = await self.get_skill_file_content(name, path, tenant_id)
+            files[path] = as_file(path, content)
+        return Bundle(name=name, files=files)
+
+
+@asynccontextmanager
+async def open_skill_api(
+    base_url: str,
+    token: str | None,
+    timeout: float = 30.0,  # noqa: ASYNC109 - a bound on each call, not on this one
+) -> AsyncIterator[SkillApiClient]:
+    """Open a client with a connection pool of its own; `timeout` is in seconds a call.
+
+    A server on this machine is never spoken to through a proxy.
+    """
+    direct = checked_url(base_url).host in _LOOPBACK
+    async with httpx.AsyncClient(trust_env=not direct) as http:
+        yield SkillApiClient(base_url, token, http, timeout=timeout)
+
+
+def _may_have_settled(answer: Answer) -> bool:
+    """Tell whether the call had its effect, at this attempt or at one whose answer was lost."""
+    return answer.repeated or (answer.ok and answer.etag is None)
+
+
+def _see_unmoved(bundle: Bundle, base_hash: str) -> None:
+    if bundle_hash(bundle) != base_hash:
+        raise Stale(f"skill {bundle.name!r} moved on")
+
+
+def _texts(bundle: Bundle) -> Mapping[str, bytes]:
+    return {path: file.data for path, file in bundle.files.items()}
+
+
+def _with_scripts(bundle: Bundle) -> Bundle:
+    """Set the executable bits that a server without ETags loses, as `as_file` would."""
+    files = {
+        path: SkillFile(data=file.data, executable=file.executable or is_script(path, file.data))
+        for path, file in bundle.files.items()
+    }
+    return Bundle(name=bundle.name, files=files)

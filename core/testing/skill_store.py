@@ -1,0 +1,77 @@
+"""A skill store in memory, for tests that are about something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.errors import BundleInvalid, InvalidInput, Stale
+from core.models import SKILL_MD, Bundle, SkillFile, SkillSummary
+from core.skill_bundle import bundle_hash, sound
+from core.skill_frontmatter import read_frontmatter
+
+
+class InMemorySkillStore:
+    """The port `SkillStore` over a dict; `skills` may be filled and looked at by tests."""
+
+    def __init__(self) -> None:
+        self.skills: dict[tuple[str, str], Bundle] = {}
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        """Give the whole folder, or None."""
+        return self.skills.get((tenant_id, name))
+
+    async def upload(self, bundle: Bundle, tenant_id: str) -> None:
+        """Create a skill. Raises Stale where it exists."""
+        if (tenant_id, bundle.name) in self.skills:
+            raise Stale(f"skill {bundle.name!r} exists already")
+        self._store(bundle, tenant_id)
+
+    async def put_file(
+        self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
+    ) -> str:
+        """Write one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+        before = self._current(name, tenant_id, base_hash)
+        return self._store(_with_files(before, {**before.files, path: file}), tenant_id)
+
+    async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
+        """Delete one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+        if path == SKILL_MD:
+            raise InvalidInput(f"{SKILL_MD} cannot be deleted; delete the skill instead")
+        before = self._current(name, tenant_id, base_hash)
+        files = {other: file for other, file in before.files.items() if other != path}
+        return self._store(_with_files(before, files), tenant_id)
+
+    async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
+        """Delete a skill; absent already is fine. Stale."""
+        if (tenant_id, name) in self.skills:
+            self._current(name, tenant_id, base_hash)
+            del self.skills[tenant_id, name]
+
+    async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+        """Give the tenant's skills, by name."""
+        return tuple(
+            SkillSummary(name=name, description=_description(bundle), file_count=len(bundle.files))
+            for (owner, name), bundle in sorted(self.skills.items())
+            if owner == tenant_id
+        )
+
+    def _current(self, name: str, tenant_id: str, base_hash: str) -> Bundle:
+        bundle = self.skills.get((tenant_id, name))
+        if bundle is None or bundle_hash(bundle) != base_hash:
+            raise Stale(f"skill {name!r} moved on")
+        return bundle
+
+    def _store(self, bundle: Bundle, tenant_id: str) -> str:
+        self.skills[tenant_id, bundle.name] = sound(bundle)
+        return bundle_hash(bundle)
+
+
+def _with_files(bundle: Bundle, files: Mapping[str, SkillFile]) -> Bundle:
+    return Bundle(name=bundle.name, files=files)
+
+
+def _description(bundle: Bundle) -> str:
+    try:
+        return read_frontmatter(bundle.document).description
+    except BundleInvalid:
+        return ""

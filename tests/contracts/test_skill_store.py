@@ -1,0 +1,28 @@
+"""The skill stores pass one contract: in memory, over HTTP, and against a server without ETags."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.embedded.http_server import run_server
+from core.embedded.skill_server import create_app
+from core.ports import SkillStore
+from core.skill_api_client import open_skill_api
+from core.testing.contracts.skill_store import SkillStoreContract
+from core.testing.skill_store import InMemorySkillStore
+
+
+class TestInMemorySkillStore(SkillStoreContract):
+    @pytest.fixture
+    def store(self) -> SkillStore:
+        return InMemorySkillStore()
+
+
+class TestSkillApiClient(SkillStoreContract):
+    @pytest.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[SkillStore]:
+        async with run_server(create_app(tmp_path)) as url, open_skill_api(url, None) as client:
+            yield client
