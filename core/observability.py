@@ -14,7 +14,19 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from core.safe_text import escape_json, printable
 
 LogFormat = Literal["auto", "console", "json"]
-_NOISY = ("httpcore", "httpx", "langchain", "openai", "procrastinate", "psycopg", "uvicorn")
+_LIBRARIES = (
+    "alembic",
+    "asyncio",
+    "httpcore",
+    "httpx",
+    "langchain",
+    "langgraph",
+    "openai",
+    "procrastinate",
+    "psycopg",
+    "sqlalchemy",
+    "uvicorn",
+)
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
@@ -91,7 +103,7 @@ def _make_printable(_logger: WrappedLogger, _name: str, event: EventDict) -> Eve
 
 
 def _quieten(level: int) -> None:
-    for name in _NOISY:
+    for name in _LIBRARIES:
         library = logging.getLogger(name)
         library.handlers = []
         library.propagate = True

@@ -2,6 +2,87 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-def demo() -> None:
-    """Show the whole way once."""
+import typer
+
+from core.cli.options import Json
+from core.cli.output import print_json, talk
+from core.cli.progress import feedback_bar
+from core.cli.session import load, run_until_stopped
+from core.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from core.cli.demo_show import Exhibits
+    from core.settings import Settings
+
+
+def demo(
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="DIR", help="Keep the demo's home here.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """See example feedback become memories, rules and skills; no key, nothing left behind."""
+    from core.cli.demo_show import show_demo, summary
+
+    with _home(keep) as home:
+        settings = _settings(home)
+        exhibits = run_until_stopped(
+            lambda stop: _tell(settings, stop), lambda: talk("Ending the demo.")
+        )
+    if as_json:
+        print_json({**summary(exhibits.story), "home": str(keep) if keep else None})
+        return
+    show_demo(exhibits, kept=keep)
+
+
+async def _tell(settings: Settings, stop: asyncio.Event) -> Exhibits:
+    from core import bootstrap
+    from core.cli.demo_show import collect_exhibits
+    from core.demo.scenario import load_scenario
+    from core.demo.story import tell
+
+    scenario = load_scenario()
+    talk(f"Starting PostgreSQL and a skill server in {settings.skill_worker_home} …")
+    async with bootstrap.open_app(settings, model=True, offline=True) as app:
+        with feedback_bar("learning from feedback") as on_progress:
+            story = await tell(app, scenario, on_progress, stop)
+        return await collect_exhibits(app, scenario, story)
+
+
+def _settings(home: Path) -> Settings:
+    """Give settings that leave the user's database, skill API and model alone."""
+    return load(
+        {
+            "skill_worker_home": home,
+            "database_url": None,
+            "mcp_server_url": None,
+            "skill_api_base_url": None,
+            "skill_api_token": None,
+            "llm_model": "offline",
+            "log_level": "warning",
+        }
+    )
+
+
+@contextmanager
+def _home(keep: Path | None) -> Iterator[Path]:
+    """Give a home for the demo: `keep`, which must be new or empty, or one that goes again."""
+    if keep is None:
+        home = Path(tempfile.mkdtemp(prefix="skill-worker-demo-"))
+        try:
+            yield home
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+        return
+    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
+        raise InvalidInput(f"{keep} is not empty", hint="give a new folder")
+    keep.mkdir(parents=True, exist_ok=True)
+    yield keep.resolve()

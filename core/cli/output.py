@@ -64,7 +64,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
-    console(sys.stdout).print(table)
+    out = console(sys.stdout)
+    with out.capture() as captured:
+        out.print(table)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def print_fields(fields: Mapping[str, object]) -> None:

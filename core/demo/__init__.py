@@ -1,0 +1,1 @@
+"""The demo: example agents, knowledge and feedback, and what the worker makes of them."""
