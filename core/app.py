@@ -20,6 +20,7 @@ from core.ports import (
     Knowledge,
     NewId,
     Reader,
+    Runs,
     Search,
     SkillStore,
 )
@@ -61,6 +62,7 @@ class App:
     """Everything wired. `learning` is there where a model was asked for."""
 
     inbox: Inbox
+    runs: Runs
     agents: Agents
     knowledge: Knowledge
     search: Search

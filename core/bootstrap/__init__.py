@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from core.app import App
-from core.bootstrap.health import doctor
 from core.bootstrap.learning import build_gate, build_learning, chat_model
 from core.bootstrap.stores import (
     build_stores,
@@ -21,7 +20,14 @@ from core.postgres import migrations
 from core.postgres.pool import open_pool
 from core.settings import Settings
 
-__all__ = ["doctor", "migrate", "migration_status", "open_app", "serve_skills"]
+__all__ = [
+    "chat_model",
+    "migrate",
+    "migration_status",
+    "open_app",
+    "serve_skills",
+    "skill_store",
+]
 
 
 @asynccontextmanager
@@ -45,6 +51,7 @@ async def open_app(
         gate = build_gate(settings, stores, chat, dry_run=dry_run)
         yield App(
             inbox=stores.inbox,
+            runs=stores.runs,
             agents=stores.agents,
             knowledge=stores.knowledge,
             search=stores.search,
