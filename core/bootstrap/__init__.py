@@ -52,6 +52,7 @@ async def open_app(
         yield App(
             inbox=stores.inbox,
             runs=stores.runs,
+            runs=stores.runs,
             agents=stores.agents,
             knowledge=stores.knowledge,
             search=stores.search,

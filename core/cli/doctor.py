@@ -34,10 +34,13 @@ def doctor(offline: Offline = False, as_json: Json = False) -> None:
 
 
 def _checks(*, offline: bool) -> Sequence[Check]:
-    from core.doctor import check_up, failed_config
+    from core.doctor import failed_config
 
     try:
         settings = load({"llm_model": "offline"} if offline else {})
     except ConfigurationError as error:
         return [failed_config(error)]
-    return run_async(check_up(settings))
+
+    from core import bootstrap
+
+    return run_async(bootstrap.doctor(settings, offline))
