@@ -52,7 +52,6 @@ async def open_app(
         yield App(
             inbox=stores.inbox,
             runs=stores.runs,
-            runs=stores.runs,
             agents=stores.agents,
             knowledge=stores.knowledge,
             search=stores.search,
