@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.errors import ConfigurationError, SkillWorkerError
 from core.models.base import Model
+from core.settings import OFFLINE_MODEL, Settings
 
 _GIB = 1024**3
 _LOW_BYTES = _GIB
@@ -33,6 +34,19 @@ class Check(Model):
     detail: str
     fix: str = ""
     kind: str = ""
+
+
+async def check_up(settings: Settings) -> list[Check]:
+    """Check everything that these settings name; the model is asked for one word."""
+    return await examine(
+        warnings=settings.warnings,
+        home=settings.skill_worker_home,
+        probes={
+            "database": lambda: _ask_database(settings),
+            "skill API": lambda: _ask_skill_api(settings),
+            "model": lambda: _ask_model(settings),
+        },
+    )
 
 
 def free_bytes(home: Path) -> int:
@@ -111,3 +125,43 @@ def _failed(name: str, error: SkillWorkerError) -> Check:
         fix=error.hint,
         kind=error.kind,
     )
+
+
+async def _ask_database(settings: Settings) -> str:
+    from core import bootstrap
+
+    status = await bootstrap.migration_status(settings)
+    is_embedded = settings.database_url is None
+    where = "embedded PostgreSQL" if is_embedded else "PostgreSQL of DATABASE_URL"
+    if status.newer_than_code:
+        raise ConfigurationError(
+            f"{where}: migrated by a newer skill-worker", hint="upgrade skill-worker here"
+        )
+    if status.up_to_date:
+        return f"{where} answers, its schemas are up to date"
+    if is_embedded:
+        return f"{where} answers, the next command brings its schemas to date"
+    raise ConfigurationError(
+        f"{where} answers, but its schemas are behind", hint="run `skill-worker db migrate`"
+    )
+
+
+async def _ask_skill_api(settings: Settings) -> str:
+    from core import bootstrap
+
+    async with bootstrap.skill_store(settings) as store:
+        await store.list("doctor")
+    return f"{settings.skill_api_base_url or 'the embedded skill server'} answers"
+
+
+async def _ask_model(settings: Settings) -> str:
+    from core import bootstrap
+    from core.llm import translate_model_errors
+
+    name = settings.require_model()
+    model = bootstrap.chat_model(settings)
+    if name == OFFLINE_MODEL:
+        return "the offline stand-in, for trying things out"
+    with translate_model_errors():
+        await model.ainvoke("Answer with one word: ready")
+    return f"{name} answers"

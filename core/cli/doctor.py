@@ -34,13 +34,10 @@ def doctor(offline: Offline = False, as_json: Json = False) -> None:
 
 
 def _checks(*, offline: bool) -> Sequence[Check]:
-    from core.doctor import failed_config
+    from core.doctor import check_up, failed_config
 
     try:
         settings = load({"llm_model": "offline"} if offline else {})
     except ConfigurationError as error:
         return [failed_config(error)]
-
-    from core import bootstrap
-
-    return run_async(bootstrap.doctor(settings, offline))
+    return run_async(check_up(settings))
