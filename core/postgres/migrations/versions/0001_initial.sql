@@ -200,12 +200,13 @@ CREATE TABLE search_documents (
     version       text NOT NULL DEFAULT '',
     UNIQUE (tenant_id, kind, item_id)
 );
+CREATE INDEX search_documents_by_age ON search_documents (tenant_id, id) INCLUDE (length);
 CREATE TABLE search_postings (
     tenant_id     text NOT NULL,
     term          text NOT NULL,
     document_id   bigint NOT NULL REFERENCES search_documents (id) ON DELETE CASCADE,
     tf            smallint NOT NULL,
-    PRIMARY KEY (tenant_id, term, document_id)
+    PRIMARY KEY (tenant_id, term, document_id) INCLUDE (tf)
 );
 CREATE INDEX search_postings_by_document ON search_postings (document_id);
 

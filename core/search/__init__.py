@@ -1,0 +1,1 @@
+"""Search without a model: terms for Korean and English, BM25, excerpts (pure)."""
