@@ -16,7 +16,6 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     from core.app import App
     from core.cli.feedback_add import Report
-    from core.models import Feedback, HistoryRecord, RunEvent
     from core.settings import Settings
 
 app = typer.Typer(help="Take feedback in, and see what became of it.")
@@ -82,19 +81,22 @@ def list_(
 @app.command("show")
 def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
     """Show one piece of feedback: its state, what it changed, what happened."""
-    from core.cli.render import show_feedback
+    from core.cli.render import FeedbackFile, show_feedback
 
-    feedback, history, events = with_app(lambda opened: _read(opened, feedback_id))
-    if as_json:
-        print_model(
-            feedback,
-            {
-                "history": [record.model_dump(mode="json") for record in history],
-                "events": [event.model_dump(mode="json") for event in events],
-            },
+    async def read(opened: App) -> FeedbackFile:
+        history, _ = await opened.reader.history(feedback_id=feedback_id, limit=200, cursor=None)
+        return FeedbackFile(
+            feedback=await opened.inbox.get(feedback_id),
+            candidates=tuple(await opened.runs.candidates(feedback_id)),
+            history=tuple(history),
+            events=tuple(await opened.reader.events(feedback_id)),
         )
+
+    found = with_app(read)
+    if as_json:
+        print_json({**found.feedback.model_dump(mode="json"), **found.details()})
         return
-    show_feedback(feedback, history, events)
+    show_feedback(found)
 
 
 @app.command("retry")
@@ -105,14 +107,6 @@ def retry(feedback_id: FeedbackId, as_json: Json = False) -> None:
         print_model(feedback)
         return
     say(f"queued {feedback.id} again, generation {feedback.generation}")
-
-
-async def _read(
-    opened: App, feedback_id: str
-) -> tuple[Feedback, list[HistoryRecord], list[RunEvent]]:
-    feedback = await opened.inbox.get(feedback_id)
-    history, _ = await opened.reader.history(feedback_id=feedback_id, limit=200, cursor=None)
-    return feedback, list(history), list(await opened.reader.events(feedback_id))
 
 
 def _add_file(settings: Settings, file: Path) -> Report:

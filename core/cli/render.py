@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pydantic import JsonValue
+
 from core.cli.grid import table_text
 from core.cli.output import print_block, print_fields, print_table, say
 from core.models import (
+    Candidate,
     Change,
     Feedback,
     HistoryRecord,
@@ -14,13 +17,28 @@ from core.models import (
     KnowledgeItem,
     RunEvent,
     SkillFile,
+    Verdict,
 )
+from core.models.base import Model
 
 
-def show_feedback(
-    feedback: Feedback, history: Sequence[HistoryRecord], events: Sequence[RunEvent]
-) -> None:
-    """Print one piece of feedback, what it changed, and what happened."""
+class FeedbackFile(Model):
+    """One piece of feedback and all that is on record about it."""
+
+    feedback: Feedback
+    candidates: tuple[Candidate, ...]
+    history: tuple[HistoryRecord, ...]
+    events: tuple[RunEvent, ...]
+
+    def details(self) -> dict[str, JsonValue]:
+        """Give the record as JSON, without the feedback itself."""
+        dumped: dict[str, JsonValue] = self.model_dump(mode="json", exclude={"feedback"})
+        return dumped
+
+
+def show_feedback(found: FeedbackFile) -> None:
+    """Print one piece of feedback, how each candidate ended, and what happened."""
+    feedback = found.feedback
     print_fields(
         {
             "id": feedback.id,
@@ -40,18 +58,22 @@ def show_feedback(
         }
     )
     print_block("content", feedback.content)
-    if history:
-        say("")
-        print_table(
-            ("CHANGE", "STATUS", "OPERATION", "KIND", "NAME"),
-            [
-                (r.change_id, r.status, r.operation, r.knowledge_type, r.knowledge_name)
-                for r in history
-            ],
-        )
-    if events:
-        say("")
-        print_table(("AT", "EVENT", "DATA"), [(e.at, e.name, e.data or "") for e in events])
+    _rows(
+        ("AGENT", "VERDICT", "WHY", "DONE"),
+        [
+            (c.agent_name, c.verdict.status, c.verdict.reason, _done(c.verdict))
+            for c in found.candidates
+            if c.verdict
+        ],
+    )
+    _rows(
+        ("CHANGE", "STATUS", "OPERATION", "KIND", "NAME"),
+        [
+            (r.change_id, r.status, r.operation, r.knowledge_type, r.knowledge_name)
+            for r in found.history
+        ],
+    )
+    _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, e.data or "") for e in found.events])
 
 
 def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
@@ -70,11 +92,7 @@ def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
         }
     )
     print_block("content", _readable(item.kind, item.content))
-    if files:
-        say("")
-        print_table(
-            ("FILE", "BYTES"), [(path, len(file.data)) for path, file in sorted(files.items())]
-        )
+    _rows(("FILE", "BYTES"), [(path, len(file.data)) for path, file in sorted(files.items())])
 
 
 def show_change(change: Change, diff: str) -> None:
@@ -129,3 +147,13 @@ def show_record(record: HistoryRecord) -> None:
 
 def _readable(kind: Kind, content: str) -> str:
     return table_text(content) if kind is Kind.DMN_RULE else content
+
+
+def _rows(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    if rows:
+        say("")
+        print_table(columns, rows)
+
+
+def _done(verdict: Verdict) -> str:
+    return "; ".join(f"{receipt.status}: {receipt.message}" for receipt in verdict.receipts)
