@@ -9,6 +9,7 @@ import stat
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -33,6 +34,7 @@ class Cluster:
         self._data = data
         self._user = user
         self._log = data / "server.log"
+        self._sockets = _socket_directory(data)
         self._programs = programs()
 
     def ensure_running(self) -> str:
@@ -51,16 +53,13 @@ class Cluster:
 
     def stop(self) -> None:
         """Stop the server where one runs; connections are ended, transactions rolled back."""
-        if self._postmaster() is None:
-            return
         for mode in ("fast", "immediate"):
-            try:
-                self._run("pg_ctl", "-D", str(self._data), "-w", "-t", "30", "-m", mode, "stop")
-            except subprocess.CalledProcessError:
-                if self._postmaster() is None:
-                    return
-            else:
-                return
+            if self._postmaster() is not None:
+                with suppress(subprocess.CalledProcessError):
+                    self._run("pg_ctl", "-D", ".", "-w", "-t", "30", "-m", mode, "stop")
+        if self._sockets != self._data:
+            with suppress(OSError):
+                self._sockets.rmdir()
 
     def _refuse_other_version(self) -> None:
         try:
@@ -88,18 +87,20 @@ class Cluster:
             raise self._down("be made", error) from error
 
     def _start(self) -> None:
+        self._make_socket_directory()
         options = {
             "listen_addresses": "",
             "port": str(PORT),
-            "unix_socket_directories": str(self._socket_directory()),
+            "unix_socket_directories": str(self._sockets),
             "unix_socket_permissions": "0700",
             "timezone": "UTC",
         }
         flags = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
         try:
+            # pg_ctl hands its paths to a shell between double quotes: relative ones are harmless.
             self._run(
-                "pg_ctl", "-D", str(self._data), "-w", "-t", str(START_SECONDS),
-                "-l", str(self._log), "-o", flags, "start",
+                "pg_ctl", "-D", ".", "-w", "-t", str(START_SECONDS),
+                "-l", self._log.name, "-o", flags, "start",
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
             raise self._down("be started", error) from error
@@ -117,30 +118,25 @@ class Cluster:
             return ""
 
     def _uri(self) -> str:
-        directory = (self._data / "postmaster.pid").read_text().splitlines()[4]
-        return f"postgresql://postgres@/postgres?host={quote(directory, safe='')}&port={PORT}"
+        # Asked of the server: whoever started it may have had another temporary directory.
+        directory = quote(self._pid_file().read_text().splitlines()[4], safe="")
+        return f"postgresql://postgres@/postgres?host={directory}&port={PORT}"
 
-    def _socket_directory(self) -> Path:
-        """Give the data directory, or where that is no name for a socket, a private short one."""
-        name = str(self._data)
-        fits = len(os.fsencode(f"{name}/.s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
-        if fits and not set(name) & set(",\"'\\"):
-            return self._data
-        digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
-        short = Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
-        owner = self._user.uid if self._user else os.geteuid()
+    def _make_socket_directory(self) -> None:
+        if self._sockets == self._data:
+            return
         try:
-            short.mkdir(mode=0o700)
+            self._sockets.mkdir(mode=0o700)
             if self._user:
-                os.chown(short, self._user.uid, self._user.gid)
+                os.chown(self._sockets, self._user.uid, self._user.gid)
         except FileExistsError:
-            found = short.lstat()
+            found = self._sockets.lstat()
+            owner = self._user.uid if self._user else os.geteuid()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
                 raise ConfigurationError(
-                    f"{short} belongs to another user; the server's socket would go there.",
+                    f"{self._sockets} belongs to another user; our socket would go there.",
                     hint="Set SKILL_WORKER_HOME to a shorter path.",
                 ) from None
-        return short
 
     def _postmaster(self) -> int | None:
         """Give the process id of our running server; a reused id or a zombie is none."""
@@ -158,13 +154,19 @@ class Cluster:
         return "postgres" in process.name() and process.cwd() == str(self._data)
 
     def _clear_remains(self) -> None:
-        """Clear what a killed server left, once its last process is gone."""
-        if not self._pid_file().exists():
-            return
+        """Clear what a killed server left, once its last process is gone.
+
+        PostgreSQL clears it too, but not where its old process id is in use again.
+        """
+        socket = self._sockets / f".s.PGSQL.{PORT}"
+        remains = [self._pid_file(), socket, socket.with_name(f"{socket.name}.lock")]
         deadline = time.monotonic() + ORPHAN_SECONDS
-        while self._has_orphans() and time.monotonic() < deadline:
+        while any(map(Path.exists, remains)) and self._has_orphans():
+            if time.monotonic() > deadline:
+                break
             time.sleep(0.05)
-        self._pid_file().unlink(missing_ok=True)
+        for path in remains:
+            path.unlink(missing_ok=True)
 
     def _has_orphans(self) -> bool:
         for process in psutil.process_iter():
@@ -195,3 +197,13 @@ class Cluster:
                 raise subprocess.CalledProcessError(
                     done.returncode, program, stderr=output.read()[-LOG_TAIL_CHARACTERS:]
                 )
+
+
+def _socket_directory(data: Path) -> Path:
+    """Give the data directory, or where that is no name for a socket, a short one of our own."""
+    name = str(data)
+    fits = len(os.fsencode(f"{name}/.s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
+    if fits and not set(name) & set(",\"'\\"):
+        return data
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"skill-worker-{digest}"

@@ -12,11 +12,6 @@ from core.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWor
 
 DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
 SCHEMA_HINT = "Run `skill-worker db migrate`."
-_SETUP = (
-    pg.InvalidCatalogName,
-    pg.InvalidAuthorizationSpecification,
-    pg.InsufficientPrivilege,
-)
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
 
@@ -35,10 +30,25 @@ def translated() -> Iterator[None]:
         raise InvalidInput(f"text that is not valid Unicode: {error.reason}") from error
 
 
+@contextmanager
+def connecting() -> Iterator[None]:
+    """Tell a connection string that is none from a server that does not answer."""
+    try:
+        yield
+    except psycopg.ProgrammingError:
+        # Its text may quote the string, password and all.
+        raise ConfigurationError(
+            "DATABASE_URL is no connection string.",
+            hint="Write it like postgresql://user:password@host:5432/database.",
+        ) from None
+    except psycopg.Error as error:
+        raise translate(error) from error
+
+
 def translate(error: psycopg.Error) -> SkillWorkerError:
     """Sort a psycopg error into the program's tree."""
     said = str(error).strip()
-    if isinstance(error, _SETUP):
+    if isinstance(error, pg.InsufficientPrivilege):
         return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
     if isinstance(error, _SCHEMA):
         return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)

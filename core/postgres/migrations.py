@@ -14,7 +14,7 @@ from psycopg import errors as pg
 from psycopg.rows import DictRow, dict_row
 
 from core.errors import ConfigurationError, DatabaseDown
-from core.postgres.errors import translated
+from core.postgres.errors import connecting, translated
 from core.postgres.queries import sql
 from core.postgres.schema_status import (
     JOBS,
@@ -30,6 +30,7 @@ from core.postgres.schema_status import (
 
 __all__ = ["MigrationStatus", "migrate", "require_current", "status"]
 
+CONNECT_SECONDS = 10
 LOCK_SECONDS = 120
 LOCK_POLL_SECONDS = 0.1
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
@@ -76,12 +77,11 @@ def _bring_to_date(conn: SyncConnection, conninfo: str) -> None:
 
 @contextmanager
 def _connected(conninfo: str) -> Iterator[SyncConnection]:
-    with (
-        translated(),
-        psycopg.connect(
-            conninfo, autocommit=True, row_factory=dict_row, connect_timeout=10
-        ) as conn,
-    ):
+    with connecting():
+        opened = psycopg.connect(
+            conninfo, autocommit=True, row_factory=dict_row, connect_timeout=CONNECT_SECONDS
+        )
+    with translated(), opened as conn:
         yield conn
 
 

@@ -10,8 +10,8 @@ import psycopg
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from core.errors import ConfigurationError, DatabaseDown
-from core.postgres.errors import DOWN_HINT, translate
+from core.errors import DatabaseDown
+from core.postgres.errors import DOWN_HINT, connecting
 from core.postgres.queries import Connection, Pool
 
 POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten a process
@@ -68,12 +68,8 @@ def _connection_kwargs() -> dict[str, object]:
 
 async def _try_once(conninfo: str) -> None:
     """Connect once by hand: a pool would only say that it timed out, not why."""
-    try:
+    with connecting():
         conn = await psycopg.AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
-    except psycopg.ProgrammingError as error:
-        raise ConfigurationError(f"DATABASE_URL is no connection string: {error}") from error
-    except psycopg.Error as error:
-        raise translate(error) from error
     await conn.close()
 
 

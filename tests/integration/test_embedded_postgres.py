@@ -1,0 +1,165 @@
+"""One embedded server for all who come, gone with the last, whatever was killed before."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from core.embedded.postgres import embedded_postgres
+from core.errors import ConfigurationError, DatabaseDown
+from tests.support.databases import HOME_VARIABLE
+from tests.support.processes import come_and_go, holder, servers
+
+
+@pytest.fixture
+def home() -> Path:
+    return Path(os.environ[HOME_VARIABLE]) / uuid.uuid4().hex[:8]
+
+
+def answer(uri: str) -> object:
+    with psycopg.connect(uri) as conn:
+        return conn.execute("SELECT upper('ä가')").fetchone()
+
+
+def test_it_starts_on_first_use_and_is_gone_at_the_end(home: Path) -> None:
+    with embedded_postgres(home) as uri:
+        assert answer(uri) == ("Ä가",)
+        assert servers(home)
+    assert not servers(home)
+
+
+def test_what_is_stored_is_there_the_next_time(home: Path) -> None:
+    with embedded_postgres(home) as uri, psycopg.connect(uri) as conn:
+        conn.execute("CREATE TABLE kept AS SELECT '글' AS text")
+    with embedded_postgres(home) as uri, psycopg.connect(uri) as conn:
+        assert conn.execute("SELECT text FROM kept").fetchone() == ("글",)
+
+
+def test_an_error_inside_leaves_nothing_behind(home: Path) -> None:
+    with pytest.raises(ZeroDivisionError), embedded_postgres(home):
+        raise ZeroDivisionError
+    assert not servers(home)
+
+
+def test_two_uses_in_one_process_share_it(home: Path) -> None:
+    with embedded_postgres(home) as outer:
+        with embedded_postgres(home) as inner:
+            assert inner == outer
+        assert answer(outer)
+    assert not servers(home)
+
+
+def test_the_last_process_to_leave_stops_it(home: Path) -> None:
+    with holder(home) as other:
+        with embedded_postgres(home) as uri:
+            assert answer(uri)
+        assert servers(home)
+        other.communicate()
+        assert not servers(home)
+
+
+def test_the_next_to_leave_stops_what_a_killed_process_left(home: Path) -> None:
+    with holder(home) as other:
+        other.kill()
+        other.wait()
+    assert servers(home)
+    with embedded_postgres(home) as uri:
+        assert answer(uri)
+    assert not servers(home)
+
+
+def test_it_starts_after_everything_was_killed(home: Path) -> None:
+    with holder(home) as other:
+        other.kill()
+        other.wait()
+    for process in servers(home):
+        process.kill()
+    assert (home / "postgres" / "postmaster.pid").exists()
+    with embedded_postgres(home) as uri:
+        assert answer(uri)
+
+
+def test_a_process_id_that_is_anothers_now_is_not_taken_for_the_server(home: Path) -> None:
+    with embedded_postgres(home):
+        pid_file = (home / "postgres" / "postmaster.pid").read_text()
+    _, rest = pid_file.split("\n", 1)
+    (home / "postgres" / "postmaster.pid").write_text(f"{os.getpid()}\n{rest}")
+    with embedded_postgres(home) as uri:
+        assert answer(uri)
+    assert psutil.pid_exists(os.getpid())
+
+
+def test_many_that_come_and_go_at_once_never_meet_a_stopping_server(home: Path) -> None:
+    processes = [come_and_go(home, 4) for _ in range(4)]
+    assert [process.wait(100) for process in processes] == [0, 0, 0, 0]
+    assert not servers(home)
+
+
+def test_a_child_that_lives_on_does_not_count_as_a_user(home: Path) -> None:
+    with embedded_postgres(home):
+        child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert not servers(home)
+    child.communicate(b"\n")
+
+
+def test_only_its_owner_can_reach_it(home: Path) -> None:
+    with embedded_postgres(home):
+        data = home / "postgres"
+        sockets = [path for path in data.iterdir() if path.is_socket()]
+        readable = stat.S_IRWXG | stat.S_IRWXO
+        assert [stat.S_IMODE(path.stat().st_mode) & readable for path in (data, *sockets)] == [0, 0]
+        assert not home.stat().st_mode & (stat.S_IROTH | stat.S_IRGRP)
+
+
+@pytest.mark.parametrize(
+    "name", ["l" * 120, 'a "b", c', "$(false)`false`$HOME\\", "it's 집 %20", "c,d"]
+)
+def test_a_home_that_is_no_name_for_a_socket_works(home: Path, name: str) -> None:
+    with embedded_postgres(home / name) as uri:
+        assert answer(uri)
+    assert not servers(home / name)
+
+
+def test_a_home_that_is_a_file_is_a_configuration_error(home: Path) -> None:
+    home.parent.mkdir(exist_ok=True)
+    home.write_text("")
+    with (
+        pytest.raises(ConfigurationError, match="cannot be used") as caught,
+        embedded_postgres(home / "below"),
+    ):
+        pytest.fail("it started")
+    assert "SKILL_WORKER_HOME" in caught.value.hint
+
+
+def test_a_server_that_does_not_start_says_why_and_starts_once_mended(home: Path) -> None:
+    with embedded_postgres(home):
+        pass
+    settings = home / "postgres" / "postgresql.auto.conf"
+    settings.write_text("shared_buffers = lots\n")
+    with pytest.raises(DatabaseDown, match="shared_buffers"), embedded_postgres(home):
+        pytest.fail("it started")
+    settings.write_text("")
+    with embedded_postgres(home) as uri:
+        assert answer(uri)
+
+
+def test_data_of_another_version_is_left_alone(home: Path) -> None:
+    (home / "postgres").mkdir(parents=True)
+    (home / "postgres" / "PG_VERSION").write_text("16\n")
+    with pytest.raises(ConfigurationError, match="16"), embedded_postgres(home):
+        pytest.fail("it started")
+
+
+def test_a_data_directory_that_cannot_be_made_says_why(home: Path) -> None:
+    (home / "postgres").mkdir(parents=True)
+    (home / "postgres" / "something").write_text("")
+    with pytest.raises(DatabaseDown, match="not empty"), embedded_postgres(home):
+        pytest.fail("it started")

@@ -1,0 +1,271 @@
+"""Jobs: started at once, never lost, taken up from dead workers, through PostgreSQL's own death."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from core.errors import DatabaseDown
+from core.models import FeedbackStatus, NewFeedback, Outcome
+from core.postgres.inbox import PostgresInbox
+from core.postgres.job_sweep import sweep
+from core.postgres.job_worker import Body, JobWorker, WorkerOptions
+from core.postgres.jobs import Jobs
+from core.postgres.queries import Pool, connection
+from core.testing.determinism import counting_ids
+
+SOON = 20.0
+DONE = Outcome(status=FeedbackStatus.COMPLETED)
+
+
+@pytest.fixture
+def jobs(pool: Pool) -> Jobs:
+    return Jobs(pool)
+
+
+@pytest.fixture
+def inbox(pool: Pool, jobs: Jobs) -> PostgresInbox:
+    return PostgresInbox(pool, jobs, counting_ids("feedback"))
+
+
+def pieces(number: int) -> list[NewFeedback]:
+    return [
+        NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(number)
+    ]
+
+
+def finishing(inbox: PostgresInbox) -> Body:
+    async def body(feedback_id: str) -> None:
+        await inbox.claim(feedback_id)
+        await inbox.finish(feedback_id, DONE)
+
+    return body
+
+
+async def job_rows(pool: Pool) -> list[dict[str, object]]:
+    async with connection(pool) as conn:
+        rows = await conn.execute(
+            "SELECT id, status::text, args FROM procrastinate_jobs ORDER BY id"
+        )
+        return list(await rows.fetchall())
+
+
+@asynccontextmanager
+async def working(jobs: Jobs, body: Body, **options: float) -> AsyncIterator[asyncio.Task[None]]:
+    """Run a worker; at the end stop it and wait for it."""
+    stop = asyncio.Event()
+    worker = JobWorker(jobs, body, WorkerOptions(**{"grace": 5, **options}))  # type: ignore[arg-type]
+    task = asyncio.create_task(worker.run(stop))
+    try:
+        yield task
+    finally:
+        stop.set()
+        await asyncio.wait_for(task, SOON)
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(SOON):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_once_drains_the_queue_and_leaves_no_job(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    await inbox.add("cli", pieces(20))
+    worker = JobWorker(jobs, finishing(inbox), WorkerOptions())
+    await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
+    assert await jobs.unfinished() == 0
+    assert await job_rows(pool) == []
+
+
+async def test_once_ends_at_once_with_nothing_to_do(jobs: Jobs, inbox: PostgresInbox) -> None:
+    worker = JobWorker(jobs, finishing(inbox), WorkerOptions())
+    started = time.monotonic()
+    await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
+    assert time.monotonic() - started < 2
+
+
+async def test_once_waits_for_what_is_due_later(jobs: Jobs, inbox: PostgresInbox) -> None:
+    attempts = []
+
+    async def body(feedback_id: str) -> None:
+        claimed = await inbox.claim(feedback_id)
+        attempts.append(claimed)
+        if len(attempts) == 1:
+            await inbox.give_back(feedback_id, "busy", 0.3)
+        else:
+            await inbox.finish(feedback_id, DONE)
+
+    await inbox.add("cli", pieces(1))
+    worker = JobWorker(jobs, body, WorkerOptions(poll=0.1))
+    await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
+    assert [feedback.attempts for feedback in attempts if feedback] == [1, 2]
+
+
+async def test_jobs_start_at_once_and_up_to_the_concurrency(
+    jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    running = most = 0
+    release = asyncio.Event()
+    full = asyncio.Event()
+
+    async def body(feedback_id: str) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        if running == 3:
+            full.set()
+        await release.wait()
+        running -= 1
+        await inbox.finish(feedback_id, DONE)
+
+    async with working(jobs, body, concurrency=3, poll=60):
+        await inbox.add("cli", pieces(7))
+        await asyncio.wait_for(full.wait(), SOON)
+        release.set()
+        await until(lambda: _none_left(jobs))
+    assert most == 3
+
+
+async def test_two_thousand_pieces_go_in_fast(jobs: Jobs, inbox: PostgresInbox) -> None:
+    started = time.monotonic()
+    stored = await inbox.add("file", pieces(2_000))
+    assert time.monotonic() - started < 5
+    assert sum(is_new for _, is_new in stored) == 2_000
+    assert await jobs.unfinished() == 2_000
+
+
+async def test_two_batches_with_common_ids_do_not_deadlock(inbox: PostgresInbox) -> None:
+    batch = [piece.model_copy(update={"id": f"s-{n}"}) for n, piece in enumerate(pieces(300))]
+    there, back = await asyncio.gather(inbox.add("x", batch), inbox.add("x", batch[::-1]))
+    assert dict(there).keys() == dict(back).keys()
+    assert sum(is_new for _, is_new in [*there, *back]) == 300
+
+
+async def test_stopping_lets_running_jobs_finish(jobs: Jobs, inbox: PostgresInbox) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def body(feedback_id: str) -> None:
+        begun.set()
+        await go_on.wait()
+        await inbox.finish(feedback_id, DONE)
+
+    async with working(jobs, body):
+        ((feedback_id, _),) = await inbox.add("cli", pieces(1))
+        await asyncio.wait_for(begun.wait(), SOON)
+        asyncio.get_running_loop().call_later(0.1, go_on.set)
+    assert (await inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
+
+
+async def test_stopping_gives_back_what_does_not_finish_in_time(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    begun = asyncio.Event()
+
+    async def body(feedback_id: str) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.shield(inbox.give_back(feedback_id, "the worker was stopped", 0))
+            raise
+
+    async with working(jobs, body, grace=0.1):
+        ((feedback_id, _),) = await inbox.add("cli", pieces(1))
+        await asyncio.wait_for(begun.wait(), SOON)
+    assert (await inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
+    assert [row["status"] for row in await job_rows(pool)] == ["todo"]
+
+
+async def test_a_body_that_breaks_loses_nothing(jobs: Jobs, inbox: PostgresInbox) -> None:
+    calls = []
+
+    async def body(feedback_id: str) -> None:
+        calls.append(feedback_id)
+        if len(calls) == 1:
+            raise DatabaseDown("gone for a moment")
+        await inbox.finish(feedback_id, DONE)
+
+    await inbox.add("cli", pieces(1))
+    async with working(jobs, body, sweep_every=0.1):
+        await until(lambda: _none_left(jobs))
+    assert len(calls) == 2
+
+
+async def test_the_worker_survives_the_loss_of_every_connection(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    async with working(jobs, finishing(inbox), heartbeat=0.2):
+        await inbox.add("cli", pieces(3))
+        await until(lambda: _none_left(jobs))
+        async with connection(pool) as conn:
+            await conn.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        await inbox.add("cli", pieces(3))
+        await until(lambda: _none_left(jobs))
+
+
+async def test_feedback_of_a_dead_worker_is_taken_up(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    await inbox.add("cli", pieces(2))
+    dead = await _fetched_by_a_dead_worker(pool)
+    async with jobs.app.open_async(pool):
+        assert await sweep(jobs, stalled_after=30) == 1
+        assert await sweep(jobs, stalled_after=30) == 0
+    rows = await job_rows(pool)
+    assert [row["status"] for row in rows] == ["todo", "todo"]
+    assert dead not in [row["id"] for row in rows]
+    assert {row["args"]["feedback_id"] for row in rows} == {  # type: ignore[index]
+        "feedback-000001",
+        "feedback-000002",
+    }
+
+
+async def test_a_live_workers_job_is_left_alone(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    await inbox.add("cli", pieces(1))
+    job_id = await _fetched_by_a_dead_worker(pool, silent_for=1)
+    async with jobs.app.open_async(pool):
+        assert await sweep(jobs, stalled_after=30) == 0
+    assert [row["id"] for row in await job_rows(pool)] == [job_id]
+
+
+async def test_a_job_for_feedback_that_is_gone_does_no_harm(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    await inbox.add("cli", pieces(2))
+    async with connection(pool) as conn:
+        await conn.execute("DELETE FROM feedback WHERE id = 'feedback-000001'")
+    worker = JobWorker(jobs, finishing(inbox), WorkerOptions())
+    await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
+    assert await jobs.unfinished() == 0
+
+
+async def _none_left(jobs: Jobs) -> bool:
+    return await jobs.unfinished() == 0
+
+
+async def _fetched_by_a_dead_worker(pool: Pool, silent_for: float = 60) -> int:
+    """Mark the first job as begun by a worker that was silent for so many seconds."""
+    async with connection(pool) as conn:
+        worker = await conn.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat)"
+            " VALUES (now() - make_interval(secs => %s)) RETURNING id",
+            (silent_for,),
+        )
+        (row,) = await worker.fetchall()
+        job = await conn.execute(
+            "UPDATE procrastinate_jobs SET status = 'doing', worker_id = %s"
+            " WHERE id = (SELECT min(id) FROM procrastinate_jobs) RETURNING id",
+            (row["id"],),
+        )
+        return int((await job.fetchall())[0]["id"])

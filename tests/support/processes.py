@@ -1,0 +1,65 @@
+"""Other processes for tests: commands that hold the embedded PostgreSQL, and what still runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+_HOLD = """
+import sys
+from pathlib import Path
+from core.embedded.postgres import embedded_postgres
+with embedded_postgres(Path(sys.argv[1])) as uri:
+    print(uri, flush=True)
+    sys.stdin.read()
+"""
+_COME_AND_GO = """
+import sys
+from pathlib import Path
+import psycopg
+from core.embedded.postgres import embedded_postgres
+for _ in range(int(sys.argv[2])):
+    with embedded_postgres(Path(sys.argv[1])) as uri, psycopg.connect(uri) as conn:
+        assert conn.execute("SELECT 1").fetchone() == (1,)
+"""
+
+
+@contextmanager
+def holder(home: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process inside `embedded_postgres(home)` until its stdin is closed."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(home)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert any(line.startswith("postgresql://") for line in process.stdout)
+            yield process
+        finally:
+            if process.poll() is None:
+                process.communicate()
+
+
+def come_and_go(home: Path, times: int) -> subprocess.Popen[str]:
+    """Start a process that enters, asks and leaves so many times."""
+    return subprocess.Popen([sys.executable, "-c", _COME_AND_GO, str(home), str(times)], text=True)
+
+
+def servers(home: Path) -> list[psutil.Process]:
+    """All PostgreSQL processes that work in the home's data directory."""
+    data = str((home / "postgres").resolve())
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.name() == "postgres" and process.cwd() == data:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
