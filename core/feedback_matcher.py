@@ -75,9 +75,7 @@ async def match_feedback_to_agents(
     )
 
 
-async def _reply(
-    key: str, ordinal: int, messages: list[BaseMessage], deps: MatchDeps
-) -> JsonValue:
+async def _reply(key: str, ordinal: int, messages: list[BaseMessage], deps: MatchDeps) -> JsonValue:
     """Give the stored reply, or ask and store it before anyone acts on it."""
     stored = await deps.replies.get(key, ordinal)
     if stored is not None:

@@ -104,9 +104,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
     try:
         if provider == "ollama":
             return init_chat_model(model, client_kwargs={"timeout": timeout})
-        return _with_key(
-            provider, init_chat_model(model, timeout=timeout, max_retries=max_retries)
-        )
+        return _with_key(provider, init_chat_model(model, timeout=timeout, max_retries=max_retries))
     except ImportError as error:
         raise ConfigurationError(
             f"LLM_MODEL={model!r} needs a package that is not installed: {error}",

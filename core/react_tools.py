@@ -179,15 +179,11 @@ class _Tools:
 
     async def attach_skills_to_agent(self, args: given.AttachArgs, deps: CommitDeps) -> Receipt:
         """Submit that existing skills go on the agent's list."""
-        return await attach_skills_to_agent(
-            self._agent_id, args.skill_ids, args.reason, deps=deps
-        )
+        return await attach_skills_to_agent(self._agent_id, args.skill_ids, args.reason, deps=deps)
 
     async def no_action(self, args: given.NoActionArgs) -> Receipt:
         """End the run with nothing learnt."""
-        return Receipt(
-            status=ReceiptStatus.NO_ACTION, message=args.reason, category=args.category
-        )
+        return Receipt(status=ReceiptStatus.NO_ACTION, message=args.reason, category=args.category)
 
     async def _search(self, query: str, kind: Kind | None, limit: int) -> list[Hit]:
         hits = await self._deps.search.search(

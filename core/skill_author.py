@@ -54,9 +54,7 @@ class SkillAuthorModel:
         return raw
 
 
-def _read(
-    raw: JsonValue, request: AuthorRequest
-) -> tuple[SkillArtifact | SkillEdits | None, str]:
+def _read(raw: JsonValue, request: AuthorRequest) -> tuple[SkillArtifact | SkillEdits | None, str]:
     if request.existing is None:
         return parse_structured(raw, SkillArtifact)
     edited: tuple[SkillArtifact | SkillEdits | None, str]

@@ -6,28 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from langgraph.checkpoint.memory import InMemorySaver
-from pydantic import JsonValue
 
-from core.errors import LeaseLost
 from core.models import (
     Agent,
-    AgentFeedback,
-    Bundle,
     Candidate,
+    Change,
+    ChangeStatus,
     Feedback,
-    Fence,
     Hit,
     Kind,
-    Receipt,
-    RunEvent,
-    Usage,
+    Operation,
+    Snapshot,
     Verdict,
 )
 from core.react_agent import process_feedback_with_react
 from core.react_deps import ReactDeps
+from core.testing.changes import MemoryChangeLog
 from core.testing.gate import FakeGate
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.scripted_model import ScriptedChatModel, Turn
+from core.testing.skill_store import InMemorySkillStore
+from core.testing.stores import MemoryJournal, MemoryReplies, MemoryRuns
 
 FEEDBACK = Feedback(
     id="f1",
@@ -52,50 +51,6 @@ CANDIDATE = Candidate(
 MEMORY = {"content": "김 부장님: 원 단위", "operation": "CREATE", "reason": "선호"}
 
 
-class Stores:
-    """Runs, replies and journal, as far as a run touches them."""
-
-    def __init__(self) -> None:
-        self.epoch = 1
-        self.events: list[RunEvent] = []
-        self.kept: dict[tuple[str, int], tuple[JsonValue, Usage]] = {}
-        self.earlier: list[Receipt] = []
-
-    async def candidates(self, feedback_id: str) -> Sequence[Candidate]:
-        return [CANDIDATE]
-
-    async def save_candidates(
-        self, feedback: Feedback, parts: Sequence[AgentFeedback]
-    ) -> Sequence[Candidate]:
-        return [CANDIDATE]
-
-    async def start(self, candidate: Candidate, generation: int) -> Candidate:
-        return candidate
-
-    async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
-        return None
-
-    async def check(self, fence: Fence) -> None:
-        if fence.epoch != self.epoch:
-            raise LeaseLost("another worker has it")
-
-    async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
-        return self.earlier
-
-    async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
-        return self.kept.get((key, ordinal))
-
-    async def put(self, key: str, ordinal: int, reply: JsonValue, usage: Usage) -> None:
-        self.kept.setdefault((key, ordinal), (reply, usage))
-
-    async def usage(self, key_prefix: str) -> Usage:
-        found = [usage for (key, _), (_, usage) in self.kept.items() if key.startswith(key_prefix)]
-        return sum(found, Usage())
-
-    async def emit(self, event: RunEvent) -> None:
-        self.events.append(event)
-
-
 class FixedSearch:
     """Answers every query with the same hits."""
 
@@ -111,14 +66,24 @@ class FixedSearch:
         return None
 
 
-class NoSkills:
-    """Holds the skills it is given, and takes none."""
-
-    def __init__(self, *bundles: Bundle) -> None:
-        self.bundles = {bundle.name: bundle for bundle in bundles}
-
-    async def read(self, name: str, tenant_id: str) -> Bundle | None:
-        return self.bundles.get(name)
+def item_change(kind: Kind, item_id: str, name: str, content: str) -> Change:
+    """The applied change that brings an item into the world."""
+    return Change(
+        id=f"made-{item_id}",
+        key=f"made:{item_id}",
+        digest="",
+        tenant_id=AGENT.tenant_id,
+        agent_id=AGENT.id,
+        kind=kind,
+        target_id=item_id,
+        target_name=name,
+        operation=Operation.CREATE,
+        before=None,
+        after=Snapshot(content=content, name=name),
+        base_hash="",
+        status=ChangeStatus.APPLIED,
+        candidate_id=CANDIDATE.id,
+    )
 
 
 @dataclass
@@ -128,8 +93,9 @@ class Bench:
     script: Sequence[Turn]
     gate: FakeGate = field(default_factory=FakeGate)
     search: FixedSearch = field(default_factory=FixedSearch)
-    skills: NoSkills = field(default_factory=NoSkills)
-    stores: Stores = field(default_factory=Stores)
+    skills: InMemorySkillStore = field(default_factory=InMemorySkillStore)
+    replies: MemoryReplies = field(default_factory=MemoryReplies)
+    journal: MemoryJournal = field(default_factory=MemoryJournal)
     saver: InMemorySaver = field(default_factory=InMemorySaver)
     knowledge: MemoryKnowledge = field(default_factory=MemoryKnowledge)
     max_iterations: int = 50
@@ -137,6 +103,9 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.model = ScriptedChatModel(self.script)
+        self.log = MemoryChangeLog(self.knowledge)
+        self.runs = MemoryRuns(log=self.log)
+        self.runs.stored[self.candidate.id] = self.candidate
 
     @property
     def deps(self) -> ReactDeps:
@@ -145,10 +114,10 @@ class Bench:
             gate=self.gate,
             search=self.search,
             knowledge=self.knowledge,
-            skills=self.skills,  # type: ignore[arg-type]
-            runs=self.stores,
-            replies=self.stores,
-            journal=self.stores,
+            skills=self.skills,
+            runs=self.runs,
+            replies=self.replies,
+            journal=self.journal,
             saver_factory=lambda: self.saver,
             max_iterations=self.max_iterations,
         )

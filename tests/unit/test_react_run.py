@@ -13,7 +13,7 @@ from core.prompt_data import read_fenced_json
 from core.react_tools import ARGUMENTS
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says
-from tests.support.react import AGENT, FEEDBACK, MEMORY, Bench, FixedSearch
+from tests.support.react import FEEDBACK, MEMORY, Bench, FixedSearch, item_change
 
 COMMIT = calls(("commit_to_memory", MEMORY))
 DONE = says("원 단위 선호를 기억했습니다.")
@@ -64,11 +64,12 @@ async def test_the_first_message_holds_all_as_one_block_that_feedback_cannot_lea
 async def test_a_retried_generation_is_told_its_earlier_receipts() -> None:
     bench = Bench([COMMIT, DONE])
     bench.candidate = bench.candidate.model_copy(update={"generation": 2})
-    bench.stores.earlier = [Receipt(status=ReceiptStatus.APPLIED, message="done before")]
+    change = item_change(Kind.MEMORY, "m1", "원 단위", "원 단위")
+    bench.log.changes[change.id] = change
     await bench.run()
     data = read_fenced_json(bench.model.seen[0][1].text)
     assert isinstance(data, dict)
-    assert data["receipts"] == [{"status": "applied", "message": "done before", "warnings": [], "hits": []}]
+    assert [receipt["change_id"] for receipt in data["receipts"]] == ["made-m1"]
     assert bench.keys == ["c1:2:1:0"]
 
 
@@ -131,7 +132,7 @@ async def test_a_run_cut_off_after_the_effect_goes_on_under_the_same_key() -> No
     assert verdict.status is VerdictStatus.COMPLETED
     assert len(bench.gate.submitted) == 1
     assert len(bench.model.seen) == 2
-    assert [e.data["resumed"] for e in bench.stores.events if e.name == "run.started"] == [
+    assert [e.data["resumed"] for e in bench.journal.events if e.name == "run.started"] == [
         False,
         True,
     ]
@@ -148,7 +149,7 @@ async def test_a_model_that_was_down_is_asked_again_and_nothing_is_paid_twice() 
 
 async def test_a_lost_lease_stops_before_the_model_is_called() -> None:
     bench = Bench([COMMIT, DONE])
-    bench.stores.epoch = 2
+    await bench.runs.start(bench.candidate, 1)
     with pytest.raises(LeaseLost):
         await bench.run()
     assert bench.model.seen == []
@@ -157,28 +158,28 @@ async def test_a_lost_lease_stops_before_the_model_is_called() -> None:
 async def test_the_author_s_calls_count_as_the_run_s() -> None:
     bench = Bench([COMMIT, DONE])
     spent = Usage(model_calls=2, input_tokens=7, output_tokens=3)
-    await bench.stores.put("c1:1:1:0:author:x", 0, {}, spent)
-    await bench.stores.put("c1:10:1:0:author:x", 0, {}, spent)
+    await bench.replies.put("c1:1:1:0:author:x", 0, {}, spent)
+    await bench.replies.put("c1:10:1:0:author:x", 0, {}, spent)
     assert (await bench.run()).usage == Usage(model_calls=4, input_tokens=207, output_tokens=23)
 
 
 async def test_events_tell_what_happened() -> None:
     bench = Bench([COMMIT, DONE])
     await bench.run()
-    assert [event.name for event in bench.stores.events] == [
+    assert [event.name for event in bench.journal.events] == [
         "run.started",
         "model.called",
         "tool.called",
         "model.called",
         "run.finished",
     ]
-    assert bench.stores.events[2].data == {
+    assert bench.journal.events[2].data == {
         "tool": "commit_to_memory",
         "key": "c1:1:1:0",
         "status": "success",
     }
-    assert bench.stores.events[-1].data["model_calls"] == 2
-    assert all(event.candidate_id == "c1" for event in bench.stores.events)
+    assert bench.journal.events[-1].data["model_calls"] == 2
+    assert all(event.candidate_id == "c1" for event in bench.journal.events)
 
 
 async def test_calls_of_one_turn_take_effect_in_their_order() -> None:
@@ -198,13 +199,13 @@ async def test_a_call_that_failed_in_the_middle_of_a_turn_repeats_only_what_is_l
         await bench.run()
     verdict = await bench.run()
     assert [request.content for request, _ in gate.submitted] == ["m0", "m1", "m2"]
-    assert [receipt.change_id for receipt in verdict.receipts] == ["change-1", "change-2", "change-3"]
+    assert [receipt.change_id for receipt in verdict.receipts] == [
+        "change-1",
+        "change-2",
+        "change-3",
+    ]
 
 
 async def test_content_in_several_parts_is_all_read() -> None:
     parts = AIMessage([{"type": "text", "text": "첫째. "}, {"type": "text", "text": "둘째."}])
     assert (await Bench([COMMIT, parts]).run()).reason == "첫째. 둘째."
-
-
-def test_the_agent_of_the_bench_is_of_the_feedback_s_tenant() -> None:
-    assert AGENT.tenant_id == FEEDBACK.tenant_id

@@ -1,0 +1,108 @@
+"""Skills as the offline model writes and edits them: small, complete, split from the feedback."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+from core.skill_markdown import headings
+from core.testing.offline_text import clauses, english_name, is_korean, likeness
+
+_KOREAN = {
+    "use": "이 작업을 수행하거나 결과를 검토할 때 사용합니다.",
+    "overview": "개요",
+    "when": "사용 시점",
+    "steps": "절차",
+    "step": "단계",
+    "check": "확인: 이 단계의 결과를 기록하고, 기준에 맞지 않으면 멈추고 담당자에게 묻습니다.",
+    "files": "참고 자료",
+    "pointer": "마치기 전에 `references/checklist.md`의 점검표를 확인합니다.",
+    "list": "점검표",
+    "read": "읽는 시점: 절차를 마치기 직전.",
+    "added": "추가 지침",
+    "item": "항목",
+    "done": "확인",
+}
+_ENGLISH = {
+    "use": "Use when doing this work or reviewing its result.",
+    "overview": "Overview",
+    "when": "When to use",
+    "steps": "Procedure",
+    "step": "Step",
+    "check": "Check: note the result of the step; if it is off, stop and ask who is in charge.",
+    "files": "Files",
+    "pointer": "Before finishing, go through `references/checklist.md`.",
+    "list": "Checklist",
+    "read": "Read this just before the procedure ends.",
+    "added": "Further guidance",
+    "item": "Item",
+    "done": "Done",
+}
+
+
+def answer(data: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
+    """Give the call that answers the author's question: (tool, arguments)."""
+    text = str(data.get("candidate") or data.get("feedback") or "")
+    existing = data.get("existing")
+    if isinstance(existing, dict):
+        return "SkillEdits", _edits(text, str(existing.get("SKILL.md", "")))
+    name = str(data.get("skill_name") or english_name([text], text))
+    return "SkillArtifact", _artifact(name, text)
+
+
+def _artifact(name: str, text: str) -> dict[str, JsonValue]:
+    words = _KOREAN if is_korean(text) else _ENGLISH
+    steps = _steps(text)
+    title = name.replace("-", " ").capitalize()
+    summary = " / ".join(_short(step) for step in steps[:3])
+    return {
+        "name": name,
+        "description": f"{title}: {summary}. {words['use']}".replace("<", "(").replace(">", ")"),
+        "body_markdown": _body(title, steps, words),
+        "additional_files": {"references/checklist.md": _checklist(steps, words)},
+    }
+
+
+def _body(title: str, steps: list[str], words: dict[str, str]) -> str:
+    lines = [f"# {title}", "", f"## {words['overview']}", "", _short(steps[0]), ""]
+    lines += [f"## {words['when']}", "", words["use"], "", f"## {words['steps']}", ""]
+    for number, step in enumerate(steps, 1):
+        lines += [f"### {words['step']} {number}", "", f"{step}", "", words["check"], ""]
+    lines += [f"## {words['files']}", "", words["pointer"], ""]
+    return "\n".join(lines)
+
+
+def _checklist(steps: list[str], words: dict[str, str]) -> str:
+    rows = [
+        f"| {number} | {step.replace('|', '/')} | [ ] |" for number, step in enumerate(steps, 1)
+    ]
+    head = [f"# {words['list']}", "", words["read"], ""]
+    table = [f"| # | {words['item']} | {words['done']} |", "|---|---|---|", *rows, ""]
+    return "\n".join([*head, *table])
+
+
+def _edits(text: str, document: str) -> dict[str, JsonValue]:
+    """Add the steps at the end of the section most like them, else in a section of their own."""
+    body = "\n".join(f"- {step}" for step in _steps(text))
+    titles = [heading.text for heading in headings(document) if heading.level > 1]
+    best = max(titles, key=lambda title: likeness(text, title), default="")
+    if best and likeness(text, best) >= 0.5 and titles.count(best) == 1:
+        return {"edits": [{"op": "insert_section", "heading": best, "text": body}]}
+    words = _KOREAN if is_korean(text) else _ENGLISH
+    section = f"## {words['added']}: {_short(_steps(text)[0])}\n\n{body}"
+    return {"edits": [{"op": "insert_section", "heading": "", "text": section}]}
+
+
+def _steps(text: str) -> list[str]:
+    parts = [piece for clause in clauses(text) for piece in _pieces(clause)]
+    return parts or [text.strip() or "-"]
+
+
+def _pieces(clause: str) -> list[str]:
+    """Split a sentence that tells several steps at its commas."""
+    pieces = [piece.strip() for piece in clause.split(", ")]
+    return pieces if len(pieces) >= 3 else [clause]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split()).rstrip(".")
+    return line if len(line) <= 80 else f"{line[:79]}…"

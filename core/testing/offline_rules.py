@@ -1,0 +1,221 @@
+"""The offline model's rules of thumb: what it calls for one candidate, in documented order.
+
+The first that applies:
+
+1. praise without a lesson, "try again", a passing error: `no_action` noise
+2. "just this once", "이번 건만": `no_action` one_off
+3. only questions, a few letters, "뭔가 이상한데": `no_action` unclear
+4. "no longer", "더 이상", "폐지" and a like item: DELETE of it
+5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
+6. a memory or rule says it already: `no_action` duplicate
+7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
+8. a condition with an amount: DMN_RULE
+9. other words of procedure ("절차", "how to"), or a skill named: SKILL
+10. if … then: DMN_RULE
+11. a like memory and a word of change ("이제", "instead"): UPDATE of it
+12. else a new MEMORY
+
+A SKILL or DMN_RULE is an UPDATE where a related one is like it, else a CREATE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from core.testing.offline_tables import Row, edited_table, new_table, rows_of
+from core.testing.offline_text import (
+    Cue,
+    clauses,
+    english_name,
+    has,
+    is_korean,
+    letters,
+    likeness,
+    says_the_same,
+)
+
+STAND_IN = "offline stand-in"
+LIKE = 0.35
+Call = tuple[str, dict[str, JsonValue]]
+
+
+@dataclass(frozen=True)
+class Related:
+    """A hit as the first message shows it."""
+
+    id: str
+    kind: str
+    name: str
+    excerpt: str
+    is_own: bool
+    on_agent: bool
+
+    def like(self, text: str) -> float:
+        """How much of the shorter of text and item the other holds."""
+        return max(likeness(text, self.excerpt), likeness(text, self.name) if self.name else 0.0)
+
+
+@dataclass(frozen=True)
+class View:
+    """What the rules look at: the candidate's text, its task, and the related items."""
+
+    text: str
+    task: str
+    related: tuple[Related, ...]
+
+    def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
+        """Give the related item of these kinds that is most like the text."""
+        usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
+        best = max(usable, key=lambda hit: hit.like(self.text), default=None)
+        return best if best is not None and best.like(self.text) >= at_least else None
+
+
+def decide(view: View) -> Call:
+    """Give the call that the first rule that applies makes."""
+    return (
+        _nothing(view)
+        or _deleted(view)
+        or _known(view)
+        or _procedure(view, Cue.SEQUENCE)
+        or _rule(view, number=True)
+        or _procedure(view, Cue.PROCEDURE)
+        or _rule(view, number=False)
+        or _memory(view)
+    )
+
+
+def _nothing(view: View) -> Call | None:
+    text, parts = view.text, clauses(view.text)
+    lesson = has(text, Cue.LESSON) or bool(rows_of(text))
+    if has(text, Cue.ONE_OFF):
+        return no_action("one_off", "it is meant for this case only")
+    if (parts and all(has(part, Cue.PRAISE) for part in parts)) and not lesson:
+        return no_action("noise", "it is praise, with nothing to do differently")
+    lasting = any(word in text for word in ("앞으로", "항상", "반드시", "always", "never", "must"))
+    if has(text, Cue.RETRY) and not lasting and not rows_of(text):
+        return no_action("noise", "it asks for another try, or reports a passing error")
+    only_questions = bool(parts) and all(part.rstrip().endswith("?") for part in parts)
+    if len(letters(text)) < 6 or ((only_questions or has(text, Cue.VAGUE)) and not lesson):
+        return no_action("unclear", "it does not say what to do differently")
+    return None
+
+
+def _deleted(view: View) -> Call | None:
+    if not has(view.text, Cue.DELETE):
+        return None
+    kinds = [kind for cue, kind in _NAMED.items() if has(view.text, cue)]
+    hit = view.best(*kinds, at_least=0.25) if kinds else None
+    hit = hit or view.best("MEMORY", "DMN_RULE", "SKILL", at_least=0.25)
+    return _on(hit, "DELETE", reason("the feedback withdraws it")) if hit else None
+
+
+def _known(view: View) -> Call | None:
+    skill = view.best("SKILL")
+    names_it = skill is not None and has(view.text, Cue.EXISTING) and has(view.text, Cue.SKILL)
+    if skill is not None and (names_it or skill.like(view.text) >= 0.75):
+        if not skill.on_agent:
+            why = reason("an existing skill states it, and the agent does not have it yet")
+            return "attach_skills_to_agent", {"skill_ids": skill.id, "reason": why}
+        if not has(view.text, Cue.CHANGE):
+            return no_action("duplicate", f"the agent's skill {skill.name} states it")
+    for hit in view.related:
+        if hit.is_own and hit.kind != "SKILL" and says_the_same(view.text, hit.excerpt):
+            return no_action("duplicate", f"{hit.kind} {hit.id} says it already")
+    return None
+
+
+def _procedure(view: View, cue: Cue) -> Call | None:
+    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and has(view.text, Cue.SKILL)):
+        return None
+    skill = view.best("SKILL", at_least=0.25 if has(view.text, Cue.ADD) else LIKE)
+    if skill is not None:
+        why = reason("a related skill exists and covers the same subject")
+        return _on(skill, "UPDATE", why, merge_mode="EXTEND", relationship="EXTENDS")
+    name = english_name((view.text, view.task), view.text)
+    why = reason("it describes a procedure, and no related skill is known")
+    return "commit_to_skill", {"operation": "CREATE", "skill_id": name, "reason": why}
+
+
+def _rule(view: View, *, number: bool) -> Call | None:
+    rows = [row for row in rows_of(view.text) if row.is_number is number]
+    if not rows:
+        return None
+    hit = _same_subject(view, rows[0])
+    if hit is not None:
+        return "get_knowledge_detail", {"knowledge_type": "DMN_RULE", "knowledge_id": hit.id}
+    why = reason("it states an outcome for a condition, and no related rule is known")
+    return "commit_to_dmn_rule", {"operation": "CREATE", "rule": new_table(rows), "reason": why}
+
+
+def _same_subject(view: View, row: Row) -> Related | None:
+    if not row.is_number:
+        return view.best("DMN_RULE", at_least=0.5)
+    subject = letters(row.subject)
+    for hit in view.related:
+        if hit.kind == "DMN_RULE" and hit.is_own and subject in letters(hit.name + hit.excerpt):
+            return hit
+    return None
+
+
+def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
+    """Give the UPDATE of a rule whose table was read."""
+    edits = edited_table(rows_of(view.text), table, view.text)
+    why = reason("a related rule decides on the same subject")
+    args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
+    return "commit_to_dmn_rule", args | {"merge_mode": "REFINE", "reason": why}
+
+
+def _memory(view: View) -> Call:
+    hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else None
+    if hit is not None:
+        why = reason("it replaces what is known of the same subject")
+        more = {"merge_mode": "REPLACE", "relationship": "SUPERSEDES"}
+        return _on(hit, "UPDATE", why, content=view.text.strip(), **more)
+    why = reason("it states a fact, a preference or a guideline; no hit is about it")
+    args: dict[str, JsonValue] = {"operation": "CREATE", "content": view.text.strip()}
+    return "commit_to_memory", args | {"reason": why}
+
+
+def update_instead(view: View, kind: str, item_id: str) -> Call:
+    """Give the UPDATE of an item that stood in the way of a CREATE."""
+    if kind == "DMN_RULE":
+        return "get_knowledge_detail", {"knowledge_type": kind, "knowledge_id": item_id}
+    hit = Related(item_id, kind, item_id, "", is_own=True, on_agent=True)
+    extra: dict[str, JsonValue] = {"content": view.text.strip()} if kind == "MEMORY" else {}
+    return _on(hit, "UPDATE", reason("an item of that name exists"), merge_mode="EXTEND", **extra)
+
+
+def no_action(category: str, why: str) -> Call:
+    """End the run with nothing learnt."""
+    return "no_action", {"category": category, "reason": reason(why)}
+
+
+def closing(view: View, receipts: Sequence[str]) -> str:
+    """Give the sentence that ends a run."""
+    done = "; ".join(receipts)
+    return (
+        f"반영했습니다 ({STAND_IN}): {done}"
+        if is_korean(view.text)
+        else f"Done ({STAND_IN}): {done}"
+    )
+
+
+def reason(text: str) -> str:
+    """Say why, and that no language model has judged it."""
+    return f"[{STAND_IN}, by rule of thumb] {text}"
+
+
+_NAMED = {Cue.RULE: "DMN_RULE", Cue.SKILL: "SKILL"}
+_TOOLS = {
+    "MEMORY": ("commit_to_memory", "memory_id"),
+    "DMN_RULE": ("commit_to_dmn_rule", "rule_id"),
+    "SKILL": ("commit_to_skill", "skill_id"),
+}
+
+
+def _on(hit: Related, operation: str, why: str, **more: JsonValue) -> Call:
+    tool, argument = _TOOLS[hit.kind]
+    return tool, {"operation": operation, argument: hit.id, "reason": why, **more}
