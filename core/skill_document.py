@@ -150,7 +150,7 @@ def _document(artifact: SkillArtifact, name: str, head: str) -> str:
 
 def _hung(step: str) -> str:
     """A step's further lines, indented so that they stay inside its list item."""
-    first, *rest = step.splitlines()
+    first, *rest = step.splitlines() or [step]
     return "\n".join([first, *(f"   {line}" if line.strip() else "" for line in rest)])
 
 

@@ -1,0 +1,163 @@
+"""The frontmatter of a skill: what is written reads back, and edits touch one key only."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BundleInvalid
+from core.skill_frontmatter import (
+    read_frontmatter,
+    set_description,
+    split_document,
+    write_frontmatter,
+)
+
+AWKWARD = [
+    "plain words",
+    "환불을 처리합니다: 부분 환불 # 포함",
+    "ends with colon:",
+    "a: b",
+    "a # b",
+    "# all comment",
+    "---",
+    "- item",
+    "yes",
+    "null",
+    "12",
+    "1e3",
+    "2024-01-01",
+    "[a, b]",
+    "{a: b}",
+    "'single' and \"double\"",
+    'back\\slash \\n "quoted"',
+    "line\nbreak\n---\nname: other",
+    "tab\there",
+    "\u2028 \u2029 \x85 \x7f \ufeff",
+    "*alias &anchor !tag |block >fold %directive @at `tick`",
+    " leading and trailing ",
+    "",
+    "이모지 👩‍👩‍👧 끝",
+]
+anything = st.text(max_size=60) | st.text("ab :#'\"\\\n\t-|>&*!{}[],?%@`가\u2028\x85", max_size=20)
+
+
+@pytest.mark.parametrize("text", AWKWARD)
+def test_an_awkward_description_reads_back_equal(text: str) -> None:
+    document = write_frontmatter("refund", text)
+    assert read_frontmatter(document).description == text
+    # as any YAML reader reads it, not just ours
+    assert yaml.safe_load(document.split("---\n")[1]) == {"name": "refund", "description": text}
+
+
+@given(anything, anything)
+def test_what_is_written_reads_back_equal(name: str, description: str) -> None:
+    document = write_frontmatter(name, description) + "\nbody\n---\nmore\n"
+    front = read_frontmatter(document)
+    assert (front.name, front.description) == (name, description)
+    assert split_document(document)[1] == "\nbody\n---\nmore\n"
+
+
+def test_a_plain_description_is_written_plainly() -> None:
+    head = write_frontmatter("refund", "부분 환불을 맞춥니다")
+    assert head == "---\nname: refund\ndescription: 부분 환불을 맞춥니다\n---\n"
+
+
+FORMS = [
+    "description: old words",
+    "description: old words # why",
+    'description: "old: words"',
+    "description: 'old words'",
+    "description:\n  old\n  words",
+    "description: |\n  old\n\n  words",
+    "description: >-\n  old\n  words\n",
+    "description:",
+    '"description" : old',
+]
+
+
+@given(text=anything, form=st.sampled_from(FORMS), newline=st.sampled_from(["\n", "\r\n"]))
+def test_setting_the_description_keeps_every_other_line(text: str, form: str, newline: str) -> None:
+    above = "---\n# a comment\nname: refund   # ours\nmodel:   opus\n"
+    below = "paths: [ 'a',  b ]\n# the end\n---\n\n# Title\n\ndescription: not this one\n"
+    document, above, below = (
+        part.replace("\n", newline) for part in (f"{above}{form}\n{below}", above, below)
+    )
+    edited = set_description(document, text)
+    assert edited.startswith(above)
+    assert edited.endswith(below)
+    assert read_frontmatter(edited).description == text
+    assert read_frontmatter(edited).keys == ("name", "model", "description", "paths")
+
+
+def test_a_comment_behind_the_description_stays() -> None:
+    edited = set_description("---\nname: a\ndescription: b # why\n---\n", "c: d")
+    assert edited == '---\nname: a\ndescription: "c: d" # why\n---\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("---\nname: a\n---\nx", "---\nname: a\ndescription: b, c\n---\nx"),
+        ("---\r\nname: a\r\n---\r\n", "---\r\nname: a\r\ndescription: b, c\r\n---\r\n"),
+        ("---\n{name: a, description: x}\n---\n", '---\n{name: a, description: "b, c"}\n---\n'),
+    ],
+)
+def test_unusual_heads_are_edited_too(before: str, after: str) -> None:
+    assert set_description(before, "b, c") == after
+
+
+def test_a_head_that_cannot_be_edited_is_left_alone() -> None:
+    with pytest.raises(BundleInvalid, match="cannot be edited"):
+        set_description("---\n{name: a}\n---\n", "b")
+
+
+def test_line_endings_and_a_byte_order_mark_do_not_matter() -> None:
+    document = "\ufeff---\r\nname: refund\r\ndescription: two\r\n  lines\r\n---\r\nbody\r\n"
+    front = read_frontmatter(document)
+    assert (front.name, front.description) == ("refund", "two lines")
+    assert "".join(split_document(document)) == document
+
+
+@pytest.mark.parametrize("value", ["2024-01-01", "12", "yes", "1.50", "~"])
+def test_values_are_text_whatever_yaml_takes_them_for(value: str) -> None:
+    front = read_frontmatter(f"---\nname: {value}\ndescription: {value}\n---\n")
+    assert (front.name, front.description) == (value, value)
+
+
+@pytest.mark.parametrize(
+    ("document", "rule"),
+    [
+        ("", "no frontmatter"),
+        ("# Title\n", "no frontmatter"),
+        ("\n---\nname: a\n---\n", "no frontmatter"),
+        ("---\nname: a\ndescription: b\n", "no frontmatter"),
+        ("---\nname: a\ndescription: b\n --- \n", "no frontmatter"),
+        ("---\n---\n", "no mapping"),
+        ("---\n- a\n---\n", "no mapping"),
+        ("---\nname: a\n---\n", "no 'description'"),
+        ("---\ndescription: a\n---\n", "no 'name'"),
+        ("---\nname: a\nname: b\ndescription: c\n---\n", "twice"),
+        ("---\nname: a\ndescription: [b]\n---\n", "no text"),
+        ("---\nname: &x a\ndescription: *x\n---\n", "anchors"),
+        ("---\nname: a\ndescription: !!python/name:os.system x\n---\n", "tags"),
+        ("---\nname: a\ndescription: b: c\n---\n", "not valid YAML"),
+        ("---\nname: a\ndescription: 'b\n---\n", "not valid YAML"),
+        ("---\nname: a\ndescription: \x07\n---\n", "not valid YAML"),
+        ("---\n? [a]\n: b\n---\n", "no plain text"),
+        ("---\n" + "[" * 4000 + "\n---\n", "not valid YAML"),
+    ],
+)
+def test_a_malformed_head_is_refused_by_the_rule_it_breaks(document: str, rule: str) -> None:
+    with pytest.raises(BundleInvalid, match=rule):
+        read_frontmatter(document)
+
+
+@given(st.text("-abc:\n \"'#&*!|>[]{}\t\r가", max_size=60))
+def test_no_text_raises_anything_but_our_own_error(text: str) -> None:
+    with contextlib.suppress(BundleInvalid):
+        read_frontmatter(f"---\n{text}\n---\n")
