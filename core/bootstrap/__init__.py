@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from core.app import App
 from core.bootstrap.learning import build_gate, build_learning, chat_model
@@ -20,6 +21,9 @@ from core.postgres import migrations
 from core.postgres.pool import open_pool
 from core.settings import Settings
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
 __all__ = [
     "chat_model",
     "migrate",
@@ -32,14 +36,20 @@ __all__ = [
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings, *, model: bool = False, offline: bool = False, dry_run: bool = False
+    settings: Settings,
+    *,
+    model: bool = False,
+    offline: bool = False,
+    dry_run: bool = False,
+    chat: BaseChatModel | None = None,
 ) -> AsyncIterator[App]:
     """Open the program: database and skill API as settings say, a model where it is asked for.
 
-    What is embedded is started here, and stopped by the last process to leave.
-    Raises ConfigurationError, DatabaseDown.
+    `chat` is a model to use instead of the one that settings name. What is embedded is started
+    here, and stopped by the last process to leave. Raises ConfigurationError, DatabaseDown.
     """
-    chat = chat_model(settings, offline=offline) if model else None
+    if model and chat is None:
+        chat = chat_model(settings, offline=offline)
     async with AsyncExitStack() as stack:
         conninfo = stack.enter_context(database(settings))
         if settings.database_url is None:

@@ -1,0 +1,35 @@
+"""`python -m tests.benchmarks [NAME …]`: measure, and print one table."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+
+from tests.benchmarks import cpu, latency, memory, throughput
+from tests.benchmarks.table import Figure, print_table
+
+BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
+    "cpu": cpu.measure,
+    "throughput": throughput.measure,
+    "latency": latency.measure,
+    "memory": memory.measure,
+}
+
+
+def main() -> int:
+    """Run the named benchmarks (all without a name); 1 where a figure misses its target."""
+    names = sys.argv[1:] or list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+        return 2
+    figures: list[Figure] = []
+    for name in names:
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        figures += asyncio.run(BENCHMARKS[name]())
+    print_table(figures)
+    return 0 if all(figure.is_met for figure in figures) else 1
+
+
+sys.exit(main())
