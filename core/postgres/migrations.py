@@ -137,14 +137,15 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
                 "The database holds another program's Procrastinate schema.",
                 hint="Give skill-worker a database (or a schema, by search_path) of its own.",
             )
-        scripts = [SchemaManager.get_schema()]
+        steps = {jobs_head(): SchemaManager.get_schema()}
     else:
         newer = [path for path in jobs_scripts() if path.name > current]
-        scripts = [path.read_text("utf-8") for path in newer]
-    with conn.transaction():
-        for script in scripts:
+        steps = {path.name: path.read_text("utf-8") for path in newer}
+    for version, script in steps.items():
+        # One transaction each: a later script may use a value that an earlier one adds to a type.
+        with conn.transaction():
             conn.execute(script)
-        _record(conn, JOBS, jobs_head())
+            _record(conn, JOBS, version)
 
 
 def _migrate_saver(conn: SyncConnection) -> None:
