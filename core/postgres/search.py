@@ -11,7 +11,7 @@ from core.postgres.queries import Connection, Pool, connection, execute, fetch_a
 from core.search.documents import SearchDocument
 from core.search.hits import SCANNED_CHARS, make_hit
 from core.search.ranking import K1, MAX_QUERY_TERMS, B, Corpus, Weighing, extrapolate, weigh
-from core.search.skill_text import skill_search_text, skill_version
+from core.search.skill_text import skill_search_document, skill_version
 from core.search.tokens import term_counts
 
 __all__ = ["PostgresSearch", "SearchDocument", "drop_document", "index_document"]
@@ -124,15 +124,7 @@ class PostgresSearch:
         bundle = await self._skills.read(summary.name, tenant_id)
         if bundle is None:
             return
-        document = SearchDocument(
-            tenant_id=tenant_id,
-            kind=Kind.SKILL,
-            item_id=summary.name,
-            agent_id=None,
-            name=summary.name,
-            content=skill_search_text(bundle.document, sorted(bundle.files)),
-            version=skill_version(summary),
-        )
+        document = skill_search_document(bundle, summary, tenant_id)
         async with transaction(self._pool) as conn:
             await index_document(conn, document)
 

@@ -42,7 +42,7 @@ def _reason(text: str, weights: Mapping[str, float]) -> str:
     """Name the heaviest words that matched, as the text writes them."""
     text = unicodedata.normalize("NFC", text)
     tokens = [token for token in scan(text) if token.term in weights]
-    tokens.sort(key=lambda token: (-weights[token.term], token.start))
+    tokens.sort(key=lambda token: (-weights[token.term], token.start - token.end, token.start))
     shown: list[str] = []
     for token in tokens:
         word = text[token.start : token.end]

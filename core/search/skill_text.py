@@ -6,7 +6,8 @@ import hashlib
 import re
 from collections.abc import Iterable
 
-from core.models import SkillSummary
+from core.models import SKILL_MD, Bundle, Kind, SkillSummary
+from core.search.documents import SearchDocument
 
 _HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _KEY = re.compile(r"^[\w-]+:[ \t]*", re.MULTILINE)
@@ -23,3 +24,17 @@ def skill_version(summary: SkillSummary) -> str:
     """Give a key that differs when a skill looks different in the store's list."""
     seen = f"{summary.file_count}\n{summary.description}"
     return hashlib.sha256(seen.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def skill_search_document(bundle: Bundle, summary: SkillSummary, tenant_id: str) -> SearchDocument:
+    """Give a skill of the store as a document that the whole tenant shares."""
+    document = bundle.files[SKILL_MD].data.decode("utf-8", "replace")
+    return SearchDocument(
+        tenant_id=tenant_id,
+        kind=Kind.SKILL,
+        item_id=summary.name,
+        agent_id=None,
+        name=summary.name,
+        content=skill_search_text(document, sorted(bundle.files)),
+        version=skill_version(summary),
+    )

@@ -94,12 +94,12 @@ def _grams(piece: re.Match[str]) -> Iterator[Token]:
 def _word(piece: re.Match[str]) -> Iterator[Token]:
     parts = _HUMP.split(piece[0])
     if len(parts) > 1:
-        yield Token(stem(piece[0]), piece.start(), piece.end())
+        yield Token(stem(piece[0][:MAX_TERM_CHARS]), piece.start(), piece.end())
     start = piece.start()
     for part in parts:
         end = start + len(part)
         if part.casefold() not in _STOP_WORDS:
-            yield Token(stem(part), start, end)
+            yield Token(stem(part[:MAX_TERM_CHARS]), start, end)
         start = end
 
 
