@@ -41,7 +41,7 @@ def render_text(table: DecisionTable) -> str:
         for line in lines
     ]
     head, *rows = [line.rstrip(" │") for line in grid]
-    return "\n".join([f"{table.name} ({table.hit_policy})", head, rule.rstrip("┼─"), *rows])
+    return "\n".join([f"{table.name} ({table.hit_policy})", head, rule, *rows])
 
 
 def search_text(table: DecisionTable) -> str:

@@ -22,12 +22,13 @@ def test_the_grid_has_the_hit_policy_the_columns_and_the_rows() -> None:
 
 
 def test_columns_line_up_where_wide_characters_are_counted_as_two() -> None:
-    title, head, _, *rows = render_text(APPROVAL).splitlines()
+    title, head, rule, *rows = render_text(APPROVAL).splitlines()
     assert title == "주문 승인 (FIRST)"
 
     def bars(line: str) -> list[int]:
-        return [display_width(line[:at]) for at, char in enumerate(line) if char == "│"]
+        return [display_width(line[:at]) for at, char in enumerate(line) if char in "│┼"]
 
+    assert bars(rule) == bars(rows[0])
     assert bars(head)[:4] == bars(rows[0])[:4] == bars(rows[1])[:4] != []
 
 
