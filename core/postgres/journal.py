@@ -10,6 +10,8 @@ from core.postgres.queries import Connection, Pool, connection, sql
 
 log = structlog.get_logger(__name__)
 
+_TAKEN = {"event", "level", "logger", "timestamp", "exc_info", "stack_info"}  # by the logger
+
 
 class PostgresJournal:
     """The `Journal` port."""
@@ -28,4 +30,5 @@ async def write_event(conn: Connection, event: RunEvent) -> None:
     row = event.model_dump(exclude={"id", "at", "data"})
     await conn.execute(sql("journal.emit"), {**row, "data": Jsonb(event.data)})
     ids = {key: value for key, value in row.items() if value is not None and key != "name"}
-    log.info(event.name, **{**event.data, **ids})
+    data = {f"{key}_" if key in _TAKEN else key: value for key, value in event.data.items()}
+    log.info(event.name, **{**data, **ids})

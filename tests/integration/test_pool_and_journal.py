@@ -1,0 +1,96 @@
+"""The pool's connections, what their errors become, and events that others can listen for."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, timedelta
+
+import psycopg
+import pytest
+
+from core.errors import ConfigurationError, DatabaseDown, InvalidInput
+from core.models import RunEvent
+from core.postgres.journal import PostgresJournal
+from core.postgres.pool import open_pool
+from core.postgres.queries import Pool, connection, transaction
+from core.postgres.reads import PostgresReader
+
+
+async def one(pool: Pool, statement: str) -> object:
+    async with connection(pool) as conn:
+        (row,) = await (await conn.execute(statement)).fetchall()
+        return next(iter(row.values()))
+
+
+async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(f"ALTER DATABASE {conn.info.dbname} SET TimeZone TO 'Asia/Seoul'")
+    async with open_pool(database) as pool:
+        now = await one(pool, "SELECT now()")
+    assert now.utcoffset() == timedelta(0)  # type: ignore[attr-defined]
+    assert now.astimezone(UTC) == now  # type: ignore[attr-defined]
+
+
+async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> None:
+    async with open_pool(database, max_size=2) as pool:
+        await pool.resize(2, 2)
+        await pool.wait()
+        assert await one(pool, _OURS) == 2
+    with psycopg.connect(database) as conn:
+        assert conn.execute(_OURS).fetchone() == (0,)
+
+
+async def test_connections_that_the_server_closed_are_replaced_unseen(pool: Pool) -> None:
+    before = await one(pool, "SELECT pg_backend_pid()")
+    with psycopg.connect(pool.conninfo, autocommit=True) as conn:  # type: ignore[arg-type]
+        conn.execute("SELECT pg_terminate_backend(%s, 5000)", (before,))
+    assert await one(pool, "SELECT pg_backend_pid()") != before
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        ("SELECT * FROM nothing_of_ours", ConfigurationError),
+        ("SELECT E'\\\\uD800'::jsonb", InvalidInput),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", DatabaseDown),
+    ],
+)
+async def test_errors_are_the_programs_own(
+    pool: Pool, statement: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        await one(pool, statement)
+
+
+async def test_a_transaction_rolls_back_on_any_error(pool: Pool) -> None:
+    async def insert_and_break() -> None:
+        async with transaction(pool) as conn:
+            await conn.execute("INSERT INTO agents (id, tenant_id, name) VALUES ('a', 't', 'n')")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await insert_and_break()
+    assert await one(pool, "SELECT count(*) FROM agents") == 0
+
+
+async def test_an_event_is_stored_and_whoever_listens_is_told(pool: Pool) -> None:
+    big = {"text": "글" * 10_000, "event": "a name the logger has taken"}
+    with psycopg.connect(pool.conninfo, autocommit=True) as conn:  # type: ignore[arg-type]
+        conn.execute("LISTEN run_events")
+        await PostgresJournal(pool).emit(
+            RunEvent(name="feedback.claimed", feedback_id="f1", data={**big})
+        )
+        (told,) = conn.notifies(timeout=10, stop_after=1)
+    (stored,) = await PostgresReader(pool).events("f1")
+    assert stored.data == big
+    assert json.loads(told.payload) == {
+        "id": stored.id,
+        "name": "feedback.claimed",
+        "feedback_id": "f1",
+    }
+
+
+_OURS = (
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE application_name = 'skill-worker' AND datname = current_database()"
+)

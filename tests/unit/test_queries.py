@@ -1,0 +1,36 @@
+"""Every block of SQL that the code names is there, and every block is named by the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from core.postgres.queries import sql
+
+FOLDER = Path("core/postgres")
+FILES = {path.stem: path.read_text("utf-8") for path in (FOLDER / "sql").glob("*.sql")}
+NAMED = set(
+    re.findall(
+        rf'"((?:{"|".join(FILES)})\.\w+)"',
+        "".join(path.read_text("utf-8") for path in FOLDER.glob("*.py")),
+    )
+)
+COMPOSED = {"changes", "knowledge"}  # some of their names are put together from a verb
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_a_named_block_exists(name: str) -> None:
+    assert sql(name)
+
+
+@pytest.mark.parametrize("file", sorted(FILES.keys() - COMPOSED))
+def test_no_block_is_unused(file: str) -> None:
+    blocks = re.findall(r"^-- name: (\w+)", FILES[file], re.MULTILINE)
+    assert {f"{file}.{block}" for block in blocks} <= NAMED
+
+
+def test_an_unknown_block_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        sql("inbox.nothing")
