@@ -14,6 +14,7 @@ from core.ports import NewId
 from core.postgres.jobs import Jobs
 from core.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
 from core.postgres.rows import feedback_of
+from core.reply_keys import matching_prefix
 
 _Piece: TypeAlias = dict[str, object]
 
@@ -61,7 +62,12 @@ class PostgresInbox:
     async def finish(self, feedback_id: str, outcome: Outcome) -> None:
         """Record the end of a piece and the usage of its matching and its candidates."""
         await execute(
-            self._pool, "inbox.finish", id=feedback_id, status=outcome.status, error=outcome.error
+            self._pool,
+            "inbox.finish",
+            id=feedback_id,
+            status=outcome.status,
+            error=outcome.error,
+            matching=matching_prefix(feedback_id),
         )
 
     async def revive(self, feedback_id: str) -> Feedback:

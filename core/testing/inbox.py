@@ -9,6 +9,7 @@ from core.errors import InvalidInput, NotFound, Refused
 from core.feedback_digest import feedback_digest
 from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome, Usage
 from core.ports import NewId
+from core.reply_keys import matching_prefix
 from core.safe_text import has_lone_surrogate
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.replies import MemoryReplies
@@ -72,7 +73,7 @@ class MemoryInbox:
         found = self._unfinished(feedback_id)
         if found is None:
             return
-        spent = await self._replies.usage(feedback_id)
+        spent = await self._replies.usage(matching_prefix(feedback_id))
         for candidate in await self._runs.candidates(feedback_id):
             spent += candidate.verdict.usage if candidate.verdict else Usage()
         self._set(

@@ -37,7 +37,6 @@ WHERE id = %(id)s AND status IN ('queued', 'processing')
 RETURNING id
 
 -- name: finish
--- Keys of replies given in matching begin with the id of the feedback.
 WITH spent AS (
     SELECT (verdict -> 'usage' ->> 'model_calls')::bigint AS model_calls,
            (verdict -> 'usage' ->> 'input_tokens')::bigint AS input_tokens,
@@ -45,7 +44,7 @@ WITH spent AS (
     FROM candidates WHERE feedback_id = %(id)s AND verdict IS NOT NULL
     UNION ALL
     SELECT model_calls, input_tokens, output_tokens
-    FROM model_replies WHERE starts_with(key, %(id)s)
+    FROM model_replies WHERE starts_with(key, %(matching)s)
 ), total AS (
     SELECT coalesce(sum(model_calls), 0) AS model_calls,
            coalesce(sum(input_tokens), 0) AS input_tokens,

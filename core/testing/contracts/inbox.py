@@ -20,6 +20,7 @@ from core.models import (
     VerdictStatus,
 )
 from core.ports import Inbox, Replies, Runs
+from core.reply_keys import matching_prefix
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
@@ -155,8 +156,9 @@ class InboxContract:
         self, inbox: Inbox, runs: Runs, replies: Replies
     ) -> None:
         feedback_id = await added(inbox)
-        await replies.put(f"{feedback_id}:match", 1, {}, Usage(model_calls=1, input_tokens=10))
-        await replies.put("other:match", 1, {}, Usage(model_calls=50))
+        key = f"{matching_prefix(feedback_id)}1"
+        await replies.put(key, 1, {}, Usage(model_calls=1, input_tokens=10))
+        await replies.put(f"{matching_prefix('other')}1", 1, {}, Usage(model_calls=50))
         for candidate in await _matched(inbox, runs, feedback_id):
             spent = Usage(model_calls=2, input_tokens=100, output_tokens=7)
             await runs.finish(await runs.start(candidate, 1), _verdict(spent))
