@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from core.observability import configure_logging
 from core.postgres.pool import open_pool
 from core.postgres.queries import Pool
 from tests.support import databases
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    configure_logging("info", "console")
     if not hasattr(config, "workerinput"):
         databases.choose_home()
 

@@ -1,0 +1,105 @@
+"""A whole worker over memory: real polling, real agent, real gate, a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from core.change_gate import ChangeGate, GateDeps
+from core.feedback_matcher import MatchDeps
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.models import Agent, Feedback, Kind, NewFeedback
+from core.polling_manager import PollingDeps, RetryPolicy, process_feedback
+from core.ports import FeedbackSource
+from core.react_deps import ReactDeps
+from core.testing.changes import MemoryChangeLog
+from core.testing.determinism import counting_ids
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.scripted_model import ScriptedChatModel, Turn
+from core.testing.skill_store import InMemorySkillStore
+from core.testing.stores import (
+    MemoryAgents,
+    MemoryInbox,
+    MemoryJournal,
+    MemoryReplies,
+    MemoryRuns,
+)
+from tests.support.react import FixedSearch
+
+CLERK = Agent(id="clerk", tenant_id="t", name="주문 담당")
+DESK = Agent(id="desk", tenant_id="t", name="Refund desk")
+
+
+@dataclass
+class MemoryWorker:
+    """Call `tell` with feedback; look at the parts afterwards."""
+
+    script: Sequence[Turn] = ()
+    sources: dict[str, FeedbackSource] = field(default_factory=dict)
+    max_attempts: int = 3
+
+    def __post_init__(self) -> None:
+        self.knowledge = MemoryKnowledge()
+        self.log = MemoryChangeLog(self.knowledge)
+        self.runs = MemoryRuns(log=self.log)
+        self.replies = MemoryReplies()
+        self.inbox = MemoryInbox(runs=self.runs, replies=self.replies)
+        self.journal = MemoryJournal()
+        self.agents = MemoryAgents([CLERK, DESK], log=self.log)
+        self.saver = InMemorySaver()
+        self.model = ScriptedChatModel(self.script)
+        self.gate = ChangeGate(
+            GateDeps(
+                committers={Kind.MEMORY: MemoryCommitter(self.knowledge)},
+                changes=self.log,
+                journal=self.journal,
+                new_id=counting_ids("change"),
+                sleep=asyncio.sleep,
+            )
+        )
+        self.deps = self._deps()
+
+    def _deps(self) -> PollingDeps:
+        return PollingDeps(
+            inbox=self.inbox,
+            runs=self.runs,
+            agents=self.agents,
+            journal=self.journal,
+            sources=self.sources,
+            matching=MatchDeps(self.model, self.replies),
+            react=ReactDeps(
+                model=self.model,
+                gate=self.gate,
+                search=FixedSearch(),
+                knowledge=self.knowledge,
+                skills=InMemorySkillStore(),
+                runs=self.runs,
+                replies=self.replies,
+                journal=self.journal,
+                saver_factory=lambda: self.saver,
+            ),
+            retry=RetryPolicy(self.max_attempts, base=2, longest=60, jitter=lambda: 0.0),
+            max_chars=1000,
+        )
+
+    async def tell(self, content: str, *agent_ids: str, tenant_id: str = "t") -> Feedback:
+        """Put a piece in and perform its jobs until none is left; give it as it ended."""
+        piece = NewFeedback(
+            tenant_id=tenant_id, agent_ids=agent_ids or (CLERK.id,), content=content
+        )
+        ((feedback_id, _),) = await self.inbox.add("test", [piece])
+        return await self.work(feedback_id)
+
+    async def work(self, feedback_id: str) -> Feedback:
+        """Perform the deferred jobs of a piece until none is left."""
+        while self.inbox.jobs:
+            due, _ = self.inbox.jobs.pop(0)
+            await process_feedback(due, deps=self.deps)
+        return await self.inbox.get(feedback_id)
+
+    def happened(self) -> list[str]:
+        """The names of the events so far."""
+        return [event.name for event in self.journal.events]

@@ -1,0 +1,181 @@
+"""Each piece of feedback comes to one definite end, with the reason."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage
+
+from core.errors import ModelDown
+from core.models import Agent, FeedbackStatus, NewFeedback, Outcome, VerdictStatus
+from core.polling_manager import RetryPolicy, fetch_feedback_task, process_feedback
+from core.testing.scripted_model import calls, says
+from core.testing.stores import MemoryAgents
+from tests.support.worker import CLERK, DESK, MemoryWorker
+
+LEARN = calls(("commit_to_memory", {"content": "원화로", "operation": "CREATE", "reason": "r"}))
+NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
+
+
+class ListSource:
+    """A source over a list, which remembers what it was told."""
+
+    name = "list"
+
+    def __init__(self, pieces: Sequence[NewFeedback]) -> None:
+        self.pieces = list(pieces)
+        self.told: list[tuple[str, FeedbackStatus]] = []
+
+    async def fetch(self, limit: int) -> Sequence[NewFeedback]:
+        return self.pieces[:limit]
+
+    async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
+        self.told.append((source_id, outcome.status))
+
+
+async def test_a_lesson_completes_the_feedback() -> None:
+    worker = MemoryWorker([LEARN, says("반영했습니다")])
+    feedback = await worker.tell("원화로 적어 주세요")
+    assert feedback.status is FeedbackStatus.COMPLETED
+    assert feedback.usage.model_calls == 2
+    assert [
+        item.content
+        for item in await worker.knowledge.list(tenant_id="t", agent_id=None, kind=None)
+    ] == ["원화로"]
+    assert worker.happened()[0] == "feedback.claimed"
+    assert worker.happened()[-1] == "feedback.finished"
+
+
+async def test_nothing_to_learn_is_an_end_of_its_own() -> None:
+    feedback = await MemoryWorker([NOTHING]).tell("고마워요")
+    assert feedback.status is FeedbackStatus.NO_ACTION
+
+
+async def test_a_passing_failure_is_tried_again_and_goes_on_where_it_stopped() -> None:
+    worker = MemoryWorker([LEARN, ModelDown("overloaded"), says("done")])
+    feedback = await worker.tell("원화로 적어 주세요")
+    assert feedback.status is FeedbackStatus.COMPLETED
+    assert feedback.attempts == 2
+    assert len(worker.log.changes) == 1
+
+
+async def test_a_failure_of_the_matcher_is_never_nothing_to_learn() -> None:
+    worker = MemoryWorker([ModelDown("down")] * 3)
+    feedback = await worker.tell("원화로", CLERK.id, DESK.id)
+    assert feedback.status is FeedbackStatus.DEAD
+    assert feedback.attempts == 3
+    assert "gave up after 3 attempts" in (feedback.error or "")
+
+
+async def test_feedback_that_is_dead_is_kept_whole_and_can_be_revived() -> None:
+    worker = MemoryWorker([*[ModelDown("down")] * 3, LEARN, says("done")])
+    feedback = await worker.tell("원화로 적어 주세요")
+    assert feedback.content == "원화로 적어 주세요"
+    await worker.inbox.revive(feedback.id)
+    again = await worker.work(feedback.id)
+    assert (again.status, again.generation) == (FeedbackStatus.COMPLETED, 2)
+
+
+async def test_a_model_that_never_acts_fails_with_the_reason() -> None:
+    feedback = await MemoryWorker([says("I will do it")] * 4).tell("원화로")
+    assert feedback.status is FeedbackStatus.FAILED
+    assert "no_commit" in (feedback.error or "")
+    assert feedback.usage.model_calls == 4
+
+
+async def test_one_candidate_that_fails_does_not_stop_the_others() -> None:
+    parts = {
+        "agents": [
+            {"agent_id": CLERK.id, "content": "first", "intent_hint": ""},
+            {"agent_id": DESK.id, "content": "second", "intent_hint": ""},
+        ],
+    }
+    script = [calls(("MatchAnswer", parts)), *[says("prose")] * 4, LEARN, says("done")]
+    worker = MemoryWorker(script)
+    feedback = await worker.tell("둘 다", CLERK.id, DESK.id)
+    verdicts = [c.verdict.status for c in await worker.runs.candidates(feedback.id) if c.verdict]
+    assert verdicts == [VerdictStatus.FAILED, VerdictStatus.COMPLETED]
+    assert feedback.status is FeedbackStatus.FAILED
+
+
+@pytest.mark.parametrize(
+    ("content", "agent_id", "tenant_id", "said"),
+    [
+        ("원화로", "nobody", "t", "nobody"),
+        ("원화로", CLERK.id, "other", "tenant"),
+        ("   ", CLERK.id, "t", "blank"),
+        ("x" * 1001, CLERK.id, "t", "1001 characters"),
+    ],
+)
+async def test_what_cannot_be_worked_on_fails_at_once_and_says_why(
+    content: str, agent_id: str, tenant_id: str, said: str
+) -> None:
+    worker = MemoryWorker()
+    feedback = await worker.tell(content, agent_id, tenant_id=tenant_id)
+    assert feedback.status is FeedbackStatus.FAILED
+    assert said in (feedback.error or "")
+    assert feedback.attempts == 1
+
+
+async def test_a_defect_of_ours_is_tried_again_and_then_dead() -> None:
+    worker = MemoryWorker([ZeroDivisionError("bug")] * 3)
+    feedback = await worker.tell("원화로")
+    assert feedback.status is FeedbackStatus.DEAD
+    assert "ZeroDivisionError" in (feedback.error or "")
+
+
+async def test_a_run_that_was_taken_over_leaves_the_feedback_alone() -> None:
+    def steal(_: list[BaseMessage]) -> AIMessage:
+        for candidate in list(worker.runs.stored.values()):
+            worker.runs.stored[candidate.id] = candidate.model_copy(update={"epoch": 99})
+            worker.log.epochs[candidate.id] = 99
+        return LEARN
+
+    worker = MemoryWorker([steal])
+    feedback = await worker.tell("원화로")
+    assert feedback.status is FeedbackStatus.PROCESSING
+    assert not await worker.knowledge.list(tenant_id="t", agent_id=None, kind=None)
+
+
+async def test_a_stopped_worker_gives_the_feedback_back() -> None:
+    started = asyncio.Event()
+
+    class SlowAgents(MemoryAgents):
+        async def get(self, agent_id: str) -> Agent:
+            started.set()
+            await asyncio.Event().wait()
+            return CLERK
+
+    worker = MemoryWorker()
+    deps = replace(worker.deps, agents=SlowAgents())
+    piece = NewFeedback(tenant_id="t", agent_ids=("clerk",), content="x")
+    ((feedback_id, _),) = await worker.inbox.add("test", [piece])
+    worker.inbox.jobs.clear()
+    task = asyncio.create_task(process_feedback(feedback_id, deps=deps))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await worker.inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
+    assert worker.inbox.jobs == [(feedback_id, 0)]
+
+
+async def test_a_source_is_fetched_into_the_inbox_once_and_told_the_end() -> None:
+    piece = NewFeedback(id="7", tenant_id="t", agent_ids=("clerk",), content="고마워요")
+    source = ListSource([piece])
+    worker = MemoryWorker([NOTHING], sources={"list": source})
+    assert await fetch_feedback_task(source, limit=10, deps=worker.deps) == 1
+    assert await fetch_feedback_task(source, limit=10, deps=worker.deps) == 0
+    ((feedback_id, _),) = worker.inbox.jobs
+    await worker.work(feedback_id)
+    assert source.told == [("7", FeedbackStatus.NO_ACTION)]
+
+
+def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
+    policy = RetryPolicy(5, base=2, longest=10, jitter=lambda: 1.0)
+    assert [policy.delay(n, None) for n in (1, 2, 3, 4)] == [2, 4, 8, 10]
+    assert policy.delay(1, 30) == 30
+    assert RetryPolicy(5, base=2, longest=10, jitter=lambda: 0.0).delay(1, None) == 1
