@@ -83,8 +83,11 @@ class Transport:
         sleep: Sleep,
     ) -> None:
         """Raises ConfigurationError where `base_url` is no http URL; `timeout` is in seconds."""
-        self._base = checked_url(base_url)
-        self._shown = str(self._base.copy_with(userinfo=b"")).rstrip("/")
+        url = checked_url(base_url)
+        bare = url.copy_with(userinfo=b"")
+        # A user in the URL would become the authorization that is sent, and override the token.
+        self._base = str(bare if token else url).rstrip("/")
+        self._shown = str(bare).rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = http
         self._timeout = timeout
@@ -106,9 +109,10 @@ class Transport:
         Raises SkillApiDown (after it has repeated), ConfigurationError where it is not let in,
         InvalidInput where the server refuses the call.
         """
+        where = f"{method} {self._shown}{path}"
         request = self._http.build_request(
             method,
-            str(self._base).rstrip("/") + path,
+            self._base + path,
             params=dict(params or {}),
             headers={**self._headers, **(headers or {})},
             json=json,
@@ -127,8 +131,8 @@ class Transport:
         async for attempt in retrying:
             with attempt:
                 repeated = attempt.retry_state.attempt_number > 1
-                response = await self._once(request, f"{method} {self._shown}{path}")
-        return _answer(response, f"{method} {self._shown}{path}", repeated=repeated)
+                response = await self._once(request, where)
+        return _answer(response, where, repeated=repeated)
 
     async def _once(self, request: httpx.Request, where: str) -> httpx.Response:
         try:

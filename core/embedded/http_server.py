@@ -21,14 +21,23 @@ async def run_server(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> As
     """Serve `app` while the context is open; gives its base URL, on which it already answers.
 
     Port 0 takes a free one. Signals stay with the caller.
-    Raises ConfigurationError where the address cannot be had.
+    Raises ConfigurationError where the address cannot be had or the app does not start.
     """
     import uvicorn
+
+    ready = asyncio.Event()
 
     class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            try:
+                await super().startup(sockets)
+            except SystemExit as error:
+                raise ConfigurationError("the server's app did not start; see the log") from error
+            ready.set()
 
     with _listen(host, port) as listener:
         config = uvicorn.Config(
@@ -40,9 +49,13 @@ async def run_server(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> As
         )
         server = Server(config)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
+        waiting = asyncio.create_task(ready.wait())
         try:
-            yield _url(listener)
+            await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if ready.is_set():
+                yield _url(listener)
         finally:
+            waiting.cancel()
             server.should_exit = True
             await serving
 

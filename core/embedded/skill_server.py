@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -25,7 +23,7 @@ _SOURCE = "uploaded"
 
 
 def create_app(root: Path) -> Starlette:
-    """Make the app that serves the skills under `root`; the folder is made at start."""
+    """Make the app that serves the skills under `root`; the folder is made when it is needed."""
     server = _SkillServer(SkillFolders(root))
     file = "/skills/{name}/files/{path:path}"
     routes = [
@@ -48,7 +46,6 @@ def create_app(root: Path) -> Starlette:
             InvalidInput: http.bad_request,
             OSError: http.disk_error,
         },
-        lifespan=server.lifespan,
     )
 
 
@@ -57,11 +54,6 @@ class _SkillServer:
 
     def __init__(self, folders: SkillFolders) -> None:
         self._folders = folders
-
-    @asynccontextmanager
-    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        await asyncio.to_thread(self._folders.recover)
-        yield
 
     async def health(self, _: Request) -> Response:
         count = await asyncio.to_thread(self._folders.count)

@@ -49,12 +49,12 @@ class SkillFolders:
     def read(self, tenant_id: str, name: str) -> StoredSkill | None:
         """Give a skill, or None. Raises InvalidInput for a name that is no folder name."""
         _check_name(name)
-        with self._locked(tenant_id, write=False) as folder:
+        with self._reading(tenant_id) as folder:
             return _read(folder / name)
 
     def list(self, tenant_id: str) -> tuple[StoredSkill, ...]:
         """Give all skills of a tenant, by name."""
-        with self._locked(tenant_id, write=False) as folder:
+        with self._reading(tenant_id) as folder:
             found = (_read(path) for path in _skills(folder))
             return tuple(skill for skill in found if skill is not None)
 
@@ -70,7 +70,7 @@ class SkillFolders:
         Files that it gives back unchanged keep their time.
         """
         _check_name(name)
-        with self._locked(tenant_id, write=True) as folder:
+        with self._writing(tenant_id) as folder:
             current = _read(folder / name)
             before = current.bundle if current else None
             after = change(before)
@@ -78,23 +78,23 @@ class SkillFolders:
                 _swap(folder, name, before, after)
             return _read(folder / name)
 
-    def recover(self) -> None:
-        """Put right what killed writers left in any tenant's folder."""
-        self._root.mkdir(parents=True, exist_ok=True)
-        for folder in self._root.iterdir():
-            if folder.is_dir():
-                with _flocked(folder, fcntl.LOCK_EX):
-                    _recover(folder)
+    @contextmanager
+    def _reading(self, tenant_id: str) -> Iterator[Path]:
+        folder = self._root / _tenant_folder(tenant_id)
+        if not folder.is_dir():  # a read leaves no folder behind
+            yield folder
+            return
+        with _flocked(folder, fcntl.LOCK_SH):
+            if not _leftovers(folder, _OLD):
+                yield folder
+                return
+        with self._writing(tenant_id):
+            yield folder
 
     @contextmanager
-    def _locked(self, tenant_id: str, *, write: bool) -> Iterator[Path]:
+    def _writing(self, tenant_id: str) -> Iterator[Path]:
         folder = self._root / _tenant_folder(tenant_id)
         folder.mkdir(parents=True, exist_ok=True)
-        if not write:
-            with _flocked(folder, fcntl.LOCK_SH):
-                if not _leftovers(folder, _OLD):
-                    yield folder
-                    return
         with _flocked(folder, fcntl.LOCK_EX):
             _recover(folder)
             yield folder
@@ -133,6 +133,8 @@ def _leftovers(folder: Path, prefix: str) -> list[Path]:
 
 
 def _skills(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
     return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
 
 
