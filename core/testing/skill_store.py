@@ -10,7 +10,7 @@ from core.skill_bundle import bundle_hash, sound
 from core.skill_frontmatter import read_frontmatter
 
 
-class InMemorySkillStore:
+class MemorySkillStore:
     """The port `SkillStore` over a dict; `skills` may be filled and looked at by tests."""
 
     def __init__(self) -> None:

@@ -12,13 +12,13 @@ from core.embedded.skill_server import create_app
 from core.ports import SkillStore
 from core.skill_api_client import open_skill_api
 from core.testing.contracts.skill_store import SkillStoreContract
-from core.testing.skill_store import InMemorySkillStore
+from core.testing.skill_store import MemorySkillStore
 
 
-class TestInMemorySkillStore(SkillStoreContract):
+class TestMemorySkillStore(SkillStoreContract):
     @pytest.fixture
     def store(self) -> SkillStore:
-        return InMemorySkillStore()
+        return MemorySkillStore()
 
 
 class TestSkillApiClient(SkillStoreContract):
