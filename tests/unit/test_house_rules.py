@@ -1,0 +1,146 @@
+"""The rules of the house, as far as code can check them (docs/architecture.md lists them)."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EVENTS = ROOT / "docs" / "reference" / "events.md"
+MAX_FILE_LINES = 300
+MAX_FUNCTION_LINES = 60
+USUAL_FUNCTION_LINES = 10
+LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
+EMITTERS = {"RunEvent", "_tell", "_emit", "event"}
+EVENT_NAME = re.compile(r"[a-z_]+\.[a-z_]+")
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _functions(path: Path) -> Iterator[Function]:
+    return (node for node in ast.walk(_tree(path)) if isinstance(node, Function))
+
+
+def _length(function: Function) -> int:
+    return (function.end_lineno or function.lineno) - function.lineno + 1
+
+
+def _where(path: Path, node: Function) -> str:
+    return f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+
+
+def _strings(path: Path) -> Iterator[str]:
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_a_file_holds_one_idea() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in _files("core", "tests")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_FILE_LINES
+    }
+    assert not long
+
+
+def test_no_function_is_long() -> None:
+    long = [
+        _where(path, function)
+        for path in _files("core", "tests")
+        for function in _functions(path)
+        if _length(function) > MAX_FUNCTION_LINES
+    ]
+    assert not long
+
+
+def test_most_functions_are_short() -> None:
+    lengths = [_length(function) for path in _files("core") for function in _functions(path)]
+    assert statistics.median(lengths) < USUAL_FUNCTION_LINES
+
+
+@pytest.mark.parametrize("folder", ["core", "tests"])
+def test_every_module_begins_by_saying_why_it_exists(folder: str) -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in _files(folder)
+        if not re.match(r'r?"""\S', path.read_text(encoding="utf-8"))
+    ]
+    assert not silent
+
+
+def test_what_is_public_is_explained() -> None:
+    silent = [
+        _where(path, node)
+        for path in _files("core")
+        for node in _public(_tree(path))
+        if not ast.get_docstring(node)
+    ]
+    assert not silent
+
+
+def _public(module: ast.Module) -> Iterator[Function]:
+    holders: list[ast.Module | ast.ClassDef] = [
+        module,
+        *(n for n in module.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
+    ]
+    for holder in holders:
+        for node in holder.body:
+            if isinstance(node, Function) and not node.name.startswith(("_", "test_")):
+                yield node
+
+
+def test_only_settings_read_the_environment() -> None:
+    readers = [
+        str(path.relative_to(ROOT))
+        for path in _files("core")
+        if re.search(r"(?<!\*\*)os\.environ\b|os\.getenv", path.read_text(encoding="utf-8"))
+    ]
+    assert not readers
+
+
+def _event_names() -> set[str]:
+    names = set()
+    for path in _files("core"):
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.Call) and _emits(node.func):
+                arguments = [*node.args[:2], *(k.value for k in node.keywords if k.arg == "name")]
+                constants = (a.value for a in arguments if isinstance(a, ast.Constant))
+                names |= {c for c in constants if isinstance(c, str) and EVENT_NAME.fullmatch(c)}
+    return names
+
+
+def _emits(function: ast.expr) -> bool:
+    if isinstance(function, ast.Attribute):
+        return function.attr in LOG_METHODS | EMITTERS
+    return isinstance(function, ast.Name) and function.id in EMITTERS
+
+
+def _listed() -> set[str]:
+    text = EVENTS.read_text(encoding="utf-8")
+    return set(re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \|", text, flags=re.MULTILINE))
+
+
+def test_every_event_is_listed() -> None:
+    assert _event_names()
+    assert not _event_names() - _listed(), f"add them to {EVENTS.relative_to(ROOT)}"
+
+
+def test_every_listed_event_exists() -> None:
+    words = {word for path in _files("core") for word in _strings(path)}
+    missing = {name for name in _listed() if name not in words and name.split(".")[1] not in words}
+    assert not missing
