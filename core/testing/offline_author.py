@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from core.skill_frontmatter import split_document
 from core.skill_markdown import headings
 from core.testing.offline_text import clauses, english_name, is_korean, likeness
 
@@ -83,7 +84,8 @@ def _checklist(steps: list[str], words: dict[str, str]) -> str:
 def _edits(text: str, document: str) -> dict[str, JsonValue]:
     """Add the steps at the end of the section most like them, else in a section of their own."""
     body = "\n".join(f"- {step}" for step in _steps(text))
-    titles = [heading.text for heading in headings(document) if heading.level > 1]
+    shown = split_document(document)[1]
+    titles = [heading.text for heading in headings(shown) if heading.level > 1]
     best = max(titles, key=lambda title: likeness(text, title), default="")
     if best and likeness(text, best) >= 0.5 and titles.count(best) == 1:
         return {"edits": [{"op": "insert_section", "heading": best, "text": body}]}

@@ -12,7 +12,7 @@ from core.postgres.queries import Pool
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.change_log import ChangeLogContract, carry_out, memory_change
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.skill_store import InMemorySkillStore
+from core.testing.skill_store import MemorySkillStore
 
 
 class TestMemory(ChangeLogContract):
@@ -28,7 +28,7 @@ class TestMemory(ChangeLogContract):
 class TestPostgres(ChangeLogContract):
     @pytest.fixture
     def knowledge(self, pool: Pool) -> Knowledge:
-        return PostgresKnowledge(pool, InMemorySkillStore())
+        return PostgresKnowledge(pool, MemorySkillStore())
 
     @pytest.fixture
     def change_log(self, pool: Pool) -> ChangeLog:

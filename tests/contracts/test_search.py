@@ -14,7 +14,7 @@ from core.search.documents import SearchDocument
 from core.skill_bundle import bundle_hash
 from core.testing.contracts.search import KNOWN, SearchContract, SearchIndex, found, memory, skill
 from core.testing.search import MemorySearch
-from core.testing.skill_store import InMemorySkillStore
+from core.testing.skill_store import MemorySkillStore
 
 
 class MemoryIndex:
@@ -52,7 +52,7 @@ class Clock:
 
 @pytest.fixture
 def skills() -> SkillStore:
-    return InMemorySkillStore()
+    return MemorySkillStore()
 
 
 class TestMemory(SearchContract):
@@ -99,7 +99,7 @@ class TestPostgres(SearchContract):
         assert await found(search, "환불") == []
 
 
-class CountingStore(InMemorySkillStore):
+class CountingStore(MemorySkillStore):
     def __init__(self) -> None:
         super().__init__()
         self.lists = self.reads = 0

@@ -85,9 +85,7 @@ def fresh_database(server: str, template_name: str | None) -> Iterator[str]:
 
 
 def _drop(conn: psycopg.Connection, name: str) -> None:
-    conn.execute(
-        sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
-    )
+    conn.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def _schema_digest() -> str:

@@ -25,7 +25,7 @@ from core.testing.changes import MemoryChangeLog
 from core.testing.gate import FakeGate
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.scripted_model import ScriptedChatModel, Turn
-from core.testing.skill_store import InMemorySkillStore
+from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryJournal, MemoryReplies, MemoryRuns
 
 FEEDBACK = Feedback(
@@ -93,7 +93,7 @@ class Bench:
     script: Sequence[Turn]
     gate: FakeGate = field(default_factory=FakeGate)
     search: FixedSearch = field(default_factory=FixedSearch)
-    skills: InMemorySkillStore = field(default_factory=InMemorySkillStore)
+    skills: MemorySkillStore = field(default_factory=MemorySkillStore)
     replies: MemoryReplies = field(default_factory=MemoryReplies)
     journal: MemoryJournal = field(default_factory=MemoryJournal)
     saver: InMemorySaver = field(default_factory=InMemorySaver)

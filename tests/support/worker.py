@@ -19,7 +19,7 @@ from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.scripted_model import ScriptedChatModel, Turn
-from core.testing.skill_store import InMemorySkillStore
+from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import (
     MemoryAgents,
     MemoryInbox,
@@ -75,7 +75,7 @@ class MemoryWorker:
                 gate=self.gate,
                 search=FixedSearch(),
                 knowledge=self.knowledge,
-                skills=InMemorySkillStore(),
+                skills=MemorySkillStore(),
                 runs=self.runs,
                 replies=self.replies,
                 journal=self.journal,
