@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -20,11 +20,15 @@ from core.llm_errors import translate_model_errors
 from core.models import Usage
 from core.prompt_data import clean
 
+if TYPE_CHECKING:
+    from openai import DefaultAsyncHttpxClient
+
 __all__ = [
     "StructuredReply",
     "ToolSchema",
     "ask_structured",
     "build_chat_model",
+    "close_chat_model",
     "parse_structured",
     "prompt",
     "prompt_sections",
@@ -88,6 +92,7 @@ def _proxied(
         model=model.removeprefix("openai:"),
         base_url=url,
         api_key=SecretStr(api_key or "none"),
+        http_async_client=_http_client(),
         timeout=timeout,
         max_retries=max_retries,
     )
@@ -104,7 +109,13 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
     try:
         if provider == "ollama":
             return init_chat_model(model, client_kwargs={"timeout": timeout})
-        return _with_key(provider, init_chat_model(model, timeout=timeout, max_retries=max_retries))
+        built = init_chat_model(
+            model,
+            timeout=timeout,
+            max_retries=max_retries,
+            http_async_client=_http_client() if provider == "openai" else None,
+        )
+        return _with_key(provider, built)
     except ImportError as error:
         raise ConfigurationError(
             f"LLM_MODEL={model!r} needs a package that is not installed: {error}",
@@ -117,6 +128,20 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
             f"LLM_MODEL={model!r} cannot be used: {error}",
             hint="check the name, and the provider's API key in its own variable",
         ) from error
+
+
+def _http_client() -> DefaultAsyncHttpxClient:
+    """A connection pool of the model's own: the one LangChain shares cannot be closed."""
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient()
+
+
+async def close_chat_model(model: BaseChatModel) -> None:
+    """Close the connections that `build_chat_model` opened for a model."""
+    client = getattr(model, "root_async_client", None)
+    if client is not None:
+        await client.close()
 
 
 def _with_key(provider: str, model: BaseChatModel) -> BaseChatModel:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
-import httpx
 from langchain_core.exceptions import (
     ContextOverflowError,
     ModelAuthenticationError,
@@ -19,6 +18,8 @@ from core.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorker
 
 _PASSING = frozenset({408, 409, 425, 429})
 _OURS_TO_FIX = frozenset({401, 403, 404})
+# The client libraries under the providers, where those let their errors through.
+_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc"})
 # What a provider's client raises over an answer that is no completion: HTML, an empty body.
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError)
 
@@ -73,7 +74,8 @@ def _by_class(error: ModelError) -> SkillWorkerError:
 
 
 def _is_transport(error: Exception) -> bool:
-    return isinstance(error, ModelError | httpx.HTTPError | OSError | TimeoutError)
+    library = type(error).__module__.partition(".")[0]
+    return isinstance(error, ModelError | OSError) or library in _TRANSPORTS
 
 
 def _status(error: Exception) -> int:
@@ -97,9 +99,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return float(value)
     try:
         due, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("date", ""))
-    except ValueError:
+        return max(0.0, (due - now).total_seconds())
+    except (ValueError, TypeError):  # no date; or one of them says no time zone
         return None
-    return max(0.0, (due - now).total_seconds())
 
 
 def _says(error: Exception) -> str:

@@ -1,0 +1,119 @@
+"""An OpenAI-compatible chat server on loopback that answers as a test scripts it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from core.embedded.http_server import run_server
+
+Json = dict[str, object]
+Turn = Callable[[Json], Response]
+
+
+def message(content: object, *tool_calls: tuple[str, str], call_id: str = "call_{}") -> Turn:
+    """Answer with content and tool calls, each (name, arguments as JSON text)."""
+    wanted = [
+        {
+            "id": call_id.format(index),
+            "type": "function",
+            "function": {"name": name, "arguments": arguments},
+        }
+        for index, (name, arguments) in enumerate(tool_calls)
+    ]
+    body: Json = {"role": "assistant", "content": content}
+    if wanted:
+        body["tool_calls"] = wanted
+    return lambda asked: JSONResponse(_completion(asked, body, bool(wanted)))
+
+
+def call(name: str, /, **arguments: object) -> Turn:
+    """Answer with one well-formed tool call."""
+    return message(None, (name, json.dumps(arguments, ensure_ascii=False)))
+
+
+def error(status: int, text: str = "no", **headers: str) -> Turn:
+    """Answer with an error in OpenAI's form."""
+    body = {"error": {"message": text, "type": "x", "param": None, "code": None}}
+    named = {key.replace("_", "-"): value for key, value in headers.items()}
+    return lambda asked: JSONResponse(body, status, headers=named)
+
+
+def html(asked: Json) -> Response:
+    """Answer as a gateway does that is not there for us."""
+    return HTMLResponse("<html><body>Sign in</body></html>")
+
+
+class _Hangs(Response):
+    """Never answers; ends when the client goes away."""
+
+    async def __call__(self, scope: object, receive: object, send: object) -> None:
+        while (await receive())["type"] != "http.disconnect":  # type: ignore[operator]
+            await asyncio.sleep(0)
+
+
+class _Drops(Response):
+    """Breaks off in the middle of an answer."""
+
+    async def __call__(self, scope: object, receive: object, send: object) -> None:
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"1000")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})  # type: ignore[operator]
+        await send({"type": "http.response.body", "body": b'{"id": ', "more_body": True})  # type: ignore[operator]
+        raise ConnectionAbortedError
+
+
+def hangs(asked: Json) -> Response:
+    """Do not answer."""
+    return _Hangs()
+
+
+def drops(asked: Json) -> Response:
+    """Break off in the middle of an answer."""
+    return _Drops()
+
+
+def _completion(asked: Json, body: Json, has_calls: bool) -> Json:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": asked.get("model", "m"),
+        "choices": [
+            {"index": 0, "message": body, "finish_reason": "tool_calls" if has_calls else "stop"}
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+    }
+
+
+@dataclass
+class OpenAIServer:
+    """Plays `turns` in order and keeps what it was asked."""
+
+    turns: list[Turn]
+    url: str = ""
+    asked: list[Json] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+    async def complete(self, request: Request) -> Response:
+        asked = await request.json()
+        self.asked.append(asked)
+        self.keys.append(request.headers.get("authorization", ""))
+        return self.turns.pop(0)(asked)
+
+
+@asynccontextmanager
+async def openai_server(turns: Sequence[Turn]) -> AsyncIterator[OpenAIServer]:
+    """Serve the turns while the context is open; `url` is what LLM_PROXY_URL would hold."""
+    server = OpenAIServer(list(turns))
+    app = Starlette(routes=[Route("/v1/chat/completions", server.complete, methods=["POST"])])
+    async with run_server(app) as base:
+        server.url = f"{base}/v1"
+        yield server

@@ -1,0 +1,143 @@
+"""What the read tools give, and what the write tools submit."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from langchain_core.messages import ToolMessage
+from pydantic import JsonValue
+
+from core.decision_table import draft_to_table, to_xml
+from core.models import (
+    AttachRequest,
+    Bundle,
+    Hit,
+    Kind,
+    MergeMode,
+    Relationship,
+    RuleDraft,
+    RuleRequest,
+    SkillFile,
+    SkillRequest,
+)
+from core.testing.scripted_model import calls, says
+from tests.support.react import FEEDBACK, MEMORY, Bench, FixedSearch, item_change
+
+END = [calls(("commit_to_memory", MEMORY)), says("끝")]
+RULE = {
+    "name": "승인",
+    "rows": [{"inputs": {"금액": "> 1000000"}, "outputs": {"승인자": '"팀장"'}}],
+}
+
+
+async def answer_to(bench: Bench) -> dict[str, JsonValue]:
+    await bench.run()
+    message = bench.model.seen[1][-1]
+    assert isinstance(message, ToolMessage)
+    found = json.loads(message.text)
+    assert isinstance(found, dict)
+    return found
+
+
+def detail(kind: str, item_id: str) -> Bench:
+    args: dict[str, JsonValue] = {"knowledge_type": kind, "knowledge_id": item_id}
+    return Bench([calls(("get_knowledge_detail", args)), *END])
+
+
+async def test_search_gives_hits_of_the_kind_asked_for() -> None:
+    hits = [
+        Hit(id="m1", kind=Kind.MEMORY, name="n", excerpt="e", score=0.9),
+        Hit(id="s1", kind=Kind.SKILL, name="s1", excerpt="e", score=0.5),
+    ]
+    search = calls(("search_similar_knowledge", {"content": "x", "knowledge_type": "skill"}))
+    found = await answer_to(Bench([search, *END], search=FixedSearch(hits)))
+    assert found == {
+        "hits": [{"id": "s1", "kind": "SKILL", "name": "s1", "excerpt": "e", "score": 0.5}]
+    }
+
+
+async def test_a_memory_is_read_whole() -> None:
+    bench = detail("MEMORY", "m1")
+    bench.knowledge.write(item_change(Kind.MEMORY, "m1", "이름", "전문"))
+    found = await answer_to(bench)
+    assert (found["id"], found["content"], found["version"]) == ("m1", "전문", 1)
+
+
+async def test_a_rule_is_read_as_a_table_with_the_ids_of_its_rows() -> None:
+    bench = detail("DMN_RULE", "r1")
+    table = draft_to_table(RuleDraft.model_validate(RULE), new_row_id=lambda: "row-1")
+    bench.knowledge.write(item_change(Kind.DMN_RULE, "r1", "승인", to_xml(table, decision_id="r1")))
+    found = await answer_to(bench)
+    assert found["table"] == table.model_dump(mode="json")
+
+
+async def test_a_skill_is_read_with_all_its_files_binary_ones_by_size() -> None:
+    bench = detail("SKILL", "refund")
+    bench.skills.skills["t1", "refund"] = Bundle(
+        name="refund",
+        files={
+            "SKILL.md": SkillFile(data="본문".encode()),
+            "assets/a.bin": SkillFile(data=b"\xff\x00"),
+        },
+    )
+    found = await answer_to(bench)
+    assert found["files"] == {"SKILL.md": "본문", "assets/a.bin": {"binary": True, "bytes": 2}}
+
+
+@pytest.mark.parametrize("kind", ["MEMORY", "DMN_RULE", "SKILL"])
+async def test_what_does_not_exist_is_said_to_be_not_found(kind: str) -> None:
+    found = await answer_to(detail(kind, "x"))
+    assert found == {"status": "not_found", "kind": kind, "id": "x"}
+
+
+async def test_conflicts_are_looked_for_in_the_nearest_items_and_in_named_ones() -> None:
+    ask = calls(
+        (
+            "analyze_knowledge_conflict",
+            {"content": "원 단위", "knowledge_type": "MEMORY", "knowledge_ids": ["m1", "gone"]},
+        )
+    )
+    bench = Bench([ask, *END])
+    bench.knowledge.write(item_change(Kind.MEMORY, "m1", "이름", "원 단위"))
+    found = await answer_to(bench)
+    assert found["not_found"] == ["gone"]
+    assert isinstance(found["compared"], list)
+    assert isinstance(found["compared"][0], dict)
+    assert found["compared"][0]["exact_duplicate"] is True
+
+
+async def test_a_skill_is_asked_for_without_content_and_with_the_user_s_words() -> None:
+    args: dict[str, JsonValue] = {
+        "operation": "update",
+        "skill_id": "refund",
+        "merge_mode": "MERGE",
+        "relationship": "extends",
+        "relationship_analysis": "3단계 뒤에",
+        "related_skill_ids": ["tax", " invoice "],
+        "reason": "r",
+    }
+    bench = Bench([calls(("commit_to_skill", args)), says("끝")])
+    await bench.run()
+    request, context = bench.gate.submitted[0]
+    assert isinstance(request, SkillRequest)
+    assert request.artifact is None
+    assert (request.target_id, request.merge_mode) == ("refund", MergeMode.EXTEND)
+    assert request.relationship is Relationship.EXTENDS
+    assert request.related_skill_ids == ("tax", "invoice")
+    assert request.relationship_analysis == "3단계 뒤에"
+    assert context.feedback_content == FEEDBACK.content
+
+
+async def test_a_rule_and_an_attachment_are_submitted_as_given() -> None:
+    turn = calls(
+        ("commit_to_dmn_rule", {"rule": RULE, "operation": "CREATE", "reason": "r"}),
+        ("attach_skills_to_agent", {"skill_ids": "a, b", "reason": "r"}),
+    )
+    bench = Bench([turn, says("끝")])
+    await bench.run()
+    rule, attach = (request for request, _ in bench.gate.submitted)
+    assert isinstance(rule, RuleRequest)
+    assert rule.rule == RuleDraft.model_validate(RULE)
+    assert isinstance(attach, AttachRequest)
+    assert attach.skill_ids == ("a", "b")
