@@ -1,0 +1,35 @@
+"""The borders of the program as Protocols of at most six async methods each.
+
+Each real adapter and the in-memory fake in `core.testing` pass the same contract suite.
+All raise only errors of `core.errors`; ids are opaque text; times are aware datetimes in UTC.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from core.ports.changes import ChangeLog, Committer, Gate, Settlement
+from core.ports.intake import Agents, FeedbackSource, Inbox
+from core.ports.knowledge import Knowledge, Reader, Search, SkillAuthor, SkillStore
+from core.ports.runs import Journal, Replies, Runs
+
+NewId = Callable[[], str]
+Sleep = Callable[[float], Awaitable[None]]
+
+__all__ = [
+    "Agents",
+    "ChangeLog",
+    "Committer",
+    "FeedbackSource",
+    "Gate",
+    "Inbox",
+    "Journal",
+    "Knowledge",
+    "NewId",
+    "Reader",
+    "Replies",
+    "Runs",
+    "Search",
+    "Settlement",
+    "SkillAuthor",
+    "SkillStore",
+    "Sleep",
+]

@@ -1,0 +1,64 @@
+"""Feedback on its way in: sources, the inbox, and the agents it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.models import Agent, Feedback, NewFeedback, Outcome
+
+
+class FeedbackSource(Protocol):
+    """Where feedback is fetched from, and told what became of it."""
+
+    @property
+    def name(self) -> str:
+        """The source's name, part of each piece's identity."""
+
+    async def fetch(self, limit: int) -> Sequence[NewFeedback]:
+        """Give at most `limit` pieces that are not yet acknowledged; each has an `id`."""
+
+    async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
+        """Tell the source what a piece came to; repeating it changes nothing."""
+
+
+class Inbox(Protocol):
+    """Feedback as we hold it, and the one job that each piece has."""
+
+    async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
+        """Store pieces and defer a job for each new one, in one transaction.
+
+        Gives (feedback id, True where it is new) for each. Raises InvalidInput where a known
+        (source, id) comes again with other content.
+        """
+
+    async def get(self, feedback_id: str) -> Feedback:
+        """Give one piece. Raises NotFound."""
+
+    async def claim(self, feedback_id: str) -> Feedback | None:
+        """Start an attempt: `processing`, attempts + 1. None where it has ended."""
+
+    async def give_back(self, feedback_id: str, error: str, delay: float) -> None:
+        """Queue it again in `delay` seconds, in one transaction with its new job."""
+
+    async def finish(self, feedback_id: str, outcome: Outcome) -> None:
+        """Record the end of a piece and the sum of its candidates' usage."""
+
+    async def revive(self, feedback_id: str) -> Feedback:
+        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
+
+
+class Agents(Protocol):
+    """The agents that learn, and their lists of skills."""
+
+    async def get(self, agent_id: str) -> Agent:
+        """Give one agent. Raises NotFound."""
+
+    async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
+        """Give all agents (of a tenant), by id."""
+
+    async def save(self, agent: Agent) -> bool:
+        """Create or change an agent; True where it is new. Raises InvalidInput on another tenant.
+
+        The list of skills is set only where the agent is new.
+        """

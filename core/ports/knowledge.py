@@ -1,0 +1,121 @@
+"""What is known: reads, search, the skill store, the author of skills, lists for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from core.models import (
+    AuthorRequest,
+    Bundle,
+    Change,
+    Feedback,
+    HistoryRecord,
+    Hit,
+    Kind,
+    KnowledgeItem,
+    RunEvent,
+    SkillArtifact,
+    SkillEdits,
+    SkillFile,
+    SkillSummary,
+)
+
+
+class Knowledge(Protocol):
+    """Reads of what is known. Every write goes through the change gate."""
+
+    async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
+        """Give an item as it stands. Raises NotFound, also where it was deleted."""
+
+    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
+        """Give the agent's decision table of that name (NFC, case folded), or None."""
+
+    async def find_same(
+        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+    ) -> KnowledgeItem | None:
+        """Give the agent's item that says exactly this (NFC, case and white space folded)."""
+
+    async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
+        """Give all versions, oldest first, with the span each was valid. Raises NotFound."""
+
+    async def list(
+        self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give all current items, newest first; without filters those of all tenants."""
+
+
+class Search(Protocol):
+    """Ranked search over everything a tenant knows."""
+
+    async def search(
+        self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+    ) -> Sequence[Hit]:
+        """Give the items most similar to `query`, best first."""
+
+    async def refresh(self, tenant_id: str) -> None:
+        """Bring the index up to what the skill store holds (skills written by others)."""
+
+
+class SkillStore(Protocol):
+    """The skill HTTP API, as far as the worker writes through it (contracts, section 5)."""
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        """Give the whole folder, or None where there is no such skill."""
+
+    async def upload(self, bundle: Bundle, tenant_id: str) -> None:
+        """Create a skill. Raises Stale where it exists."""
+
+    async def put_file(
+        self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
+    ) -> str:
+        """Write one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+
+    async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
+        """Delete one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+
+    async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
+        """Delete a skill; absent already is fine. Stale."""
+
+    async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+        """Give the tenant's skills, by name."""
+
+
+class SkillAuthor(Protocol):
+    """The model that writes or edits skills."""
+
+    async def write(
+        self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
+    ) -> SkillArtifact | SkillEdits:
+        """Write (CREATE) or edit (UPDATE); `problems` are those of the answer before.
+
+        The reply is stored under (key, ordinal). Raises ArtifactInvalid where it does not parse.
+        """
+
+
+class Reader(Protocol):
+    """Reads for entry points: lists and audit, straight from the tables."""
+
+    async def feedback(
+        self, *, status: str | None, tenant_id: str | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[Feedback], str | None]:
+        """Give feedback, newest first, and the cursor of the next page."""
+
+    async def changes(
+        self, *, status: str | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[Change], str | None]:
+        """Give changes, newest first, and the cursor of the next page."""
+
+    async def history(
+        self, *, feedback_id: str | None, limit: int, cursor: str | None
+    ) -> tuple[Sequence[HistoryRecord], str | None]:
+        """Give history records, newest first, and the cursor of the next page."""
+
+    async def history_record(self, record_id: str) -> HistoryRecord:
+        """Give one history record. Raises NotFound."""
+
+    async def events(self, feedback_id: str) -> Sequence[RunEvent]:
+        """Give the events of one piece of feedback, oldest first."""
+
+    async def counts(self) -> Mapping[str, int]:
+        """Give the number of pieces of feedback by status."""
