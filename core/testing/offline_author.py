@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from core.skill_frontmatter import split_document
 from core.skill_markdown import headings
-from core.testing.offline_text import clauses, english_name, is_korean, likeness
+from core.testing.offline_text import Cue, clauses, english_name, has, is_korean, letters, likeness
 
 _KOREAN = {
     "use": "이 작업을 수행하거나 결과를 검토할 때 사용합니다.",
@@ -46,25 +46,25 @@ def answer(data: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
     existing = data.get("existing")
     if isinstance(existing, dict):
         return "SkillEdits", _edits(text, str(existing.get("SKILL.md", "")))
-    name = str(data.get("skill_name") or english_name([text], text))
+    name = str(data.get("skill_name") or english_name(clauses(text), text))
     return "SkillArtifact", _artifact(name, text)
 
 
 def _artifact(name: str, text: str) -> dict[str, JsonValue]:
     words = _KOREAN if is_korean(text) else _ENGLISH
-    steps = _steps(text)
+    lead, steps = _lead(text), _steps(text)
     title = name.replace("-", " ").capitalize()
-    summary = " / ".join(_short(step) for step in steps[:3])
+    summary = lead or " / ".join(_short(step) for step in steps[:3])
     return {
         "name": name,
-        "description": f"{title}: {summary}. {words['use']}".replace("<", "(").replace(">", ")"),
-        "body_markdown": _body(title, steps, words),
+        "description": f"{summary}. {words['use']}".replace("<", "(").replace(">", ")"),
+        "body_markdown": _body(title, summary, steps, words),
         "additional_files": {"references/checklist.md": _checklist(steps, words)},
     }
 
 
-def _body(title: str, steps: list[str], words: dict[str, str]) -> str:
-    lines = [f"# {title}", "", f"## {words['overview']}", "", _short(steps[0]), ""]
+def _body(title: str, summary: str, steps: list[str], words: dict[str, str]) -> str:
+    lines = [f"# {title}", "", f"## {words['overview']}", "", f"{summary}.", ""]
     lines += [f"## {words['when']}", "", words["use"], "", f"## {words['steps']}", ""]
     for number, step in enumerate(steps, 1):
         lines += [f"### {words['step']} {number}", "", f"{step}", "", words["check"], ""]
@@ -94,14 +94,33 @@ def _edits(text: str, document: str) -> dict[str, JsonValue]:
     return {"edits": [{"op": "insert_section", "heading": "", "text": section}]}
 
 
+def _lead(text: str) -> str:
+    """Give the line that announces the steps, without its colon; it is no step itself."""
+    first = next(iter(clauses(text)), "")
+    return _short(first.rstrip(":： ")) if _announces(first) else ""
+
+
+def _announces(clause: str) -> bool:
+    return clause.rstrip().endswith((":", "："))
+
+
 def _steps(text: str) -> list[str]:
-    parts = [piece for clause in clauses(text) for piece in _pieces(clause)]
+    """Give what is to be done: not the line before it, nor a request to edit the skill."""
+    told = [clause for clause in clauses(text) if not _announces(clause)]
+    real = [clause for clause in told if not _asks_for_an_edit(clause)] or told
+    parts = [piece for clause in real for piece in _pieces(clause)]
     return parts or [text.strip() or "-"]
+
+
+def _asks_for_an_edit(clause: str) -> bool:
+    is_short = len(letters(clause)) <= 40
+    return is_short and has(clause, Cue.SKILL) and (has(clause, Cue.CHANGE) or has(clause, Cue.ADD))
 
 
 def _pieces(clause: str) -> list[str]:
     """Split a sentence that tells several steps at its commas."""
-    pieces = [piece.strip() for piece in clause.split(", ")]
+    head, colon, rest = clause.partition(": ")
+    pieces = [piece.strip() for piece in (rest if colon else head).split(", ")]
     return pieces if len(pieces) >= 3 else [clause]
 
 

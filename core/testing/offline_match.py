@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from core.testing.offline_rules import reason
+from core.testing.offline_reasons import STAND_IN
 from core.testing.offline_text import clauses, letters, likeness
 
 
@@ -27,7 +27,7 @@ def answer(data: dict[str, JsonValue]) -> dict[str, JsonValue]:
         parts = {str(nearest["id"]): [text.strip()]}
     return {
         "agents": [
-            {"agent_id": agent_id, "content": "\n".join(own), "intent_hint": reason("by mention")}
+            {"agent_id": agent_id, "content": "\n".join(own), "intent_hint": STAND_IN}
             for agent_id, own in parts.items()
         ]
     }

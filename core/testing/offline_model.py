@@ -20,6 +20,7 @@ from core.prompt_data import compact, read_fenced_json
 from core.testing import offline_author, offline_match
 from core.testing import offline_rules as rules
 from core.testing.chat_model import AnsweringChatModel
+from core.testing.offline_reasons import STAND_IN
 
 _DONE = ("applied", "held", "known", "attached", "prepared")
 Data = dict[str, JsonValue]
@@ -35,14 +36,13 @@ class OfflineChatModel(AnsweringChatModel):
             return _said(messages, ("MatchAnswer", offline_match.answer(data)))
         if "SkillArtifact" in tools:
             return _said(messages, offline_author.answer(data))
-        return _said(messages, _next(_view(data), _answers(messages)))
+        return _said(messages, _next(_view(data), _answers(messages), _why(messages)))
 
 
-def _next(view: rules.View, answers: Sequence[Data]) -> rules.Call | str:
-    """Give the next step of a run by what the tools answered last: a call, or closing prose."""
-    done = [str(answer["message"]) for answer in answers if answer.get("status") in _DONE]
-    if done:
-        return rules.closing(view, done)
+def _next(view: rules.View, answers: Sequence[Data], why: str) -> rules.Call | str:
+    """Give the next step of a run by what the tools answered last: a call, or the reason why."""
+    if any(answer.get("status") in _DONE for answer in answers):
+        return why
     for answer in answers:
         table = answer.get("table")
         if isinstance(table, dict):
@@ -51,7 +51,7 @@ def _next(view: rules.View, answers: Sequence[Data]) -> rules.Call | str:
             return rules.update_instead(view, str(answer["kind"]), str(answer["target_id"]))
     if answers:
         told = str(answers[0].get("message") or answers[0].get("status") or "a tool failed")
-        return rules.no_action("unclear", told)
+        return rules.no_action(view, "unclear", "failed", told)
     return rules.decide(view)
 
 
@@ -73,6 +73,13 @@ def _answers(messages: Sequence[BaseMessage]) -> list[Data]:
         if isinstance(message, ToolMessage):
             answers.insert(0, _parsed(message.text))
     return answers
+
+
+def _why(messages: Sequence[BaseMessage]) -> str:
+    """Give the reason of the last call: it says best what a finished run came to."""
+    said = [message for message in messages if isinstance(message, AIMessage)]
+    calls = said[-1].tool_calls if said else []
+    return str(calls[-1]["args"].get("reason", STAND_IN)) if calls else STAND_IN
 
 
 def _parsed(text: str) -> Data:

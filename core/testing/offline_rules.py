@@ -20,11 +20,11 @@ A SKILL or DMN_RULE is an UPDATE where a related one is like it, else a CREATE.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from core.testing.offline_reasons import REASONS, STAND_IN
 from core.testing.offline_tables import Row, edited_table, new_table, rows_of
 from core.testing.offline_text import (
     Cue,
@@ -37,7 +37,6 @@ from core.testing.offline_text import (
     says_the_same,
 )
 
-STAND_IN = "offline stand-in"
 LIKE = 0.35
 Call = tuple[str, dict[str, JsonValue]]
 
@@ -91,15 +90,15 @@ def _nothing(view: View) -> Call | None:
     text, parts = view.text, clauses(view.text)
     lesson = has(text, Cue.LESSON) or bool(rows_of(text))
     if has(text, Cue.ONE_OFF):
-        return no_action("one_off", "it is meant for this case only")
+        return no_action(view, "one_off", "once")
     if (parts and all(has(part, Cue.PRAISE) for part in parts)) and not lesson:
-        return no_action("noise", "it is praise, with nothing to do differently")
+        return no_action(view, "noise", "praise")
     lasting = any(word in text for word in ("앞으로", "항상", "반드시", "always", "never", "must"))
     if has(text, Cue.RETRY) and not lasting and not rows_of(text):
-        return no_action("noise", "it asks for another try, or reports a passing error")
+        return no_action(view, "noise", "retry")
     only_questions = bool(parts) and all(part.rstrip().endswith("?") for part in parts)
     if len(letters(text)) < 6 or ((only_questions or has(text, Cue.VAGUE)) and not lesson):
-        return no_action("unclear", "it does not say what to do differently")
+        return no_action(view, "unclear", "unclear")
     return None
 
 
@@ -109,7 +108,7 @@ def _deleted(view: View) -> Call | None:
     kinds = [kind for cue, kind in _NAMED.items() if has(view.text, cue)]
     hit = view.best(*kinds, at_least=0.25) if kinds else None
     hit = hit or view.best("MEMORY", "DMN_RULE", "SKILL", at_least=0.25)
-    return _on(hit, "DELETE", reason("the feedback withdraws it")) if hit else None
+    return _on(hit, "DELETE", reason(view, "withdrawn")) if hit else None
 
 
 def _known(view: View) -> Call | None:
@@ -117,13 +116,13 @@ def _known(view: View) -> Call | None:
     names_it = skill is not None and has(view.text, Cue.EXISTING) and has(view.text, Cue.SKILL)
     if skill is not None and (names_it or skill.like(view.text) >= 0.75):
         if not skill.on_agent:
-            why = reason("an existing skill states it, and the agent does not have it yet")
+            why = reason(view, "attach")
             return "attach_skills_to_agent", {"skill_ids": skill.id, "reason": why}
         if not has(view.text, Cue.CHANGE):
-            return no_action("duplicate", f"the agent's skill {skill.name} states it")
+            return no_action(view, "duplicate", "known", f"SKILL {skill.id}")
     for hit in view.related:
         if hit.is_own and hit.kind != "SKILL" and says_the_same(view.text, hit.excerpt):
-            return no_action("duplicate", f"{hit.kind} {hit.id} says it already")
+            return no_action(view, "duplicate", "known", f"{hit.kind} {hit.id}")
     return None
 
 
@@ -132,10 +131,10 @@ def _procedure(view: View, cue: Cue) -> Call | None:
         return None
     skill = view.best("SKILL", at_least=0.25 if has(view.text, Cue.ADD) else LIKE)
     if skill is not None:
-        why = reason("a related skill exists and covers the same subject")
+        why = reason(view, "near_skill", skill.id)
         return _on(skill, "UPDATE", why, merge_mode="EXTEND", relationship="EXTENDS")
-    name = english_name((view.text, view.task), view.text)
-    why = reason("it describes a procedure, and no related skill is known")
+    name = english_name([*clauses(view.text), view.task], view.text)
+    why = reason(view, "new_skill")
     return "commit_to_skill", {"operation": "CREATE", "skill_id": name, "reason": why}
 
 
@@ -146,7 +145,7 @@ def _rule(view: View, *, number: bool) -> Call | None:
     hit = _same_subject(view, rows[0])
     if hit is not None:
         return "get_knowledge_detail", {"knowledge_type": "DMN_RULE", "knowledge_id": hit.id}
-    why = reason("it states an outcome for a condition, and no related rule is known")
+    why = reason(view, "new_rule")
     return "commit_to_dmn_rule", {"operation": "CREATE", "rule": new_table(rows), "reason": why}
 
 
@@ -163,7 +162,7 @@ def _same_subject(view: View, row: Row) -> Related | None:
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
     """Give the UPDATE of a rule whose table was read."""
     edits = edited_table(rows_of(view.text), table, view.text)
-    why = reason("a related rule decides on the same subject")
+    why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
     return "commit_to_dmn_rule", args | {"merge_mode": "REFINE", "reason": why}
 
@@ -171,10 +170,10 @@ def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
 def _memory(view: View) -> Call:
     hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else None
     if hit is not None:
-        why = reason("it replaces what is known of the same subject")
+        why = reason(view, "near_memory", hit.id)
         more = {"merge_mode": "REPLACE", "relationship": "SUPERSEDES"}
         return _on(hit, "UPDATE", why, content=view.text.strip(), **more)
-    why = reason("it states a fact, a preference or a guideline; no hit is about it")
+    why = reason(view, "new_memory")
     args: dict[str, JsonValue] = {"operation": "CREATE", "content": view.text.strip()}
     return "commit_to_memory", args | {"reason": why}
 
@@ -185,27 +184,18 @@ def update_instead(view: View, kind: str, item_id: str) -> Call:
         return "get_knowledge_detail", {"knowledge_type": kind, "knowledge_id": item_id}
     hit = Related(item_id, kind, item_id, "", is_own=True, on_agent=True)
     extra: dict[str, JsonValue] = {"content": view.text.strip()} if kind == "MEMORY" else {}
-    return _on(hit, "UPDATE", reason("an item of that name exists"), merge_mode="EXTEND", **extra)
+    return _on(hit, "UPDATE", reason(view, "taken", item_id), merge_mode="EXTEND", **extra)
 
 
-def no_action(category: str, why: str) -> Call:
+def no_action(view: View, category: str, why: str, about: str = "") -> Call:
     """End the run with nothing learnt."""
-    return "no_action", {"category": category, "reason": reason(why)}
+    return "no_action", {"category": category, "reason": reason(view, why, about)}
 
 
-def closing(view: View, receipts: Sequence[str]) -> str:
-    """Give the sentence that ends a run."""
-    done = "; ".join(receipts)
-    return (
-        f"반영했습니다 ({STAND_IN}): {done}"
-        if is_korean(view.text)
-        else f"Done ({STAND_IN}): {done}"
-    )
-
-
-def reason(text: str) -> str:
-    """Say why, and that no language model has judged it."""
-    return f"[{STAND_IN}, by rule of thumb] {text}"
+def reason(view: View, why: str, about: str = "") -> str:
+    """Say why in the user's language, and that no language model has judged it."""
+    text = REASONS[why][1 if is_korean(view.text) else 0]
+    return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
 
 
 _NAMED = {Cue.RULE: "DMN_RULE", Cue.SKILL: "SKILL"}

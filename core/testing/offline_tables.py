@@ -41,6 +41,10 @@ _IF_KOREAN = re.compile(
 _IF_ENGLISH = re.compile(
     r"\bif\s+(?P<case>[^,]{2,80}?)(?:,\s*(?:then\s+)?|\s+then\s+)(?P<outcome>.+)$", re.IGNORECASE
 )
+_IS_KOREAN = re.compile(r"^(?P<subject>[\w ]{1,30}?)[이가]\s(?P<value>\S.*)$")
+_IS_ENGLISH = re.compile(
+    r"^(?:the |an? )?(?P<subject>[\w ]{1,30}?) (?:is|are) (?P<value>.+)$", re.I
+)
 _AFTER = re.compile(
     r"^(?:으면|면|하면|이면|어서면|가면|할|하는|한|일|인|은|는|의)?\s*"
     r"(?:경우|때)?(?:에는|에|엔|는)?[,\s]*(?:then\s+)?",
@@ -106,9 +110,11 @@ def _if_then(clause: str) -> Row | None:
     found = _IF_KOREAN.match(clause) or _IF_ENGLISH.search(clause)
     if found is None:
         return None
-    subject = "조건" if is_korean(clause) else "case"
     case, outcome = found["case"].strip(), found["outcome"].strip(" .")
-    return Row(subject, _literal(case), outcome, clause, is_number=False)
+    named = _IS_KOREAN.match(case) or _IS_ENGLISH.match(case)
+    subject = named["subject"] if named else "조건" if is_korean(clause) else "case"
+    test = _literal(named["value"] if named else case)
+    return Row(subject, test, outcome, clause, is_number=False)
 
 
 def _subject(before: str) -> str:

@@ -143,13 +143,13 @@ def says_the_same(text: str, known: str) -> bool:
 
 
 def english_name(texts: Iterable[str], fallback: str) -> str:
-    """Give a hyphen-case name from the English words of the texts, else from a hash."""
+    """Give a hyphen-case name from the first texts' English words, else from a hash."""
     kept: dict[str, None] = {}
     for text in texts:
         found = (word for word in _ENGLISH.findall(text.casefold()) if word not in _STOPWORDS)
         kept |= dict.fromkeys(found)
-    if len(kept) >= 2:
-        return "-".join(list(kept)[:NAME_WORDS])[:64].strip("-")
+        if len(kept) >= 2:
+            return "-".join(list(kept)[:NAME_WORDS])[:64].strip("-")
     return f"skill-{hashlib.sha256(fallback.encode()).hexdigest()[:6]}"
 
 

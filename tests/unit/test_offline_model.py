@@ -20,7 +20,7 @@ from core.models import (
 )
 from core.react_agent import process_feedback_with_react
 from core.testing.offline_model import OfflineChatModel
-from core.testing.offline_rules import STAND_IN
+from core.testing.offline_reasons import STAND_IN
 from core.testing.offline_tables import amount, rows_of
 from tests.support.react import AGENT, CANDIDATE, FEEDBACK, Bench, FixedSearch, item_change
 
@@ -133,9 +133,11 @@ async def test_nothing_to_learn_is_said_with_its_category(text: str, category: s
 async def test_each_lesson_goes_to_its_store(
     text: str, hits: list[Hit], expected: tuple[str, str]
 ) -> None:
-    status, asked = await Case(text, hits).run()
+    case = Case(text, hits)
+    status, asked = await case.run()
     assert asked == [expected]
     assert status is VerdictStatus.COMPLETED
+    assert STAND_IN in case.verdict.reason
 
 
 @pytest.mark.parametrize(
@@ -228,3 +230,19 @@ async def test_the_same_messages_get_the_same_answer() -> None:
     assert await one.run() == await two.run()
     assert one.verdict == two.verdict
     assert one.verdict.usage.input_tokens > 0
+
+
+def test_a_case_names_its_subject_where_it_can() -> None:
+    rows = rows_of("배송지가 제주이면 배송비는 3000원입니다. 배송지가 도서산간이면 5000원입니다.")
+    assert [(row.subject, row.test) for row in rows] == [
+        ("배송지", '"제주"'),
+        ("배송지", '"도서산간"'),
+    ]
+
+
+async def test_a_reason_is_in_the_user_s_language() -> None:
+    korean, english = Case("고마워요! 정말 좋았어요"), Case("Thank you, great job!")
+    await korean.run()
+    await english.run()
+    assert "칭찬" in korean.verdict.reason
+    assert "praise" in english.verdict.reason

@@ -1,0 +1,50 @@
+"""The reasons that the offline model gives, in English and Korean."""
+
+from __future__ import annotations
+
+STAND_IN = "offline stand-in"
+
+REASONS: dict[str, tuple[str, str]] = {
+    "once": ("it is meant for this case only", "이번 건에만 해당하는 요청입니다"),
+    "praise": ("it is praise, with nothing to do differently", "칭찬이며 달리 할 일이 없습니다"),
+    "retry": (
+        "it asks for another try, or reports a passing error",
+        "다시 해 달라는 말이거나 지나가는 오류입니다",
+    ),
+    "unclear": (
+        "it does not say what to do differently",
+        "무엇을 달리 해야 하는지 말하지 않습니다",
+    ),
+    "withdrawn": ("the feedback withdraws it", "피드백이 이 내용을 거두어들입니다"),
+    "attach": (
+        "an existing skill states it, and the agent does not have it yet",
+        "기존 스킬이 이미 다루는 내용인데 이 에이전트에게는 아직 없습니다",
+    ),
+    "known": ("it is known already", "이미 아는 내용입니다"),
+    "near_skill": (
+        "it adds to a procedure that a related skill covers",
+        "관련 스킬이 다루는 절차에 더할 내용입니다",
+    ),
+    "new_skill": (
+        "it describes a procedure, and no related skill is known",
+        "절차를 설명하며 관련된 스킬이 없습니다",
+    ),
+    "new_rule": (
+        "it states an outcome for a condition, and no related rule is known",
+        "조건에 따른 결과를 말하며 관련된 규칙이 없습니다",
+    ),
+    "near_rule": (
+        "a known rule decides on the same subject",
+        "이미 아는 규칙이 같은 대상을 판단합니다",
+    ),
+    "near_memory": (
+        "it replaces what is known of the same subject",
+        "같은 대상에 대해 알던 내용을 대신합니다",
+    ),
+    "new_memory": (
+        "it states a fact, a preference or a guideline, and no hit is about it",
+        "사실, 선호 또는 지침이며 이에 관해 아는 것이 없습니다",
+    ),
+    "taken": ("an item of that name exists", "같은 이름의 항목이 있습니다"),
+    "failed": ("a tool could not do it", "도구가 이를 해내지 못했습니다"),
+}
