@@ -5,11 +5,11 @@
     SkillWorkerError
      ├─ ConfigurationError       configuration  a setting is missing or wrong
      ├─ InvalidInput             invalid        what was given breaks a rule
-     │   ├─ ArtifactInvalid      invalid        a model-written skill breaks rules (told to the author)
+     │   ├─ ArtifactInvalid      invalid        a skill as written by a model breaks rules
      │   ├─ BundleInvalid        invalid        a skill folder or zip breaks a rule
      │   └─ RuleInvalid          invalid        a decision table breaks a rule
      ├─ NotFound                 not_found      the thing asked for does not exist
-     ├─ Refused                  refused        a well-formed change may not be made (told to the model)
+     ├─ Refused                  refused        a well-formed change may not be made as asked
      │   └─ AlreadyExists        refused        a CREATE under a name that is taken
      ├─ Stale                    stale          the target moved since the change was prepared
      ├─ KeyReused                invalid        one idempotency key, two different requests

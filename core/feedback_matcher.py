@@ -16,6 +16,7 @@ from core.models.base import Model
 from core.ports import Replies
 from core.prompt_data import compact, fenced_json
 from core.react_prompt import abridged, agent_data, feedback_data
+from core.reply_keys import matching_prefix
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ async def match_feedback_to_agents(
     """
     if len(agents) == 1:
         return _result([(agents[0], LearningCandidate(content=feedback.content))])
-    key = f"match:{feedback.id}:{feedback.generation}"
+    key = f"{matching_prefix(feedback.id)}{feedback.generation}"
     messages = _question(feedback, agents, task_description, events)
     problem = ""
     for ordinal in range(deps.max_rounds):

@@ -15,6 +15,7 @@ from core.models import (
     Candidate,
     Feedback,
     FeedbackStatus,
+    NewFeedback,
     Outcome,
     RunEvent,
     Verdict,
@@ -68,10 +69,24 @@ class PollingDeps:
 async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: PollingDeps) -> int:
     """Move what a source has into the inbox, each new piece with its job; gives their number."""
     pieces = await source.fetch(limit)
-    if not pieces:
-        return 0
-    stored = await deps.inbox.add(source.name, pieces)
+    try:
+        return await _store(source, pieces, deps)
+    except InvalidInput:
+        # One piece that cannot be stored must not keep the others out.
+        return sum([await _store_one(source, piece, deps) for piece in pieces])
+
+
+async def _store(source: FeedbackSource, pieces: Sequence[NewFeedback], deps: PollingDeps) -> int:
+    stored = await deps.inbox.add(source.name, pieces) if pieces else ()
     return sum(new for _, new in stored)
+
+
+async def _store_one(source: FeedbackSource, piece: NewFeedback, deps: PollingDeps) -> int:
+    try:
+        return await _store(source, [piece], deps)
+    except InvalidInput as error:
+        log.warning("feedback.refused", source=source.name, source_id=piece.id, error=error.message)
+        return 0
 
 
 async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import structlog
 from langchain_core.messages import HumanMessage
 from pydantic import JsonValue
 
+from core.errors import SkillApiDown
 from core.models import Agent, Feedback, Hit, Kind, Receipt
 from core.prompt_data import compact, fenced_json, shorten
 from core.react_deps import RunDeps
 from core.react_tools import QUERY_CHARS, hit_data
+
+log = structlog.get_logger(__name__)
 
 EVENTS = 20
 EVENT_CHARS = 500
@@ -30,7 +34,7 @@ async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage
     """Gather what the run starts from. Raises DependencyDown."""
     shared, candidate = deps.shared, deps.candidate
     tenant_id = deps.feedback.tenant_id
-    await shared.search.refresh(tenant_id)
+    await _refresh(deps)
     hits = await shared.search.search(
         shorten(candidate.content, QUERY_CHARS),
         tenant_id=tenant_id,
@@ -51,6 +55,14 @@ async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage
     }
     text = f"Decide what this agent should learn, by tool calls.\n\n{fenced_json(data)}"
     return HumanMessage(text, id="first")
+
+
+async def _refresh(deps: RunDeps) -> None:
+    """Look at skills written by others; what needs no skill goes on without the skill API."""
+    try:
+        await deps.shared.search.refresh(deps.feedback.tenant_id)
+    except SkillApiDown as error:
+        log.warning("search.stale", error=error.message)
 
 
 def feedback_data(feedback: Feedback, content: str) -> JsonValue:

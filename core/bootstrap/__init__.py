@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from core.app import App
-from core.bootstrap.learning import build_gate, build_learning, chat_model
+from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
 from core.bootstrap.stores import (
     build_stores,
     database,
@@ -48,9 +48,10 @@ async def open_app(
     `chat` is a model to use instead of the one that settings name. What is embedded is started
     here, and stopped by the last process to leave. Raises ConfigurationError, DatabaseDown.
     """
-    if model and chat is None:
-        chat = chat_model(settings, offline=offline)
     async with AsyncExitStack() as stack:
+        if model and chat is None:
+            chat = chat_model(settings, offline=offline)
+            stack.push_async_callback(close_chat_model, chat)
         conninfo = stack.enter_context(database(settings))
         if settings.database_url is None:
             await migrations.migrate(conninfo)

@@ -41,6 +41,13 @@ def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
     )
 
 
+async def close_chat_model(chat: BaseChatModel) -> None:
+    """Close the model's connections."""
+    from core import llm
+
+    await llm.close_chat_model(chat)
+
+
 def build_gate(
     settings: Settings, stores: Stores, chat: BaseChatModel | None, *, dry_run: bool
 ) -> ChangeGate:

@@ -15,6 +15,7 @@ class NoAuthor:
         self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
     ) -> SkillArtifact | SkillEdits:
         """Raise ConfigurationError: this process has no model."""
+        del request, key, ordinal, problems
         raise ConfigurationError(
             "a skill cannot be written without a model",
             hint="pass a skill_artifact, or set LLM_MODEL",

@@ -67,9 +67,7 @@ class SkillEdit(Model):
     description; `put_file` adds or replaces the file at `path`; `delete_file` deletes it.
     """
 
-    op: Literal[
-        "replace_section", "insert_section", "set_description", "put_file", "delete_file"
-    ]
+    op: Literal["replace_section", "insert_section", "set_description", "put_file", "delete_file"]
     heading: str = Field(default="", description="the heading's text without '#', as shown")
     path: str = Field(default="", description="file of the skill; SKILL.md when left out")
     text: str = Field(default="", description="Markdown, file text, or the description")

@@ -179,3 +179,12 @@ def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
     assert [policy.delay(n, None) for n in (1, 2, 3, 4)] == [2, 4, 8, 10]
     assert policy.delay(1, 30) == 30
     assert RetryPolicy(5, base=2, longest=10, jitter=lambda: 0.0).delay(1, None) == 1
+
+
+async def test_one_piece_that_cannot_be_stored_does_not_keep_the_others_out() -> None:
+    bad = NewFeedback(id="1", tenant_id="t", agent_ids=("clerk",), content="NUL \0")
+    good = NewFeedback(id="2", tenant_id="t", agent_ids=("clerk",), content="고마워요")
+    source = ListSource([bad, good])
+    worker = MemoryWorker(sources={"list": source})
+    assert await fetch_feedback_task(source, limit=10, deps=worker.deps) == 1
+    assert [feedback.source_id for feedback in worker.inbox.feedback.values()] == ["2"]

@@ -1,0 +1,105 @@
+"""Services end when told, leave nothing running, and a killed one harms nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="skill-worker-sig-") as path:
+        yield Path(path)
+
+
+def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start one command in a home of its own."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "core", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home,
+        env=environment | {"SKILL_WORKER_HOME": str(home)},
+    )
+
+
+def wait_for(process: subprocess.Popen[str], text: str) -> str:
+    """Read stderr until a line holds `text`; give that line."""
+    assert process.stderr
+    for line in process.stderr:
+        if text in line:
+            return line
+    raise AssertionError(f"ended without saying {text!r}")
+
+
+def postgres_of(home: Path) -> list[str]:
+    """Give the PostgreSQL processes whose data is under this home."""
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in listed.stdout.splitlines() if f"{home}/postgres" in line]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals) -> None:
+    worker = start(home, "run", "--offline")
+    wait_for(worker, "Waiting for feedback")
+    worker.send_signal(number)
+    _, err = worker.communicate(timeout=30)
+    assert worker.returncode == 0, err
+    assert "Traceback" not in err
+    assert postgres_of(home) == []
+
+
+def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
+    worker = start(home, "run", "--offline")
+    wait_for(worker, "Waiting for feedback")
+    worker.kill()
+    worker.communicate(timeout=30)
+    following = start(home, "agents", "list", "--json")
+    out, err = following.communicate(timeout=60)
+    assert following.returncode == 0, err
+    assert json.loads(out) == {"items": [], "next": None}
+    assert postgres_of(home) == []
+
+
+def test_the_skill_server_serves_until_it_is_told(home: Path) -> None:
+    server = start(home, "serve", "skills", "--port", "0")
+    url = json.loads(wait_for(server, "server.started"))["url"]
+    with urllib.request.urlopen(f"{url}/health", timeout=10) as response:
+        assert json.load(response)["status"] == "ok"
+    server.send_signal(signal.SIGTERM)
+    _, err = server.communicate(timeout=30)
+    assert server.returncode == 0, err
+    assert "Traceback" not in err
+
+
+def test_a_demo_that_is_interrupted_leaves_nothing(home: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(home)}
+    demo = subprocess.Popen(
+        [sys.executable, "-m", "core", "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home,
+        env=environment,
+    )
+    wait_for(demo, "Starting PostgreSQL")
+    demo.send_signal(signal.SIGTERM)
+    demo.send_signal(signal.SIGTERM)
+    _, err = demo.communicate(timeout=60)
+    assert demo.returncode != 0 or "Ending the demo" in err
+    assert "Traceback" not in err
+    assert list(home.glob("skill-worker-demo-*")) == []
+    assert postgres_of(home) == []
