@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import servers
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -45,12 +47,6 @@ def wait_for(process: subprocess.Popen[str], text: str) -> str:
     raise AssertionError(f"ended without saying {text!r}")
 
 
-def postgres_of(home: Path) -> list[str]:
-    """Give the PostgreSQL processes whose data is under this home."""
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in listed.stdout.splitlines() if f"{home}/postgres" in line]
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals) -> None:
     worker = start(home, "run", "--offline")
@@ -59,7 +55,7 @@ def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals
     _, err = worker.communicate(timeout=30)
     assert worker.returncode == 0, err
     assert "Traceback" not in err
-    assert postgres_of(home) == []
+    assert servers(home) == []
 
 
 def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
@@ -71,7 +67,7 @@ def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
     out, err = following.communicate(timeout=60)
     assert following.returncode == 0, err
     assert json.loads(out) == {"items": [], "next": None}
-    assert postgres_of(home) == []
+    assert servers(home) == []
 
 
 def test_the_skill_server_serves_until_it_is_told(home: Path) -> None:
@@ -102,4 +98,4 @@ def test_a_demo_that_is_interrupted_leaves_nothing(home: Path) -> None:
     assert demo.returncode != 0 or "Ending the demo" in err
     assert "Traceback" not in err
     assert list(home.glob("skill-worker-demo-*")) == []
-    assert postgres_of(home) == []
+    assert servers(home) == []

@@ -1,0 +1,70 @@
+"""Taking feedback in: in batches where all is well, line by line where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.cli.feedback_add import Report, take_in
+from core.feedback_input import Line, Problem
+from core.models import Agent, NewFeedback
+from core.testing.agents import MemoryAgents
+from core.testing.inbox import MemoryInbox
+
+AGENTS = (Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="other", name="B"))
+
+
+def _line(number: int, content: str = "x", *, id: str | None = None, agent: str = "a") -> Line:
+    piece = NewFeedback(id=id, tenant_id="t", agent_ids=(agent,), content=content)
+    return Line(number=number, size=10, piece=piece)
+
+
+async def _take_in(inbox: MemoryInbox, entries: Sequence[Line | Problem]) -> Report:
+    return await take_in(inbox, MemoryAgents(AGENTS), entries, lambda _: None)
+
+
+async def test_good_lines_are_stored_and_bad_ones_named_in_order() -> None:
+    inbox = MemoryInbox()
+    report = await _take_in(
+        inbox,
+        [
+            _line(1),
+            Problem(line=2, reason="it is no JSON"),
+            _line(3, agent="nobody"),
+            _line(4, agent="b"),
+            _line(5),
+        ],
+    )
+    assert [line.line for line in report.added] == [1, 5]
+    assert [(problem.line, problem.reason) for problem in report.problems] == [
+        (2, "it is no JSON"),
+        (3, "there is no agent 'nobody'"),
+        (4, "agent 'b' does not belong to tenant 't'"),
+    ]
+    assert len(inbox.feedback) == len(inbox.jobs) == 2
+
+
+async def test_one_line_that_contradicts_a_known_one_keeps_no_other_out() -> None:
+    inbox = MemoryInbox()
+    report = await _take_in(
+        inbox, [_line(1, id="1"), _line(2, "other", id="1"), _line(3, id="3"), _line(4, id="1")]
+    )
+    assert [(line.line, line.new) for line in report.added] == [(1, True), (3, True), (4, False)]
+    assert [problem.line for problem in report.problems] == [2]
+
+
+async def test_the_same_file_twice_adds_nothing() -> None:
+    inbox = MemoryInbox()
+    first = await _take_in(inbox, [_line(1, id="1"), _line(2, id="2")])
+    second = await _take_in(inbox, [_line(1, id="1"), _line(2, id="2")])
+    assert [line.id for line in second.added] == [line.id for line in first.added]
+    assert not any(line.new for line in second.added)
+    assert len(inbox.feedback) == 2
+
+
+async def test_a_long_file_goes_in_by_batches_and_tells_how_far_it_is() -> None:
+    inbox = MemoryInbox()
+    sizes: list[int] = []
+    entries = (_line(number) for number in range(1, 1202))
+    report = await take_in(inbox, MemoryAgents(AGENTS), entries, sizes.append)
+    assert len(report.added) == 1201
+    assert sizes == [5000, 5000, 2010]
