@@ -13,8 +13,8 @@ from core.testing.inbox import MemoryInbox
 AGENTS = (Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="other", name="B"))
 
 
-def _line(number: int, content: str = "x", *, id: str | None = None, agent: str = "a") -> Line:
-    piece = NewFeedback(id=id, tenant_id="t", agent_ids=(agent,), content=content)
+def _line(number: int, content: str = "x", *, key: str | None = None, agent: str = "a") -> Line:
+    piece = NewFeedback(id=key, tenant_id="t", agent_ids=(agent,), content=content)
     return Line(number=number, size=10, piece=piece)
 
 
@@ -46,7 +46,7 @@ async def test_good_lines_are_stored_and_bad_ones_named_in_order() -> None:
 async def test_one_line_that_contradicts_a_known_one_keeps_no_other_out() -> None:
     inbox = MemoryInbox()
     report = await _take_in(
-        inbox, [_line(1, id="1"), _line(2, "other", id="1"), _line(3, id="3"), _line(4, id="1")]
+        inbox, [_line(1, key="1"), _line(2, "other", key="1"), _line(3, key="3"), _line(4, key="1")]
     )
     assert [(line.line, line.new) for line in report.added] == [(1, True), (3, True), (4, False)]
     assert [problem.line for problem in report.problems] == [2]
@@ -54,8 +54,8 @@ async def test_one_line_that_contradicts_a_known_one_keeps_no_other_out() -> Non
 
 async def test_the_same_file_twice_adds_nothing() -> None:
     inbox = MemoryInbox()
-    first = await _take_in(inbox, [_line(1, id="1"), _line(2, id="2")])
-    second = await _take_in(inbox, [_line(1, id="1"), _line(2, id="2")])
+    first = await _take_in(inbox, [_line(1, key="1"), _line(2, key="2")])
+    second = await _take_in(inbox, [_line(1, key="1"), _line(2, key="2")])
     assert [line.id for line in second.added] == [line.id for line in first.added]
     assert not any(line.new for line in second.added)
     assert len(inbox.feedback) == 2
