@@ -126,6 +126,7 @@ def _matched(answer: MatchAnswer, agents: Sequence[Agent]) -> MatchResult:
 
 def _result(parts: Sequence[tuple[Agent, LearningCandidate]]) -> MatchResult:
     return MatchResult(
+        reason=answer.nothing_reason,
         agent_feedbacks=tuple(
             AgentFeedback(agent_id=agent.id, agent_name=agent.name, learning_candidate=candidate)
             for agent, candidate in parts

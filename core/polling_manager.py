@@ -129,13 +129,24 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
     """
     _check(feedback, deps.max_chars)
     agents = {agent.id: agent for agent in await _agents(feedback, deps)}
-    candidates = await deps.runs.candidates(feedback.id)
-    if not candidates:
-        matched = await match_feedback_to_agents(
-            feedback, list(agents.values()), feedback.task, feedback.events, deps=deps.matching
-        )
-        candidates = await deps.runs.save_candidates(feedback, matched.agent_feedbacks)
+    candidates = await _candidates(feedback, list(agents.values()), deps)
     return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
+
+
+async def _candidates(
+    feedback: Feedback, agents: list[Agent], deps: PollingDeps
+) -> Sequence[Candidate]:
+    """Give the candidates: those stored, or what the matcher answers now."""
+    stored = await deps.runs.candidates(feedback.id)
+    if stored:
+        return stored
+    matched = await match_feedback_to_agents(
+        feedback, agents, feedback.task, feedback.events, deps=deps.matching
+    )
+    parts = matched.agent_feedbacks
+    agent_ids = ", ".join(part.agent_id for part in parts)
+    await _tell(feedback, "feedback.matched", deps, agents=agent_ids, reason=matched.reason)
+    return await deps.runs.save_candidates(feedback, parts)
 
 
 async def _run(

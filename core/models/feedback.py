@@ -110,9 +110,10 @@ class AgentFeedback(Model):
 
 
 class MatchResult(Model):
-    """The answer of `match_feedback_to_agents`."""
+    """The answer of `match_feedback_to_agents`; `reason` says why there is nothing for anyone."""
 
     agent_feedbacks: tuple[AgentFeedback, ...]
+    reason: str = ""
 
 
 class VerdictStatus(StrEnum):
