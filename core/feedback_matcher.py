@@ -121,14 +121,14 @@ def _matched(answer: MatchAnswer, agents: Sequence[Agent]) -> MatchResult:
                 content="\n".join(part.content for part in own), intent_hint=own[0].intent_hint
             )
             parts.append((agent, candidate))
-    return _result(parts)
+    return _result(parts, answer.nothing_reason)
 
 
-def _result(parts: Sequence[tuple[Agent, LearningCandidate]]) -> MatchResult:
+def _result(parts: Sequence[tuple[Agent, LearningCandidate]], reason: str = "") -> MatchResult:
     return MatchResult(
-        reason=answer.nothing_reason,
+        reason=reason,
         agent_feedbacks=tuple(
             AgentFeedback(agent_id=agent.id, agent_name=agent.name, learning_candidate=candidate)
             for agent, candidate in parts
-        )
+        ),
     )
