@@ -98,12 +98,17 @@ def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None
     receipts = tuple(receipts_of(messages))
     usage = sum((usage_of(message) for message in ai_messages(messages)), spent)
     if failure is None and not has_outcome(receipts):
-        failure = NoCommit("the model kept answering in prose instead of calling a tool")
+        failure = NoCommit(_no_commit(receipts))
     if failure is not None:
         status, reason = VerdictStatus.FAILED, f"{failure.kind}: {failure.message}"
     else:
         status, reason = _status(receipts), _reason(messages, receipts)
     return Verdict(status=status, reason=reason, receipts=receipts, usage=usage)
+
+
+def _no_commit(receipts: Sequence[Receipt]) -> str:
+    said = "the model kept answering in prose instead of calling a tool"
+    return f"{said}; its last attempt: {receipts[-1].message}" if receipts else said
 
 
 def _status(receipts: Sequence[Receipt]) -> VerdictStatus:
