@@ -17,9 +17,12 @@
      │   ├─ NoCommit             no_commit      it kept answering in prose
      │   └─ IterationsExhausted  iterations     it used up its model calls
      ├─ LeaseLost                lease_lost     another worker has taken the work over
+     ├─ PodCallFailed            pod            a tool of the sandbox answered with an error
+     ├─ StepFailed               skill_creator  a step of building a skill in a pod failed for good
      └─ DependencyDown           dependency     something outside does not answer      (retryable)
          ├─ DatabaseDown         database       PostgreSQL
          ├─ SkillApiDown         skill_api      the skill HTTP API
+         ├─ McpDown              mcp            an MCP server
          ├─ ModelDown            model          the language model
          └─ TargetBusy           busy           another change holds the target
 
@@ -132,6 +135,18 @@ class LeaseLost(SkillWorkerError):
     kind = "lease_lost"
 
 
+class PodCallFailed(SkillWorkerError):
+    """A tool of the computer-use server answered with an error."""
+
+    kind = "pod"
+
+
+class StepFailed(SkillWorkerError):
+    """A step of building a skill in a pod failed for good; the message begins with its name."""
+
+    kind = "skill_creator"
+
+
 class DependencyDown(SkillWorkerError):
     """Something outside does not answer; `retry_after` is in seconds where it said so."""
 
@@ -153,6 +168,12 @@ class SkillApiDown(DependencyDown):
     """The skill HTTP API does not answer, or says that it cannot now."""
 
     kind = "skill_api"
+
+
+class McpDown(DependencyDown):
+    """An MCP server does not answer, or its session is gone."""
+
+    kind = "mcp"
 
 
 class ModelDown(DependencyDown):

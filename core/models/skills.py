@@ -99,3 +99,11 @@ class AuthorRequest(Model):
     relationship_analysis: str = ""
     existing: Bundle | None = None
     related: tuple[RelatedSkill, ...] = ()
+
+
+class ShellResult(Model):
+    """What a shell command came to; `exit_code` is None where the server does not tell."""
+
+    exit_code: int | None
+    stdout: str = ""
+    stderr: str = ""

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from core.ports.changes import ChangeLog, Committer, Gate, Settlement
 from core.ports.intake import Agents, FeedbackSource, Inbox
 from core.ports.knowledge import Knowledge, Reader, Search, SkillAuthor, SkillStore
+from core.ports.pods import Pod, Pods, SkillDocuments
 from core.ports.runs import Journal, Replies, Runs
 
 NewId = Callable[[], str]
@@ -24,12 +25,15 @@ __all__ = [
     "Journal",
     "Knowledge",
     "NewId",
+    "Pod",
+    "Pods",
     "Reader",
     "Replies",
     "Runs",
     "Search",
     "Settlement",
     "SkillAuthor",
+    "SkillDocuments",
     "SkillStore",
     "Sleep",
 ]
