@@ -15,7 +15,7 @@ from core.models import Agent, AgentFeedback, Feedback, LearningCandidate, Match
 from core.models.base import Model
 from core.ports import Replies
 from core.prompt_data import compact, fenced_json
-from core.react_prompt import abridged, agent_data, feedback_data
+from core.react.prompt import abridged, agent_data, feedback_data
 from core.reply_keys import matching_prefix
 
 

@@ -22,8 +22,8 @@ from core.models import (
     VerdictStatus,
 )
 from core.ports import Agents, FeedbackSource, Inbox, Journal, Runs
+from core.react.deps import ReactDeps
 from core.react_agent import process_feedback_with_react
-from core.react_deps import ReactDeps
 
 log = structlog.get_logger(__name__)
 

@@ -22,11 +22,11 @@ from core.models import (
     VerdictStatus,
 )
 from core.prompt_data import shorten
-from core.react_deps import ReactDeps, RunDeps
-from core.react_events import run_finished, run_started
-from core.react_loop import ReactLoop
-from core.react_messages import ai_messages, has_outcome, receipts_of
-from core.react_prompt import first_message
+from core.react.deps import ReactDeps, RunDeps
+from core.react.events import run_finished, run_started
+from core.react.loop import ReactLoop
+from core.react.messages import ai_messages, has_outcome, receipts_of
+from core.react.prompt import first_message
 from core.react_tools import create_react_tools
 
 Graph = CompiledStateGraph[AgentState[None], None, AgentState[None], AgentState[None]]

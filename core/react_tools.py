@@ -12,7 +12,6 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
-from core import react_tool_args as given
 from core.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
 from core.knowledge_conflicts import compare
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
@@ -24,10 +23,11 @@ from core.llm import ToolSchema, prompt_sections, tool_schema
 from core.models import Hit, Kind, Operation, Receipt, ReceiptStatus, SubmitContext
 from core.models.base import Model
 from core.prompt_data import compact, shorten
-from core.react_deps import RunDeps
-from core.react_details import known_texts, read_detail
-from core.react_events import tool_called
-from core.react_messages import call_key
+from core.react import tool_args as given
+from core.react.deps import RunDeps
+from core.react.details import known_texts, read_detail
+from core.react.events import tool_called
+from core.react.messages import call_key
 
 Answer = Receipt | JsonValue
 A = TypeVar("A", bound=Model)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from core.polling_manager import PollingDeps
-    from core.react_deps import ReactDeps
+    from core.react.deps import ReactDeps
 
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
@@ -115,7 +115,7 @@ def _react(
     from langgraph.checkpoint.memory import InMemorySaver
 
     from core.postgres.saver import postgres_saver
-    from core.react_deps import ReactDeps
+    from core.react.deps import ReactDeps
 
     return ReactDeps(
         model=chat,

@@ -31,7 +31,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Add an agent, or change one that is there."""
-    from core.agent_input import checked_agent
+    from core.intake.agent_input import checked_agent
 
     agent = checked_agent(
         {
@@ -52,8 +52,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Add or change every agent of a file; a file with one bad entry changes nothing."""
-    from core.agent_input import read_agents
     from core.cli.files import read_text
+    from core.intake.agent_input import read_agents
 
     _save(read_agents(read_text(file)), as_json=as_json)
 

@@ -23,6 +23,7 @@ _BY_KIND = {
     "dependency": DEPENDENCY,
     "database": DEPENDENCY,
     "skill_api": DEPENDENCY,
+    "mcp": DEPENDENCY,
     "model": DEPENDENCY,
     "busy": DEPENDENCY,
     "not_found": NOT_FOUND,

@@ -114,7 +114,7 @@ def _add_file(settings: Settings, file: Path) -> Report:
     from core.cli.feedback_add import take_in
     from core.cli.files import open_input, size_of
     from core.cli.progress import byte_bar
-    from core.feedback_input import read_lines
+    from core.intake.feedback_input import read_lines
 
     async def work() -> Report:
         with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
@@ -128,7 +128,7 @@ def _add_file(settings: Settings, file: Path) -> Report:
 def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
     from core import bootstrap
     from core.cli.feedback_add import take_in
-    from core.feedback_input import Line, checked
+    from core.intake.feedback_input import Line, checked
 
     piece = checked(entry, settings.feedback_max_chars)
 

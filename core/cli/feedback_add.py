@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from core.errors import InvalidInput
-from core.feedback_input import Line, Problem, agent_problem
+from core.intake.feedback_input import Line, Problem, agent_problem
 from core.models import Agent
 from core.models.base import Model
 from core.ports import Agents, Inbox

@@ -19,7 +19,7 @@ from core.embedded.skill_server_folders import StoredSkill
 from core.errors import BundleInvalid, InvalidInput
 from core.models import Bundle, SkillFile
 from core.skill_bundle import MAX_BUNDLE_BYTES, bundle_hash, check_bundle, check_path, is_text
-from core.skill_frontmatter import read_frontmatter
+from core.skill_document.frontmatter import read_frontmatter
 
 MAX_BODY_BYTES = 2 * MAX_BUNDLE_BYTES
 _IMAGES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico"})

@@ -26,9 +26,9 @@ from core.models import (
 )
 from core.ports import ChangeLog, Settlement, SkillAuthor, SkillStore
 from core.skill_bundle import file_refs
-from core.skill_document import assemble
-from core.skill_edits import apply_edits
-from core.skill_frontmatter import read_frontmatter
+from core.skill_document.assembly import assemble
+from core.skill_document.edits import apply_edits
+from core.skill_document.frontmatter import read_frontmatter
 from core.snapshots import state_hash
 
 RELATED_HEAD_CHARS = 600

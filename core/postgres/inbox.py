@@ -8,7 +8,7 @@ from typing import TypeAlias
 from psycopg.types.json import Jsonb
 
 from core.errors import InvalidInput, NotFound, Refused
-from core.feedback_digest import feedback_digest
+from core.intake.digest import feedback_digest
 from core.models import Feedback, NewFeedback, Outcome
 from core.ports import NewId
 from core.postgres.jobs import Jobs

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from core.errors import InvalidInput, NotFound, Refused
-from core.feedback_digest import feedback_digest
+from core.intake.digest import feedback_digest
 from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome, Usage
 from core.ports import NewId
 from core.reply_keys import matching_prefix

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from core.skill_frontmatter import split_document
-from core.skill_markdown import headings
+from core.skill_document.frontmatter import split_document
+from core.skill_document.markdown import headings
 from core.testing.offline_text import Cue, clauses, english_name, has, is_korean, letters, likeness
 
 _KOREAN = {

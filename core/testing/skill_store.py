@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from core.errors import BundleInvalid, InvalidInput, Stale
 from core.models import SKILL_MD, Bundle, SkillFile, SkillSummary
 from core.skill_bundle import bundle_hash, sound
-from core.skill_frontmatter import read_frontmatter
+from core.skill_document.frontmatter import read_frontmatter
 
 
 class MemorySkillStore:

@@ -19,8 +19,8 @@ from core.models import (
     Snapshot,
     Verdict,
 )
+from core.react.deps import ReactDeps
 from core.react_agent import process_feedback_with_react
-from core.react_deps import ReactDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.gate import FakeGate
 from core.testing.knowledge import MemoryKnowledge

@@ -14,7 +14,7 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.models import Agent, Feedback, Kind, NewFeedback
 from core.polling_manager import PollingDeps, RetryPolicy, process_feedback
 from core.ports import FeedbackSource
-from core.react_deps import ReactDeps
+from core.react.deps import ReactDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.agent_input import checked_agent, read_agents
 from core.errors import InvalidInput
+from core.intake.agent_input import checked_agent, read_agents
 from core.models import Agent
 
 KIM = Agent(id="a1", tenant_id="t", name="정산 담당", role="정산", skills=("refund",))

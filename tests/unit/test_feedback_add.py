@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.cli.feedback_add import Report, take_in
-from core.feedback_input import Line, Problem
+from core.intake.feedback_input import Line, Problem
 from core.models import Agent, NewFeedback
 from core.testing.agents import MemoryAgents
 from core.testing.inbox import MemoryInbox

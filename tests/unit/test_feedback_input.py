@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 from pydantic import JsonValue
 
-from core.feedback_input import Line, Problem, agent_problem, read_lines
+from core.intake.feedback_input import Line, Problem, agent_problem, read_lines
 from core.models import Agent, NewFeedback
 
 GOOD: dict[str, JsonValue] = {"tenant_id": "t", "agent_ids": ["a"], "content": "원화로 써 주세요"}

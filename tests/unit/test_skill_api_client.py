@@ -15,8 +15,8 @@ from core.errors import (
     Stale,
 )
 from core.models import SKILL_MD, SkillFile
+from core.skill_api.transport import ATTEMPTS
 from core.skill_api_client import SkillApiClient, open_skill_api
-from core.skill_api_transport import ATTEMPTS
 from core.skill_bundle import bundle_hash, bundle_to_zip
 from core.testing.contracts.skill_store import refund_skill
 

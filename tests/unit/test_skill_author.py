@@ -16,8 +16,8 @@ from core.models import (
 )
 from core.prompt_data import read_fenced_json
 from core.skill_author import SkillAuthorModel
-from core.skill_document import assemble
-from core.skill_edits import apply_edits
+from core.skill_document.assembly import assemble
+from core.skill_document.edits import apply_edits
 from core.testing.offline_model import OfflineChatModel
 from core.testing.scripted_model import ScriptedChatModel, calls, says
 from core.testing.stores import MemoryReplies

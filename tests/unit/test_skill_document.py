@@ -8,8 +8,8 @@ import pytest
 
 from core.errors import ArtifactInvalid
 from core.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
-from core.skill_document import assemble
-from core.skill_frontmatter import read_frontmatter, split_document
+from core.skill_document.assembly import assemble
+from core.skill_document.frontmatter import read_frontmatter, split_document
 
 
 def artifact(**changes: object) -> SkillArtifact:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import ArtifactInvalid
 from core.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
-from core.skill_edits import apply_edits, diff_bundles
+from core.skill_document.edits import apply_edits, diff_bundles
 
 HEAD = "---\n# ours\nname: refund\ndescription: Reconcile refunds\nmodel:  opus\n---\n"
 BODY = """

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BundleInvalid
-from core.skill_frontmatter import (
+from core.skill_document.frontmatter import (
     read_frontmatter,
     set_description,
     split_document,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.skill_frontmatter import write_frontmatter
+from core.skill_document.frontmatter import write_frontmatter
 from core.skill_quick_validate import get_quick_validate_script, read_fields, validate_skill
 
 GOOD = "---\nname: refund-sum\ndescription: 환불 합계를 맞춥니다\nmodel: opus\n---\n\nbody\n"

@@ -10,7 +10,7 @@ from typing import NoReturn
 from pydantic import JsonValue, ValidationError
 
 from core.errors import InvalidInput
-from core.input_text import explain, is_blank, text_problem
+from core.intake.text import explain, is_blank, text_problem
 from core.models import Agent, NewFeedback
 from core.models.base import Model
 

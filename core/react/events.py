@@ -13,7 +13,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from core.models import RunEvent, Usage, Verdict
-from core.react_deps import RunDeps
+from core.react.deps import RunDeps
 
 
 async def run_started(deps: RunDeps, *, resumed: bool) -> None:

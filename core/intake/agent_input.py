@@ -10,7 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from core.errors import InvalidInput
-from core.input_text import explain, text_problem
+from core.intake.text import explain, text_problem
 from core.models import Agent
 
 _REQUIRED = ("id", "tenant_id", "name")

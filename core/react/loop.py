@@ -12,9 +12,9 @@ from langgraph.types import Command
 
 from core.errors import IterationsExhausted
 from core.llm import prompt_sections, translate_model_errors, usage_of
-from core.react_deps import RunDeps
-from core.react_events import model_called
-from core.react_messages import (
+from core.react.deps import RunDeps
+from core.react.events import model_called
+from core.react.messages import (
     ai_messages,
     has_outcome,
     is_called_off,

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from core.errors import SkillApiDown
 from core.models import Agent, Feedback, Hit, Kind, Receipt
 from core.prompt_data import compact, fenced_json, shorten
-from core.react_deps import RunDeps
+from core.react.deps import RunDeps
 from core.react_tools import QUERY_CHARS, hit_data
 
 log = structlog.get_logger(__name__)

@@ -10,13 +10,13 @@ from core.errors import ArtifactInvalid, BundleInvalid
 from core.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
 from core.safe_text import has_lone_surrogate
 from core.skill_bundle import check_bundle, is_device_name, is_invisible, is_script, is_text
-from core.skill_frontmatter import (
+from core.skill_document.frontmatter import (
     read_frontmatter,
     set_description,
     split_document,
     write_frontmatter,
 )
-from core.skill_markdown import headings
+from core.skill_document.markdown import headings
 from core.skill_quick_validate import description_problems, name_problems
 
 _RESERVED = ("claude", "anthropic")

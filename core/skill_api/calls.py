@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from core.errors import InvalidInput, NotFound
 from core.models import SkillFile, SkillSummary
 from core.ports import Sleep
-from core.skill_api_transport import Answer, Transport
+from core.skill_api.transport import Answer, Transport
 from core.skill_bundle import check_path, is_script, is_text
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from core.errors import BundleInvalid
 from core.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
 from core.safe_text import has_lone_surrogate
-from core.skill_document import checked, text_file
-from core.skill_frontmatter import set_description, split_document
-from core.skill_markdown import Heading, headings, lines_of, newline_of, same_heading
+from core.skill_document.assembly import checked, text_file
+from core.skill_document.frontmatter import set_description, split_document
+from core.skill_document.markdown import Heading, headings, lines_of, newline_of, same_heading
 
 
 def apply_edits(bundle: Bundle, edits: SkillEdits) -> Bundle:

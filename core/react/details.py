@@ -11,7 +11,7 @@ from core.errors import NotFound
 from core.knowledge_conflicts import Known
 from core.models import Bundle, Kind, KnowledgeItem
 from core.prompt_data import shorten
-from core.react_deps import ReactDeps
+from core.react.deps import ReactDeps
 
 FILE_CHARS = 40_000
 

@@ -1,0 +1,1 @@
+"""Reading what people bring: feedback and agents, line by line (pure)."""

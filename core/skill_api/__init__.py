@@ -1,0 +1,1 @@
+"""The calls of the skill HTTP API, and how they are carried."""
