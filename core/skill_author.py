@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from core.errors import ArtifactInvalid
 from core.llm import ask_structured, parse_structured, prompt
 from core.models import AuthorRequest, Bundle, RelatedSkill, SkillArtifact, SkillEdits
-from core.ports import Replies
+from core.ports import Replies, Runs
 from core.prompt_data import fenced_json, shorten
 
 # Of an existing skill SKILL.md is shown whole; an edit of what was not shown would be a guess.
@@ -21,14 +21,18 @@ FILE_CHARS = 20_000
 class SkillAuthorModel:
     """A chat model as the skill author (port `SkillAuthor`)."""
 
-    def __init__(self, model: BaseChatModel, replies: Replies) -> None:
+    def __init__(self, model: BaseChatModel, replies: Replies, runs: Runs) -> None:
         self._model = model
         self._replies = replies
+        self._runs = runs
 
     async def write(
         self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
     ) -> SkillArtifact | SkillEdits:
-        """Write or edit one skill; see `core.ports.SkillAuthor`. Raises ModelDown and its kin."""
+        """Write or edit one skill; see `core.ports.SkillAuthor`.
+
+        Raises ModelDown and its kin, and LeaseLost where the request's fence was overtaken.
+        """
         raw = await self._reply(request, key, ordinal, problems)
         answer, problem = _read(raw, request)
         if answer is None:
@@ -44,6 +48,8 @@ class SkillAuthorModel:
             return stored[0]
         last = await self._replies.get(key, ordinal - 1) if problems else None
         messages = _question(request, problems, last[0] if last else None)
+        if request.fence is not None:
+            await self._runs.check(request.fence)
         if request.existing is None:
             created = await ask_structured(self._model, messages, SkillArtifact)
             raw, usage = created.raw, created.usage

@@ -5,7 +5,6 @@ from core.models.changes import (
     Change,
     ChangeRequest,
     ChangeStatus,
-    Fence,
     FileRef,
     HistoryRecord,
     HistoryStatus,
@@ -35,6 +34,7 @@ from core.models.feedback import (
     Verdict,
     VerdictStatus,
 )
+from core.models.fence import Fence
 from core.models.knowledge import (
     DecisionRow,
     DecisionTable,

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from core.models.base import Model
+from core.models.fence import Fence
 from core.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
 from core.models.skills import SkillArtifact
 
@@ -71,13 +72,6 @@ class Snapshot(Model):
     content: str
     name: str
     files: Mapping[str, FileRef] | None = None
-
-
-class Fence(Model):
-    """The right to write for a candidate: lost once another worker raised the epoch."""
-
-    candidate_id: str
-    epoch: int
 
 
 class SubmitContext(Model):

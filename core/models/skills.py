@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.models.base import Model
+from core.models.fence import Fence
 from core.models.knowledge import MergeMode, Operation
 
 SKILL_MD = "SKILL.md"
@@ -89,7 +90,10 @@ class RelatedSkill(Model):
 
 
 class AuthorRequest(Model):
-    """All the author needs to write or edit one skill."""
+    """All the author needs to write or edit one skill.
+
+    `fence` is the candidate's: it is compared before the model is asked.
+    """
 
     operation: Operation
     skill_name: str | None
@@ -99,6 +103,7 @@ class AuthorRequest(Model):
     relationship_analysis: str = ""
     existing: Bundle | None = None
     related: tuple[RelatedSkill, ...] = ()
+    fence: Fence | None = None
 
 
 class ShellResult(Model):

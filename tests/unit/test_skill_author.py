@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.language_models import BaseChatModel
 
-from core.errors import ArtifactInvalid, ModelDown
+from core.errors import ArtifactInvalid, LeaseLost, ModelDown
 from core.models import (
     AuthorRequest,
     Bundle,
+    Fence,
     Operation,
     RelatedSkill,
     SkillArtifact,
@@ -20,7 +22,8 @@ from core.skill_document.assembly import assemble
 from core.skill_document.edits import apply_edits
 from core.testing.offline_model import OfflineChatModel
 from core.testing.scripted_model import ScriptedChatModel, calls, says
-from core.testing.stores import MemoryReplies
+from core.testing.stores import MemoryReplies, MemoryRuns
+from tests.support.react import CANDIDATE
 
 ARTIFACT = {"name": "refund", "description": "환불 처리", "body_markdown": "# 환불\n\n절차"}
 EDITS = {"edits": [{"op": "insert_section", "heading": "절차", "text": "- 영수증 확인"}]}
@@ -41,9 +44,15 @@ UPDATE = CREATE.model_copy(
 )
 
 
+def author_of(
+    model: BaseChatModel, replies: MemoryReplies, runs: MemoryRuns | None = None
+) -> SkillAuthorModel:
+    return SkillAuthorModel(model, replies, runs or MemoryRuns())
+
+
 async def test_a_new_skill_is_an_artifact_and_only_that_is_offered() -> None:
     model, replies = ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))]), MemoryReplies()
-    answer = await SkillAuthorModel(model, replies).write(CREATE, key=KEY, ordinal=0, problems=[])
+    answer = await author_of(model, replies).write(CREATE, key=KEY, ordinal=0, problems=[])
     assert answer == SkillArtifact.model_validate(ARTIFACT)
     assert model.tools == ["SkillArtifact"]
     assert (KEY, 0) in replies.stored
@@ -51,9 +60,7 @@ async def test_a_new_skill_is_an_artifact_and_only_that_is_offered() -> None:
 
 async def test_an_existing_skill_is_shown_whole_and_may_be_edited() -> None:
     model = ScriptedChatModel([calls(("SkillEdits", EDITS))])
-    answer = await SkillAuthorModel(model, MemoryReplies()).write(
-        UPDATE, key=KEY, ordinal=0, problems=[]
-    )
+    answer = await author_of(model, MemoryReplies()).write(UPDATE, key=KEY, ordinal=0, problems=[])
     assert answer == SkillEdits.model_validate(EDITS)
     assert model.tools == ["SkillEdits", "SkillArtifact"]
     data = read_fenced_json(model.seen[0][1].text)
@@ -65,9 +72,7 @@ async def test_an_existing_skill_is_shown_whole_and_may_be_edited() -> None:
 
 
 async def test_an_existing_skill_may_be_written_anew() -> None:
-    author = SkillAuthorModel(
-        ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))]), MemoryReplies()
-    )
+    author = author_of(ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))]), MemoryReplies())
     assert isinstance(await author.write(UPDATE, key=KEY, ordinal=0, problems=[]), SkillArtifact)
 
 
@@ -75,7 +80,7 @@ async def test_related_skills_stand_under_their_heading() -> None:
     related = RelatedSkill(name="tax", description="세금", paths=("references/vat.md",), head="# T")
     model = ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))])
     request = CREATE.model_copy(update={"related": (related,)})
-    await SkillAuthorModel(model, MemoryReplies()).write(request, key=KEY, ordinal=0, problems=[])
+    await author_of(model, MemoryReplies()).write(request, key=KEY, ordinal=0, problems=[])
     asked = model.seen[0][1].text
     assert "[관련 스킬 참고]" in asked
     assert asked.index("[관련 스킬 참고]") < asked.index("references/vat.md")
@@ -89,7 +94,7 @@ async def test_problems_come_with_the_answer_they_are_about() -> None:
             calls(("SkillArtifact", ARTIFACT)),
         ]
     )
-    author = SkillAuthorModel(model, replies)
+    author = author_of(model, replies)
     await author.write(CREATE, key=KEY, ordinal=0, problems=[])
     await author.write(CREATE, key=KEY, ordinal=1, problems=["name: must be hyphen-case"])
     data = read_fenced_json(model.seen[1][1].text)
@@ -108,15 +113,15 @@ async def test_problems_come_with_the_answer_they_are_about() -> None:
     ],
 )
 async def test_an_answer_that_does_not_parse_lists_its_problem(turn: object, problem: str) -> None:
-    author = SkillAuthorModel(ScriptedChatModel([turn]), MemoryReplies())  # type: ignore[list-item]
+    author = author_of(ScriptedChatModel([turn]), MemoryReplies())  # type: ignore[list-item]
     with pytest.raises(ArtifactInvalid, match=problem):
         await author.write(CREATE, key=KEY, ordinal=0, problems=[])
 
 
 async def test_a_stored_reply_is_used_again_without_a_model_call() -> None:
     replies = MemoryReplies()
-    first = SkillAuthorModel(ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))]), replies)
-    again = SkillAuthorModel(ScriptedChatModel([]), replies)
+    first = author_of(ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))]), replies)
+    again = author_of(ScriptedChatModel([]), replies)
     written = await first.write(CREATE, key=KEY, ordinal=0, problems=[])
     assert await again.write(CREATE, key=KEY, ordinal=0, problems=[]) == written
 
@@ -124,10 +129,22 @@ async def test_a_stored_reply_is_used_again_without_a_model_call() -> None:
 async def test_a_model_that_is_down_leaves_no_reply_behind() -> None:
     replies = MemoryReplies()
     with pytest.raises(ModelDown):
-        await SkillAuthorModel(ScriptedChatModel([ModelDown("503")]), replies).write(
+        await author_of(ScriptedChatModel([ModelDown("503")]), replies).write(
             CREATE, key=KEY, ordinal=0, problems=[]
         )
     assert replies.stored == {}
+
+
+async def test_a_worker_that_was_taken_over_asks_the_model_nothing() -> None:
+    runs, model = MemoryRuns(), ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))])
+    runs.stored[CANDIDATE.id] = CANDIDATE
+    request = CREATE.model_copy(update={"fence": Fence(candidate_id=CANDIDATE.id, epoch=1)})
+    await runs.start(CANDIDATE, 1)
+    with pytest.raises(LeaseLost):
+        await author_of(model, MemoryReplies(), runs).write(
+            request, key=KEY, ordinal=0, problems=[]
+        )
+    assert model.seen == []
 
 
 @pytest.mark.parametrize(
@@ -138,7 +155,7 @@ async def test_a_model_that_is_down_leaves_no_reply_behind() -> None:
     ],
 )
 async def test_what_the_offline_model_writes_and_edits_is_a_sound_skill(text: str) -> None:
-    author = SkillAuthorModel(OfflineChatModel(), MemoryReplies())
+    author = author_of(OfflineChatModel(), MemoryReplies())
     request = CREATE.model_copy(update={"feedback_content": text})
     artifact = await author.write(request, key=KEY, ordinal=0, problems=[])
     assert isinstance(artifact, SkillArtifact)
