@@ -80,7 +80,7 @@ def _author(stores: Stores, chat: BaseChatModel | None) -> SkillAuthor:
         return NoAuthor()
     from core.skill_author import SkillAuthorModel
 
-    return SkillAuthorModel(chat, stores.replies)
+    return SkillAuthorModel(chat, stores.replies, stores.runs)
 
 
 def build_learning(
