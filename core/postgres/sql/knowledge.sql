@@ -34,7 +34,9 @@ WHERE d.kind = 'SKILL'
   AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
   AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
   AND (%(agent_id)s::text IS NULL OR EXISTS (
-      SELECT FROM agent_skills s WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+      SELECT FROM agent_skills s
+      JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
+      WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
 ORDER BY valid_from DESC NULLS LAST, item_id
 
 -- name: create

@@ -1,0 +1,95 @@
+"""Who may call an embedded server: the holder of its token, and no page of another site.
+
+A server on loopback is within reach of every page in a browser on the same machine. Such a page
+cannot choose its Origin, and after DNS rebinding its Host is still the foreign name.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class HttpGuard:
+    """An ASGI app before another: it lets through what may be let through, 401 or 403 else.
+
+    With a token every call needs `Authorization: Bearer`. Served on loopback, `Host` is to be a
+    name of it. `Origin`, which only browsers send, is to be the server's own.
+    """
+
+    def __init__(self, app: ASGIApp, *, host: str, token: str | None, setting: str) -> None:
+        """Guard `app`, which is served on `host`; `setting` is the variable that holds the token.
+
+        Raises ConfigurationError where `host` is beyond loopback and there is no token.
+        """
+        self._hosts = _LOOPBACK | {host} if _is_loopback(host) else None
+        if self._hosts is None and not token:
+            raise ConfigurationError(
+                f"serving on {host} lets other machines in, and {setting} is not set",
+                hint=f"set {setting}, or leave --host at 127.0.0.1",
+            )
+        self._app = app
+        self._expected = f"Bearer {token}".encode() if token else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the call here, or hand it on."""
+        refusal = self._refusal(scope) if scope["type"] in {"http", "websocket"} else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await _answer(send, *refusal)
+        else:
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Give status and reason, or None where the call may pass."""
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        host, origin = headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin")
+        if self._hosts is not None and _hostname(host) not in self._hosts:
+            return 403, f"there is no host {host!r} here"
+        if origin is not None and not _is_own(origin.decode("latin-1"), host):
+            return 403, "calls from pages of other origins are refused"
+        if self._expected is not None and not hmac.compare_digest(
+            headers.get(b"authorization", b""), self._expected
+        ):
+            return 401, "the call needs the header Authorization: Bearer with the right token"
+        return None
+
+
+async def _answer(send: Send, status: int, detail: str) -> None:
+    body = json.dumps({"detail": detail}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    start: Message = {"type": "http.response.start", "status": status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _is_own(origin: str, host: str) -> bool:
+    scheme, separator, authority = origin.partition("://")
+    return scheme in {"http", "https"} and bool(separator) and authority.lower() == host.lower()
