@@ -8,7 +8,6 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import structlog
 
@@ -110,7 +109,7 @@ async def skill_store(settings: Settings) -> AsyncIterator[SkillStore]:
     async with AsyncExitStack() as stack:
         url = settings.skill_api_base_url
         if url is None:
-            url = await stack.enter_async_context(_embedded_skills(settings.skill_worker_home))
+            url = await stack.enter_async_context(_embedded_skills(settings))
         client = open_skill_api(
             url,
             token.get_secret_value() if token else None,
@@ -120,17 +119,30 @@ async def skill_store(settings: Settings) -> AsyncIterator[SkillStore]:
 
 
 @asynccontextmanager
-async def _embedded_skills(home: Path, host: str = LOOPBACK, port: int = 0) -> AsyncIterator[str]:
+async def _embedded_skills(
+    settings: Settings, host: str = LOOPBACK, port: int = 0
+) -> AsyncIterator[str]:
+    from core.embedded.http_guard import HttpGuard
     from core.embedded.http_server import run_server
     from core.embedded.skill_server import create_app
 
-    async with run_server(create_app(home / "skills"), host, port) as url:
+    token = settings.skill_api_token
+    guarded = HttpGuard(
+        create_app(settings.skill_worker_home / "skills"),
+        host=host,
+        token=token.get_secret_value() if token else None,
+        setting="SKILL_API_TOKEN",
+    )
+    async with run_server(guarded, host, port) as url:
         yield url
 
 
 async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
-    """Serve the skill API over the home's folders until `stop` is set."""
-    async with _embedded_skills(settings.skill_worker_home, host, port) as url:
+    """Serve the skill API over the home's folders until `stop` is set.
+
+    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    """
+    async with _embedded_skills(settings, host, port) as url:
         structlog.get_logger(__name__).info("server.started", url=url)
         await stop.wait()
 
