@@ -75,8 +75,7 @@ class App:
 
     async def revert(self, change_id: str, reason: str) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
-        key = f"revert:{change_id}:{self.new_id()}"
-        return await self.gate.revert(change_id, reason, context_key=key)
+        return await self.gate.revert(change_id, reason)
 
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress

@@ -17,6 +17,7 @@
      │   ├─ NoCommit             no_commit      it kept answering in prose
      │   └─ IterationsExhausted  iterations     it used up its model calls
      ├─ LeaseLost                lease_lost     another worker has taken the work over
+     ├─ PrepareFailed            failed         a change has content, but could not be made ready
      ├─ PodCallFailed            pod            a tool of the sandbox answered with an error
      ├─ StepFailed               skill_creator  a step of building a skill in a pod failed for good
      └─ DependencyDown           dependency     something outside does not answer      (retryable)
@@ -133,6 +134,20 @@ class LeaseLost(SkillWorkerError):
     """Another worker has taken this work over; stop without touching it."""
 
     kind = "lease_lost"
+
+
+class PrepareFailed(SkillWorkerError):
+    """A change has its content, but could not be made ready because of `cause`.
+
+    `prepared` is that content (a `core.models.Prepared`), so that the attempt goes on record.
+    """
+
+    kind = "failed"
+
+    def __init__(self, prepared: object, cause: SkillWorkerError) -> None:
+        super().__init__(cause.message, hint=cause.hint)
+        self.prepared = prepared
+        self.cause = cause
 
 
 class PodCallFailed(SkillWorkerError):

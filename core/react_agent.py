@@ -81,10 +81,13 @@ async def _run(
     """Bring the thread to its end and give its messages. Raises IterationsExhausted."""
     saved = await graph.aget_state(config)
     await run_started(deps, resumed=bool(saved.values))
-    if saved.values and not saved.next:
+    # Not `next`: it is empty, too, after a kill between a step's writes and its checkpoint.
+    if saved.values and not saved.tasks:
         return [*saved.values["messages"]]
     start: AgentState[None] | None = None
     if not saved.values:
+        if deps.candidate.generation > 1:
+            await deps.shared.gate.resume(deps.fence)
         start = {"messages": [await first_message(feedback_content, deps=deps)]}
     state = await graph.ainvoke(start, config, durability="sync")
     return [*state["messages"]]

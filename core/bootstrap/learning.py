@@ -59,6 +59,7 @@ def build_gate(
             stores.skills,
             _author(stores, chat),
             stores.changes,
+            check=stores.runs.check,
             max_rounds=settings.author_max_rounds,
         ),
         Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills),
@@ -67,6 +68,7 @@ def build_gate(
         GateDeps(
             committers=committers,
             changes=stores.changes,
+            targets=stores.targets,
             journal=stores.journal,
             new_id=new_id,
             sleep=asyncio.sleep,

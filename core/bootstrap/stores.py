@@ -22,6 +22,7 @@ from core.ports import (
     Runs,
     Search,
     SkillStore,
+    Targets,
 )
 from core.postgres import migrations
 from core.postgres.agents import PostgresAgents
@@ -35,6 +36,7 @@ from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
+from core.postgres.targets import PostgresTargets
 from core.settings import Settings
 from core.skill_api_client import open_skill_api
 from core.testing.journal import MemoryJournal
@@ -55,6 +57,7 @@ class Stores:
     runs: Runs
     replies: Replies
     changes: ChangeLog
+    targets: Targets
     knowledge: Knowledge
     search: Search
     journal: Journal
@@ -80,6 +83,7 @@ def build_stores(
         runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
         replies=MemoryReplies() if dry_run else PostgresReplies(pool),
         changes=PostgresChangeLog(pool),
+        targets=PostgresTargets(pool),
         knowledge=PostgresKnowledge(pool, skills),
         search=PostgresSearch(
             pool, skills, refresh_seconds=settings.skill_refresh_seconds, clock=time.monotonic

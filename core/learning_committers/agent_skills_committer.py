@@ -61,6 +61,9 @@ class AgentSkillsCommitter:
             base_hash=state_hash(before),
         )
 
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+        """Do nothing: any list can be restored."""
+
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Give the list as it stands, None where there is no such agent in the tenant."""
         try:

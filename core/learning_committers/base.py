@@ -43,6 +43,9 @@ class ItemCommitter:
         except NotFound:
             return None
 
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+        """Refuse to restore what would stand beside an item that says or names the same."""
+
     async def apply(self, change: Change) -> None:
         """Do nothing: the item is written by `record`, in the transaction of its history row."""
 

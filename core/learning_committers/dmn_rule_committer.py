@@ -64,6 +64,11 @@ class DmnRuleCommitter(ItemCommitter):
             return self._prepared(item, Operation.DELETE, None)
         return await self._edit(item, request, context)
 
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+        """Refuse to restore a table whose name another one of the agent has by now."""
+        if prepared.after is not None:
+            await self._refuse_taken(prepared.after.name, context, but=prepared.target_id)
+
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
         table = draft_to_table(request.rule, new_row_id=_row_ids(context.key))
         await self._refuse_taken(table.name, context, but=None)

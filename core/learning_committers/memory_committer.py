@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.errors import Refused
+from core.errors import AlreadyExists, Refused
 from core.learning_committers.base import CommitDeps, ItemCommitter, new_item_id, snapshot
 from core.models import (
     ChangeRequest,
@@ -60,7 +60,26 @@ class MemoryCommitter(ItemCommitter):
         if request.operation is Operation.DELETE:
             return self._prepared(item, Operation.DELETE, None)
         text = _merged(item.content, _content(request), request.merge_mode)
+        await self._refuse_twice(text, context, but=item.id)
         return self._prepared(item, Operation.UPDATE, _state(text))
+
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+        """Refuse to restore a text that another memory of the agent holds by now."""
+        if prepared.after is not None:
+            await self._refuse_twice(prepared.after.content, context, but=prepared.target_id)
+
+    async def _refuse_twice(self, text: str, context: SubmitContext, *, but: str) -> None:
+        same = await self._knowledge.find_same(
+            Kind.MEMORY, context.tenant_id, context.agent_id, text
+        )
+        if same is not None and same.id != but:
+            raise AlreadyExists(
+                f"memory {same.id} says exactly this",
+                item_id=same.id,
+                name=same.name,
+                content=same.content,
+                hint="delete the one that is not needed, or leave both as they are",
+            )
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = _content(request)

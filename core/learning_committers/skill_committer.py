@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from core.errors import AlreadyExists, ArtifactInvalid, NotFound, Refused
+from core.errors import (
+    AlreadyExists,
+    ArtifactInvalid,
+    DependencyDown,
+    LeaseLost,
+    NotFound,
+    Refused,
+    SkillWorkerError,
+)
 from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.skill_steps import apply_in_steps
+from core.learning_committers.skill_steps import Check, SkillSteps
 from core.models import (
     SKILL_MD,
     AuthorRequest,
@@ -26,9 +34,10 @@ from core.models import (
 )
 from core.ports import ChangeLog, Settlement, SkillAuthor, SkillStore
 from core.skill_bundle import file_refs
-from core.skill_document.assembly import assemble
+from core.skill_document.assembly import assemble, creation_name_problems
 from core.skill_document.edits import apply_edits
 from core.skill_document.frontmatter import read_frontmatter
+from core.skill_document.markdown import headings
 from core.snapshots import state_hash
 
 RELATED_HEAD_CHARS = 600
@@ -73,11 +82,18 @@ class SkillCommitter:
     """Prepares skills with the author and carries them out over the skill API."""
 
     def __init__(
-        self, skills: SkillStore, author: SkillAuthor, changes: ChangeLog, *, max_rounds: int
+        self,
+        skills: SkillStore,
+        author: SkillAuthor,
+        changes: ChangeLog,
+        *,
+        check: Check,
+        max_rounds: int,
     ) -> None:
         self._skills = skills
         self._author = author
         self._changes = changes
+        self._check = check
         self._max_rounds = max_rounds
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
@@ -96,9 +112,22 @@ class SkillCommitter:
         bundle = await self._skills.read(target_id, tenant_id)
         return _state(bundle) if bundle else None
 
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+        """Do nothing: a skill's name is its identity, so nothing can stand in the way."""
+
     async def apply(self, change: Change) -> None:
-        """Write the skill over the skill API, going on where an earlier try stopped."""
-        await apply_in_steps(change, self._skills, self._changes)
+        """Write the skill over the skill API, going on where an earlier try stopped.
+
+        What fails for good part-way is taken back, so that readers keep no half-written skill.
+        """
+        steps = SkillSteps(change, self._skills, self._changes, self._check)
+        try:
+            await steps.take()
+        except (DependencyDown, LeaseLost):
+            raise
+        except SkillWorkerError:
+            await steps.take_back()
+            raise
 
     async def record(self, change: Change, settlement: Settlement) -> None:
         """Follow the skill on the agent's and the tenant's lists."""
@@ -108,6 +137,7 @@ class SkillCommitter:
         """Give the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
         if request.operation is Operation.CREATE:
             if request.target_id:
+                _refuse_bad_name(request.target_id)
                 await self._refuse_taken(request.target_id, context.tenant_id)
             return None
         if not request.target_id:
@@ -169,6 +199,7 @@ class SkillCommitter:
             skill_name=request.target_id,
             feedback_content=context.feedback_content,
             candidate_content=context.candidate_content,
+            fence=context.fence,
             merge_mode=request.merge_mode,
             relationship_analysis=request.relationship_analysis,
             existing=base,
@@ -181,10 +212,36 @@ def _folder(
 ) -> Bundle:
     """Turn an answer of the author into the whole folder. Raises ArtifactInvalid."""
     if isinstance(answer, SkillArtifact):
-        return assemble(answer, name=request.target_id, base=base)
+        folder = assemble(answer, name=request.target_id, base=base)
+        if base is not None and not _replaces(request):
+            _keep_headings(base, folder)
+        return folder
     if base is None:
         raise ArtifactInvalid(["edits need an existing skill; answer with a whole SkillArtifact"])
     return apply_edits(base, answer)
+
+
+def _refuse_bad_name(name: str) -> None:
+    problems = creation_name_problems(name)
+    if problems:
+        raise Refused("; ".join(problems), hint="give another skill_id, or leave it to the author")
+
+
+def _replaces(request: SkillRequest) -> bool:
+    """REPLACE may drop what was there, and so may an artifact that is passed in without a mode."""
+    if request.merge_mode is None:
+        return request.artifact is not None
+    return request.merge_mode is MergeMode.REPLACE
+
+
+def _keep_headings(base: Bundle, folder: Bundle) -> None:
+    """Refuse a document that loses sections where it was asked to add or to refine."""
+    kept = [heading.text for heading in headings(folder.document)]
+    lost = [h.text for h in headings(base.document) if h.text not in kept]
+    if lost:
+        raise ArtifactInvalid(
+            [f"these sections are gone: {', '.join(lost)}; answer with edits that keep the rest"]
+        )
 
 
 def _state(bundle: Bundle) -> Snapshot:

@@ -6,7 +6,7 @@ All raise only errors of `core.errors`; ids are opaque text; times are aware dat
 
 from collections.abc import Awaitable, Callable
 
-from core.ports.changes import ChangeLog, Committer, Gate, Settlement
+from core.ports.changes import ChangeLog, Committer, Gate, Settlement, Targets
 from core.ports.intake import Agents, FeedbackSource, Inbox
 from core.ports.knowledge import Knowledge, Reader, Search, SkillAuthor, SkillStore
 from core.ports.pods import Pod, Pods, SkillDocuments
@@ -36,4 +36,5 @@ __all__ = [
     "SkillDocuments",
     "SkillStore",
     "Sleep",
+    "Targets",
 ]

@@ -10,6 +10,7 @@ from core.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
+    Fence,
     FileRef,
     HistoryRecord,
     Prepared,
@@ -29,6 +30,9 @@ class Gate(Protocol):
         The same key gives the same receipt. Raises DependencyDown, LeaseLost, KeyReused.
         """
 
+    async def resume(self, fence: Fence) -> int:
+        """Finish what earlier generations of a candidate left open; gives how many changes."""
+
 
 class Committer(Protocol):
     """Carries out the changes of one kind."""
@@ -36,8 +40,12 @@ class Committer(Protocol):
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         """Make before and after of a request. Writes nothing durable.
 
-        Raises Refused (told to the model), InvalidInput, NotFound, DependencyDown.
+        Raises Refused (told to the model), InvalidInput, NotFound, DependencyDown, and
+        PrepareFailed where the content exists but could not be made ready.
         """
+
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+        """Check a state that is to be restored against what is there now. Raises Refused."""
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Give the target's state as the store holds it now."""
@@ -59,13 +67,15 @@ class ChangeLog(Protocol):
         """Give a change. Raises NotFound."""
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
-        """Write the intent (status `applying`) and its blobs.
+        """Write the intent (status `applying`) and its blobs, in place of a hold of the same id.
 
-        Raises TargetBusy while another intent holds the target, LeaseLost when fenced off.
+        Raises TargetBusy while another change has the target, LeaseLost when fenced off.
         """
 
-    async def abandoned(self, older_than: float) -> Sequence[Change]:
-        """Give intents older than `older_than` seconds that no unfinished feedback will resume."""
+    async def fail(
+        self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent
+    ) -> None:
+        """Write a change that failed before it was opened, its history and event, all at once."""
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
@@ -73,7 +83,32 @@ class ChangeLog(Protocol):
     def settle(self, change: Change) -> AbstractAsyncContextManager[Settlement]:
         """Open the transaction that ends an intent; it rolls back on any error.
 
-        Raises LeaseLost when the change's fence is lost.
+        Raises LeaseLost when the change's fence is lost, Stale where the intent has ended.
+        """
+
+
+class Targets(Protocol):
+    """Who has a target: one change at a time, from before it is prepared until it ends."""
+
+    async def hold(self, change: Change) -> None:
+        """Hold the target of a change that is about to be prepared (status `prepared`).
+
+        Holds of dead runs are let go. Raises TargetBusy, LeaseLost, Stale (the key is in use).
+        """
+
+    async def release(self, change_id: str) -> None:
+        """Let go of a hold; nothing where it has become an intent."""
+
+    async def unfinished(self, candidate_id: str) -> Sequence[Change]:
+        """Give the open intents of a candidate, oldest first."""
+
+    async def abandoned(self, older_than: float) -> Sequence[Change]:
+        """Give intents older than `older_than` seconds whose feedback has ended, oldest first."""
+
+    async def adopt(self, change: Change) -> Change | None:
+        """Fence off whoever wrote an abandoned intent, and give it with the new epoch.
+
+        None where its feedback is being worked on again.
         """
 
 

@@ -11,8 +11,8 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
 from core.errors import LeaseLost, NotFound, Stale, TargetBusy
-from core.models import Change, FileRef
-from core.postgres.queries import Pool, fetch_all, fetch_one, sql, transaction
+from core.models import Change, FileRef, HistoryRecord, RunEvent
+from core.postgres.queries import Connection, Pool, fetch_all, fetch_one, sql, transaction
 from core.postgres.settlement import PostgresSettlement
 
 _PLAIN = set(Change.model_fields) - {"before", "after", "warnings", "created_at", "applied_at"}
@@ -41,20 +41,17 @@ class PostgresChangeLog:
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
         async with transaction(self._pool) as conn:
-            if blobs:
-                params = {"hashes": list(blobs), "data": list(blobs.values())}
-                await conn.execute(sql("changes.put_blobs"), params)
-            try:
-                opened = await conn.execute(sql("changes.open"), _row(change))
-            except pg.UniqueViolation as error:
-                raise _taken(change, error) from error
-            if not opened.rowcount:
-                raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+            await _put(conn, change, blobs)
 
-    async def abandoned(self, older_than: float) -> Sequence[Change]:
-        """Give intents older than `older_than` seconds whose feedback has ended, oldest first."""
-        rows = await fetch_all(self._pool, "changes.abandoned", seconds=older_than)
-        return [change_of(row) for row in rows]
+    async def fail(
+        self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent
+    ) -> None:
+        """Write a change that failed before it was opened, all at once. Raises LeaseLost."""
+        async with transaction(self._pool) as conn:
+            await _put(conn, change, blobs)
+            settlement = PostgresSettlement(conn)
+            await settlement.record(history)
+            await settlement.emit(event)
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
@@ -87,6 +84,23 @@ def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
         return TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
     return Stale(f"key {change.key!r} was used at the same time")
+
+
+async def put_change(conn: Connection, change: Change) -> None:
+    """Write a change over its hold, if it has one. Raises TargetBusy, LeaseLost, Stale."""
+    try:
+        written = await conn.execute(sql("changes.put"), _row(change))
+    except pg.UniqueViolation as error:
+        raise _taken(change, error) from error
+    if not written.rowcount:
+        raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+
+
+async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:
+    if blobs:
+        params = {"hashes": list(blobs), "data": list(blobs.values())}
+        await conn.execute(sql("changes.put_blobs"), params)
+    await put_change(conn, change)
 
 
 def change_of(row: DictRow) -> Change:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from psycopg.types.json import Jsonb
 
 from core.errors import LeaseLost, NotFound
-from core.gate_records import receipt_of
+from core.gate.receipts import receipt_of
 from core.models import AgentFeedback, Candidate, Change, Feedback, Fence, Receipt, Verdict
 from core.ports import NewId
 from core.postgres.queries import Pool, execute, fetch_all, fetch_one

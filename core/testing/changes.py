@@ -10,9 +10,11 @@ from core.errors import LeaseLost, NotFound, Stale, TargetBusy
 from core.models import Change, ChangeStatus, FileRef, HistoryRecord, RunEvent
 from core.testing.knowledge import MemoryKnowledge
 
+_HAVE = {ChangeStatus.PREPARED, ChangeStatus.APPLYING}
+
 
 class MemoryChangeLog:
-    """Changes, blobs, history and events in memory.
+    """Changes, blobs, history and events in memory; the `Targets` port too.
 
     `epochs` maps candidate id -> current epoch; raise one to fence a run off.
     """
@@ -39,19 +41,48 @@ class MemoryChangeLog:
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
-        self._check_fence(change)
-        for other in self.changes.values():
-            if other.status is ChangeStatus.APPLYING and _target(other) == _target(change):
-                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
-            if (other.key, other.attempt) == (change.key, change.attempt):
-                raise Stale(f"key {change.key!r} was used at the same time")
+        self._put(change)
         self._blobs |= blobs
-        self.changes[change.id] = change
+
+    async def fail(
+        self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent
+    ) -> None:
+        """Write a change that failed before it was opened. Raises LeaseLost."""
+        await self.open(change, blobs)
+        self.history.append(history)
+        self.events.append(event)
+
+    async def hold(self, change: Change) -> None:
+        """Hold the target of a change. Raises TargetBusy, LeaseLost, Stale."""
+        for other in list(self.changes.values()):
+            dead = self.epochs.get(other.candidate_id or "", other.epoch) != other.epoch
+            if dead and other.status is ChangeStatus.PREPARED:
+                del self.changes[other.id]
+        self._put(change)
+
+    async def release(self, change_id: str) -> None:
+        """Let go of a hold; nothing where it has become an intent."""
+        held = self.changes.get(change_id)
+        if held is not None and held.status is ChangeStatus.PREPARED:
+            del self.changes[change_id]
+
+    async def unfinished(self, candidate_id: str) -> Sequence[Change]:
+        """Give the open intents of a candidate, oldest first."""
+        return [c for c in await self.abandoned(0) if c.candidate_id == candidate_id]
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:
         """Give all open intents: nothing in memory outlives its run."""
         del older_than
         return [c for c in self.changes.values() if c.status is ChangeStatus.APPLYING]
+
+    async def adopt(self, change: Change) -> Change | None:
+        """Fence off whoever wrote an abandoned intent, and give it with the new epoch."""
+        if change.candidate_id is None:
+            return change
+        epoch = self.epochs.get(change.candidate_id, change.epoch or 0) + 1
+        self.epochs[change.candidate_id] = epoch
+        self.changes[change.id] = change.model_copy(update={"epoch": epoch})
+        return self.changes[change.id]
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
@@ -75,6 +106,20 @@ class MemoryChangeLog:
             vars(self).update({**kept, "knowledge": self.knowledge})
             vars(self.knowledge).update(rows)
             raise
+
+    def _put(self, change: Change) -> None:
+        self._check_fence(change)
+        others = [other for other in self.changes.values() if other.id != change.id]
+        for other in others:
+            if (
+                other.status in _HAVE
+                and change.status in _HAVE
+                and _target(other) == _target(change)
+            ):
+                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
+            if (other.key, other.attempt) == (change.key, change.attempt):
+                raise Stale(f"key {change.key!r} was used at the same time")
+        self.changes[change.id] = change
 
     def _check_fence(self, change: Change) -> None:
         held = self.epochs.get(change.candidate_id or "", change.epoch)

@@ -8,6 +8,7 @@ from core.errors import KeyReused, SkillWorkerError
 from core.models import (
     AttachRequest,
     ChangeRequest,
+    Fence,
     Kind,
     Receipt,
     ReceiptStatus,
@@ -30,6 +31,7 @@ class FakeGate:
         self._receipts: dict[str, tuple[ChangeRequest, Receipt]] = {}
         self._failure: tuple[int, SkillWorkerError] | None = None
         self.submitted: list[tuple[ChangeRequest, SubmitContext]] = []
+        self.resumed: list[Fence] = []
 
     def fail_next(self, error: SkillWorkerError, *, after: int) -> None:
         """Raise `error` once, before any effect, when `after` submissions have been taken."""
@@ -52,6 +54,11 @@ class FakeGate:
         if isinstance(answer, SkillWorkerError):
             raise answer
         return answer
+
+    async def resume(self, fence: Fence) -> int:
+        """Note that earlier generations were looked after: there is nothing to finish."""
+        self.resumed.append(fence)
+        return 0
 
     def _done(self, request: ChangeRequest) -> Receipt:
         is_attach = isinstance(request, AttachRequest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.errors import LeaseLost, NotFound
-from core.gate_records import receipt_of
+from core.gate.receipts import receipt_of
 from core.models import (
     AgentFeedback,
     Candidate,

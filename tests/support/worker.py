@@ -55,6 +55,7 @@ class MemoryWorker:
             GateDeps(
                 committers={Kind.MEMORY: MemoryCommitter(self.knowledge)},
                 changes=self.log,
+                targets=self.log,
                 journal=self.journal,
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

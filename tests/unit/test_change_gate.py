@@ -2,98 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import pytest
 
-from core.change_gate import ChangeGate, GateDeps
-from core.errors import ArtifactInvalid, KeyReused, LeaseLost, Refused, SkillApiDown, Stale
-from core.learning_committers.memory_committer import MemoryCommitter
+from core.change_gate import ChangeGate
+from core.errors import (
+    ArtifactInvalid,
+    KeyReused,
+    LeaseLost,
+    Refused,
+    SkillApiDown,
+    Stale,
+)
 from core.models import (
-    Change,
-    ChangeRequest,
     ChangeStatus,
-    Fence,
     HistoryStatus,
-    Kind,
-    MemoryRequest,
     MergeMode,
     Operation,
-    Prepared,
     ReceiptStatus,
-    RunEvent,
-    SubmitContext,
 )
-from core.ports import Settlement
-from core.review_policy import stop_all
-from core.testing.changes import MemoryChangeLog
-from core.testing.knowledge import MemoryKnowledge
-
-
-class Events(list[RunEvent]):
-    """A journal that only remembers."""
-
-    async def emit(self, event: RunEvent) -> None:
-        self.append(event)
-
-
-class Troubled(MemoryCommitter):
-    """A memory committer whose outside effects fail as told, once each."""
-
-    def __init__(self, knowledge: MemoryKnowledge) -> None:
-        super().__init__(knowledge)
-        self.troubles: list[Exception] = []
-        self.prepared = 0
-
-    async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        self.prepared += 1
-        if self.troubles and isinstance(self.troubles[0], ArtifactInvalid):
-            raise self.troubles.pop(0)
-        return await super().prepare(request, context)
-
-    async def apply(self, change: Change) -> None:
-        if self.troubles:
-            raise self.troubles.pop(0)
-
-    async def record(self, change: Change, settlement: Settlement) -> None:
-        await super().record(change, settlement)
-
-
-@dataclass
-class World:
-    """A gate over memory."""
-
-    policy_stops: bool = False
-    knowledge: MemoryKnowledge = field(default_factory=MemoryKnowledge)
-    events: Events = field(default_factory=Events)
-    pauses: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.log = MemoryChangeLog(self.knowledge)
-        self.committer = Troubled(self.knowledge)
-        ids = (f"id-{n}" for n in itertools.count(1))
-        deps = GateDeps(
-            {Kind.MEMORY: self.committer}, self.log, self.events, lambda: next(ids), self.sleep
-        )
-        if self.policy_stops:
-            deps = GateDeps(**{**vars(deps), "policy": stop_all})
-        self.gate = ChangeGate(deps)
-
-    async def sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-
-    def history(self) -> list[tuple[HistoryStatus, str | None, str | None]]:
-        return [(h.status, h.previous_content, h.new_content) for h in self.log.history]
-
-
-def ask(content: str = "원화로 적는다", **given: object) -> MemoryRequest:
-    return MemoryRequest.model_validate({"operation": "CREATE", "content": content, **given})
-
-
-def on_behalf(key: str = "c:1:0:0", epoch: int | None = None) -> SubmitContext:
-    fence = None if epoch is None else Fence(candidate_id="cand", epoch=epoch)
-    return SubmitContext(key=key, tenant_id="t", agent_id="a", fence=fence, feedback_id="f")
+from tests.support.gate import World, ask, on_behalf
 
 
 @pytest.fixture
@@ -202,8 +131,9 @@ async def test_what_the_store_refuses_for_good_is_on_record(world: World) -> Non
     assert receipt.status is ReceiptStatus.FAILED
     assert "the store says no" in receipt.message
     assert world.history() == [(HistoryStatus.FAILED, None, "원화로 적는다")]
-    assert (await world.gate.submit(ask(), on_behalf())).status is ReceiptStatus.FAILED
-    assert len(world.log.history) == 1
+    again = await world.gate.submit(ask(), on_behalf())
+    assert again.status is ReceiptStatus.APPLIED
+    assert [change.attempt for change in world.log.changes.values()] == [1, 2]
 
 
 async def test_an_author_that_never_gets_it_right_is_on_record(world: World) -> None:
@@ -224,9 +154,7 @@ async def test_a_target_held_by_another_is_waited_for(world: World) -> None:
     async def release(seconds: float) -> None:
         world.log.changes["other"] = held.model_copy(update={"status": ChangeStatus.FAILED})
 
-    world.gate = ChangeGate(
-        GateDeps({Kind.MEMORY: world.committer}, world.log, world.events, lambda: "n", release)
-    )
+    world.gate = ChangeGate(replace(world.gate._deps, sleep=release))
     update = ask("two", operation="UPDATE", target_id=first.target_id)
     assert (await world.gate.submit(update, on_behalf("k2"))).status is ReceiptStatus.APPLIED
 
@@ -249,7 +177,7 @@ async def test_reverting_brings_the_target_back(world: World, operation: Operati
     if operation is not Operation.CREATE:
         given = {"operation": operation, "target_id": first.target_id}
         last = await world.gate.submit(ask("two", **given), on_behalf("k2"))
-    receipt = await world.gate.revert(last.change_id or "", "wrong", context_key="r1")
+    receipt = await world.gate.revert(last.change_id or "", "wrong")
     assert receipt.status is ReceiptStatus.APPLIED
     items = await world.knowledge.list(tenant_id="t", agent_id="a", kind=None)
     assert [item.content for item in items] == ([] if operation is Operation.CREATE else ["one"])
@@ -262,7 +190,7 @@ async def test_a_later_change_stands_in_the_way_of_a_revert(world: World) -> Non
     await world.gate.submit(
         ask("two", operation="UPDATE", target_id=first.target_id), on_behalf("k2")
     )
-    receipt = await world.gate.revert(first.change_id or "", "wrong", context_key="r1")
+    receipt = await world.gate.revert(first.change_id or "", "wrong")
     assert receipt.status is ReceiptStatus.REFUSED
     assert "later change" in receipt.message
 

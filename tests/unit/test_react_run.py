@@ -13,7 +13,7 @@ from core.prompt_data import read_fenced_json
 from core.react_tools import ARGUMENTS
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says
-from tests.support.react import FEEDBACK, MEMORY, Bench, FixedSearch, item_change
+from tests.support.react import CANDIDATE, FEEDBACK, MEMORY, Bench, FixedSearch, item_change
 
 COMMIT = calls(("commit_to_memory", MEMORY))
 DONE = says("원 단위 선호를 기억했습니다.")
@@ -209,3 +209,24 @@ async def test_a_call_that_failed_in_the_middle_of_a_turn_repeats_only_what_is_l
 async def test_content_in_several_parts_is_all_read() -> None:
     parts = AIMessage([{"type": "text", "text": "첫째. "}, {"type": "text", "text": "둘째."}])
     assert (await Bench([COMMIT, parts]).run()).reason == "첫째. 둘째."
+
+
+async def test_a_run_killed_between_a_step_s_writes_and_its_checkpoint_goes_on() -> None:
+    for last_checkpoints in (1, 2, 3):
+        bench = Bench([calls(("commit_to_memory", MEMORY)), says("done"), says("done again")])
+        await bench.run()
+        kept = bench.saver.storage[CANDIDATE.thread][""]
+        for checkpoint_id in sorted(kept)[-last_checkpoints:]:
+            del kept[checkpoint_id]
+        verdict = await bench.run()
+        assert verdict.status is VerdictStatus.COMPLETED, last_checkpoints
+        assert len(bench.gate.submitted) == 1
+
+
+async def test_a_retried_generation_first_finishes_what_the_old_one_left_open() -> None:
+    bench = Bench(
+        [calls(("no_action", {"reason": "known", "category": "duplicate"}))],
+        candidate=CANDIDATE.model_copy(update={"generation": 2}),
+    )
+    await bench.run()
+    assert [fence.candidate_id for fence in bench.gate.resumed] == [CANDIDATE.id]

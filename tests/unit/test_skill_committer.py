@@ -2,132 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 import pytest
 
-from core.change_gate import ChangeGate, GateDeps
-from core.errors import ArtifactInvalid, SkillApiDown
-from core.learning_committers.agent_skills_committer import (
-    AgentSkillsCommitter,
-    attach_skills_to_agent,
-)
-from core.learning_committers.base import CommitDeps
-from core.learning_committers.skill_committer import SkillCommitter, commit_to_skill
+from core.errors import SkillApiDown
+from core.learning_committers.skill_committer import commit_to_skill
 from core.models import (
-    Agent,
-    AuthorRequest,
     ChangeStatus,
     HistoryStatus,
-    Kind,
     Operation,
     ReceiptStatus,
-    SkillArtifact,
-    SkillEdit,
-    SkillEdits,
     SkillFile,
-    SubmitContext,
 )
-from core.testing.changes import MemoryChangeLog
-from core.testing.determinism import counting_ids
-from core.testing.knowledge import MemoryKnowledge
-from core.testing.skill_store import MemorySkillStore
-from core.testing.stores import MemoryAgents, MemoryJournal
-
-FEES = "# 수수료\n\n카드 환불에는 3 %가 든다.\n"
-NEW_FEES = "# 수수료\n\n카드 환불에는 2 %가 든다.\n"
-SPLIT = "#!/usr/bin/env python3\nprint('나눈다')\n"
-REFUND = SkillArtifact(
-    name="partial-refund",
-    description="부분 환불을 정산한다: 금액을 나눌 때 사용",
-    body_markdown="# 부분 환불\n\n## 절차\n\n1. 금액을 확인한다\n\n## 참고\n\nreferences/fees.md\n",
-    additional_files={"references/fees.md": FEES, "scripts/split.py": SPLIT},
+from tests.support.skills import (
+    ADD_STEP,
+    FEES,
+    NEW_FEES,
+    REFUND,
+    World,
 )
-ADD_STEP = SkillEdits(
-    edits=(
-        SkillEdit(op="insert_section", heading="절차", text="2. 승인을 받는다"),
-        SkillEdit(op="put_file", path="references/fees.md", text=NEW_FEES),
-        SkillEdit(op="delete_file", path="scripts/split.py"),
-    )
-)
-Answer = SkillArtifact | SkillEdits | ArtifactInvalid
-
-
-class ScriptedAuthor:
-    """Answers as told, and remembers what it was asked and told."""
-
-    def __init__(self, answers: Sequence[Answer]) -> None:
-        self.answers = list(answers)
-        self.asked: list[AuthorRequest] = []
-        self.told: list[list[str]] = []
-
-    async def write(
-        self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
-    ) -> SkillArtifact | SkillEdits:
-        self.asked.append(request)
-        self.told.append(list(problems))
-        answer = self.answers.pop(0)
-        if isinstance(answer, ArtifactInvalid):
-            raise answer
-        return answer
-
-
-class FlakyStore(MemorySkillStore):
-    """Fails before the n-th write as told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fails_in: int | None = None
-
-    async def put_file(
-        self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
-    ) -> str:
-        if self.fails_in is not None:
-            self.fails_in -= 1
-            if self.fails_in < 0:
-                self.fails_in = None
-                raise SkillApiDown("503")
-        return await super().put_file(name, path, file, tenant_id, base_hash=base_hash)
-
-
-@dataclass
-class World:
-    answers: Sequence[Answer] = ()
-    store: FlakyStore = field(default_factory=FlakyStore)
-
-    def __post_init__(self) -> None:
-        self.log = MemoryChangeLog(MemoryKnowledge())
-        self.author = ScriptedAuthor(self.answers)
-        self.agents = MemoryAgents(
-            [Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="t", name="B")],
-            log=self.log,
-        )
-        committer = SkillCommitter(self.store, self.author, self.log, max_rounds=3)
-        self.gate = ChangeGate(
-            GateDeps(
-                committers={
-                    Kind.SKILL: committer,
-                    Kind.AGENT_SKILLS: AgentSkillsCommitter(self.agents, self.store),
-                },
-                changes=self.log,
-                journal=MemoryJournal(),
-                new_id=counting_ids("change"),
-                sleep=asyncio.sleep,
-            )
-        )
-
-    def deps(self, key: str) -> CommitDeps:
-        context = SubmitContext(key=key, tenant_id="t", agent_id="a", feedback_content="피드백")
-        return CommitDeps(self.gate, context)
-
-    async def create(self, key: str = "c") -> None:
-        receipt = await commit_to_skill("a", REFUND, deps=self.deps(key))
-        assert receipt.status is ReceiptStatus.APPLIED, receipt.message
-
-    def files(self) -> dict[str, bytes]:
-        return {p: f.data for p, f in self.store.skills["t", "partial-refund"].files.items()}
 
 
 async def test_the_author_writes_from_the_feedback_when_no_artifact_is_given() -> None:
@@ -250,35 +142,6 @@ async def test_deleting_and_reverting_brings_the_folder_back_byte_for_byte() -> 
     )
     assert not world.store.skills
     assert (await world.agents.get("a")).skills == ()
-    await world.gate.revert(receipt.change_id or "", "still needed", context_key="r")
+    await world.gate.revert(receipt.change_id or "", "still needed")
     assert world.store.skills["t", "partial-refund"] == before
     assert (await world.agents.get("a")).skills == ("partial-refund",)
-
-
-async def test_related_skills_are_shown_to_the_author() -> None:
-    world = World([REFUND.model_copy(update={"name": "other-skill"})])
-    await world.create()
-    await commit_to_skill(
-        "a", related_skill_ids="partial-refund, no-such-skill", deps=world.deps("k")
-    )
-    (related,) = world.author.asked[0].related
-    assert related.name == "partial-refund"
-    assert related.paths == ("references/fees.md", "scripts/split.py")
-
-
-async def test_a_skill_is_attached_once_and_can_be_taken_off_again() -> None:
-    world = World()
-    await world.create()
-    receipt = await attach_skills_to_agent("b", "partial-refund", deps=world.deps("k1"))
-    assert receipt.status is ReceiptStatus.ATTACHED
-    again = await attach_skills_to_agent("b", "partial-refund", deps=world.deps("k2"))
-    assert again.status is ReceiptStatus.KNOWN
-    assert world.log.history[-1].knowledge_type is Kind.AGENT_SKILLS
-    await world.gate.revert(receipt.change_id or "", "wrong", context_key="r")
-    assert (await world.agents.get("b")).skills == ()
-
-
-@pytest.mark.parametrize("names", ["", " , ", "no-such-skill"])
-async def test_what_cannot_be_attached_is_refused(names: str) -> None:
-    receipt = await attach_skills_to_agent("b", names, deps=World().deps("k"))
-    assert receipt.status is ReceiptStatus.REFUSED

@@ -4,7 +4,8 @@ SELECT * FROM changes WHERE key = %(key)s ORDER BY attempt DESC LIMIT 1
 -- name: get
 SELECT * FROM changes WHERE id = %(id)s
 
--- name: open
+-- name: put
+-- Writes a hold, an intent or a failure; an intent or failure takes the place of its own hold.
 -- The fence is read FOR SHARE: nobody raises the epoch between this check and the commit.
 WITH fence AS (
     SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
@@ -12,14 +13,53 @@ WITH fence AS (
 INSERT INTO changes (
     id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
     before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
-    feedback_content, candidate_id, epoch, warnings, reverts)
+    feedback_content, candidate_id, epoch, warnings, reverts, error)
 SELECT
     %(id)s, %(key)s, %(digest)s, %(attempt)s, %(tenant_id)s, %(agent_id)s, %(kind)s,
     %(target_id)s, %(target_name)s, %(operation)s, %(before)s, %(after)s, %(base_hash)s,
     %(status)s, %(reason)s, %(merge_mode)s, %(relationship)s, %(feedback_id)s,
-    %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s
+    %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s, %(error)s
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
+ON CONFLICT (id) DO UPDATE SET
+    target_id = excluded.target_id, target_name = excluded.target_name,
+    operation = excluded.operation, before = excluded.before, after = excluded.after,
+    base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
+    reverts = excluded.reverts, error = excluded.error
+WHERE changes.status = 'prepared'
+
+-- name: release
+DELETE FROM changes WHERE id = %(id)s AND status = 'prepared'
+
+-- name: release_dead
+-- Holds of runs that were taken over or have ended; one without feedback is dead after minutes.
+DELETE FROM changes c
+WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.target_id = %(target_id)s
+  AND c.status = 'prepared'
+  AND (
+      EXISTS (SELECT FROM candidates d WHERE d.id = c.candidate_id AND d.epoch > c.epoch)
+      OR EXISTS (SELECT FROM feedback f WHERE f.id = c.feedback_id AND f.status <> 'processing')
+         AND c.candidate_id IS NOT NULL
+      OR c.candidate_id IS NULL AND c.created_at < clock_timestamp() - interval '10 minutes')
+
+-- name: unfinished
+SELECT * FROM changes WHERE candidate_id = %(candidate_id)s AND status = 'applying'
+ORDER BY created_at, id
+
+-- name: adopt
+-- Only where the feedback has ended, or there is none: whoever wrote the intent is fenced off.
+WITH ended AS (
+    SELECT c.id FROM changes c LEFT JOIN feedback f ON f.id = c.feedback_id
+    WHERE c.id = %(id)s AND c.status = 'applying'
+      AND (f.status IS NULL OR f.status NOT IN ('queued', 'processing'))
+), raised AS (
+    UPDATE candidates d SET epoch = d.epoch + 1
+    FROM ended, changes c WHERE c.id = ended.id AND d.id = c.candidate_id
+    RETURNING d.epoch
+)
+UPDATE changes c SET epoch = (SELECT epoch FROM raised)
+FROM ended WHERE c.id = ended.id
+RETURNING c.*
 
 -- name: put_blobs
 INSERT INTO blobs (sha256, data)

@@ -104,8 +104,9 @@ CREATE TABLE knowledge_versions (
 CREATE UNIQUE INDEX knowledge_current ON knowledge_versions (item_id) WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX knowledge_rule_name ON knowledge_versions (tenant_id, agent_id, name_key)
     WHERE valid_to IS NULL AND kind = 'DMN_RULE';
-CREATE INDEX knowledge_same ON knowledge_versions (tenant_id, agent_id, kind, same_key)
-    WHERE valid_to IS NULL;
+-- An agent knows a fact once, however often and however much at once it is taught.
+CREATE UNIQUE INDEX knowledge_same ON knowledge_versions (tenant_id, agent_id, same_key)
+    WHERE valid_to IS NULL AND kind = 'MEMORY';
 CREATE INDEX knowledge_by_tenant ON knowledge_versions (tenant_id, kind, valid_from DESC)
     WHERE valid_to IS NULL;
 
@@ -144,9 +145,9 @@ CREATE TABLE changes (
     applied_at       timestamptz,
     UNIQUE (key, attempt)
 );
--- One open intent a target: a second one waits.
+-- One change at a time has a target, from before it is prepared: a second one waits.
 CREATE UNIQUE INDEX changes_open_target ON changes (tenant_id, kind, target_id)
-    WHERE status = 'applying';
+    WHERE status IN ('prepared', 'applying');
 CREATE INDEX changes_by_age ON changes (created_at DESC, id DESC);
 CREATE INDEX changes_by_candidate ON changes (candidate_id, created_at);
 CREATE INDEX changes_by_target ON changes (tenant_id, kind, target_id, created_at);

@@ -1,0 +1,142 @@
+"""From a request to a change: the draft that holds the target, and what fills it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.models import (
+    AttachRequest,
+    Change,
+    ChangeRequest,
+    ChangeStatus,
+    Kind,
+    Operation,
+    Prepared,
+    RestoreRequest,
+    Snapshot,
+    SubmitContext,
+)
+from core.snapshots import ABSENT, state_hash
+
+_INVERSE = {
+    Operation.CREATE: Operation.DELETE,
+    Operation.DELETE: Operation.CREATE,
+    Operation.UPDATE: Operation.UPDATE,
+}
+
+
+def _inverse(operation: Operation) -> Operation:
+    """The operation that takes one back."""
+    return _INVERSE[operation]
+
+
+def draft(
+    request: ChangeRequest,
+    context: SubmitContext,
+    *,
+    digest: str,
+    attempt: int,
+    change_id: str,
+) -> Change:
+    """Make the change that holds a target while it is prepared; "" where none is known yet."""
+    target = _known_target(request, context)
+    fence = context.fence
+    return Change(
+        id=change_id,
+        key=context.key,
+        digest=digest,
+        attempt=attempt,
+        tenant_id=context.tenant_id,
+        agent_id=context.agent_id,
+        kind=kind_of(request),
+        target_id=target,
+        target_name=target,
+        operation=request.operation,
+        before=None,
+        after=None,
+        base_hash=ABSENT,
+        status=ChangeStatus.PREPARED,
+        reason=request.reason,
+        merge_mode=request.merge_mode,
+        relationship=request.relationship,
+        feedback_id=context.feedback_id,
+        feedback_content=context.feedback_content,
+        candidate_id=fence.candidate_id if fence else None,
+        epoch=fence.epoch if fence else None,
+    )
+
+
+def filled(change: Change, prepared: Prepared) -> Change:
+    """Put what was prepared into the draft."""
+    return change.model_copy(
+        update={
+            "target_id": prepared.target_id,
+            "target_name": prepared.target_name,
+            "operation": prepared.operation,
+            "before": prepared.before,
+            "after": prepared.after,
+            "base_hash": prepared.base_hash,
+            "warnings": prepared.warnings,
+            "reverts": prepared.reverts,
+        }
+    )
+
+
+def without_content(change: Change, before: Snapshot | None) -> Change:
+    """Make the change whose content never came to be, so that the attempt is on record."""
+    target = change.target_id or f"unnamed-{change.id}"
+    update = {"target_id": target, "target_name": target, "before": before}
+    return change.model_copy(update=update)
+
+
+def kind_of(request: ChangeRequest) -> Kind:
+    """The kind of a request's target."""
+    return request.target_kind if isinstance(request, RestoreRequest) else request.kind
+
+
+def _known_target(request: ChangeRequest, context: SubmitContext) -> str:
+    if isinstance(request, AttachRequest):
+        return context.agent_id
+    return request.target_id or ""
+
+
+def revert_of(change: Change, reason: str) -> RestoreRequest:
+    """Ask for the state before a change, if nothing has come after it."""
+    return RestoreRequest(
+        operation=_inverse(change.operation),
+        target_kind=change.kind,
+        target_id=change.target_id,
+        state=change.before,
+        expected_hash=state_hash(change.after),
+        reverts=change.id,
+        reason=reason,
+    )
+
+
+def revert_context(change: Change) -> SubmitContext:
+    """Submit a revert on behalf of the agent whose change it takes back, under one key."""
+    return SubmitContext(
+        key=f"revert:{change.id}",
+        tenant_id=change.tenant_id,
+        agent_id=change.agent_id,
+        feedback_id=change.feedback_id,
+        feedback_content=change.feedback_content,
+    )
+
+
+def restored(
+    request: RestoreRequest, before: Snapshot | None, blobs: Mapping[str, bytes]
+) -> Prepared:
+    """Prepare a recorded state in place of what is there now."""
+    named = request.state or before
+    return Prepared(
+        kind=request.target_kind,
+        target_id=request.target_id,
+        target_name=named.name if named else request.target_id,
+        operation=request.operation,
+        before=before,
+        after=request.state,
+        base_hash=request.expected_hash,
+        blobs=blobs,
+        reverts=request.reverts,
+    )

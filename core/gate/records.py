@@ -1,0 +1,94 @@
+"""What the gate writes down: history records and events (pure)."""
+
+from __future__ import annotations
+
+from core.errors import SkillWorkerError
+from core.models import (
+    Change,
+    ChangeRequest,
+    HistoryRecord,
+    HistoryStatus,
+    Kind,
+    RunEvent,
+    SubmitContext,
+)
+
+
+def applied(change: Change, record_id: str) -> HistoryRecord:
+    """The audit row of an applied change, or of one that reverted another."""
+    status = HistoryStatus.REVERTED if change.reverts else HistoryStatus.APPLIED
+    return _history(change, record_id, None, status)
+
+
+def failed(change: Change, record_id: str, error: SkillWorkerError) -> HistoryRecord:
+    """The audit row of an attempt that failed."""
+    return _history(change, record_id, error, HistoryStatus.FAILED)
+
+
+def _history(
+    change: Change, record_id: str, error: SkillWorkerError | None, status: HistoryStatus
+) -> HistoryRecord:
+    """The audit row of a change, with its whole before and after."""
+    return HistoryRecord(
+        id=record_id,
+        knowledge_type=change.kind,
+        knowledge_id=change.target_id,
+        knowledge_name=change.target_name,
+        agent_id=change.agent_id,
+        tenant_id=change.tenant_id,
+        operation=change.operation,
+        previous_content=change.before.content if change.before else None,
+        new_content=_with_failure(change, error),
+        previous_files=change.before.files if change.before else None,
+        new_files=change.after.files if change.after else None,
+        feedback_content=change.feedback_content,
+        feedback_id=change.feedback_id,
+        change_id=change.id,
+        attempt=change.attempt,
+        status=status,
+        error=error.message if error else None,
+    )
+
+
+def event(name: str, change: Change, error: str | None = None) -> RunEvent:
+    """An event about a change."""
+    data = {
+        "kind": change.kind.value,
+        "operation": change.operation.value,
+        "target_id": change.target_id,
+        "target_name": change.target_name,
+    }
+    return RunEvent(
+        name=name,
+        tenant_id=change.tenant_id,
+        feedback_id=change.feedback_id,
+        candidate_id=change.candidate_id,
+        change_id=change.id,
+        data={**data, "error": error} if error else {**data},
+    )
+
+
+def refused_event(
+    request: ChangeRequest, context: SubmitContext, error: SkillWorkerError
+) -> RunEvent:
+    """An event about a request that made no change."""
+    return RunEvent(
+        name="change.refused",
+        tenant_id=context.tenant_id,
+        feedback_id=context.feedback_id,
+        candidate_id=context.fence.candidate_id if context.fence else None,
+        data={
+            "kind": str(request.kind),
+            "operation": request.operation.value,
+            "target_id": request.target_id,
+            "error": error.message,
+        },
+    )
+
+
+def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
+    content = change.after.content if change.after else None
+    if error is None or change.kind is not Kind.SKILL:
+        return content
+    reason = error.message.replace("-->", "--&gt;")
+    return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"

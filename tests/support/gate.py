@@ -1,0 +1,96 @@
+"""A gate over memory, with outside effects that fail as told."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from core.change_gate import ChangeGate, GateDeps
+from core.errors import (
+    ArtifactInvalid,
+)
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.models import (
+    Change,
+    ChangeRequest,
+    Fence,
+    HistoryStatus,
+    Kind,
+    MemoryRequest,
+    Prepared,
+    RunEvent,
+    SubmitContext,
+)
+from core.ports import Settlement
+from core.review_policy import apply_all, stop_all
+from core.testing.changes import MemoryChangeLog
+from core.testing.knowledge import MemoryKnowledge
+
+
+class Events(list[RunEvent]):
+    """A journal that only remembers."""
+
+    async def emit(self, event: RunEvent) -> None:
+        self.append(event)
+
+
+class Troubled(MemoryCommitter):
+    """A memory committer whose outside effects fail as told, once each."""
+
+    def __init__(self, knowledge: MemoryKnowledge) -> None:
+        super().__init__(knowledge)
+        self.troubles: list[Exception] = []
+        self.prepared = 0
+
+    async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
+        self.prepared += 1
+        if self.troubles and isinstance(self.troubles[0], ArtifactInvalid):
+            raise self.troubles.pop(0)
+        return await super().prepare(request, context)
+
+    async def apply(self, change: Change) -> None:
+        if self.troubles:
+            raise self.troubles.pop(0)
+
+    async def record(self, change: Change, settlement: Settlement) -> None:
+        await super().record(change, settlement)
+
+
+@dataclass
+class World:
+    """A gate over memory."""
+
+    policy_stops: bool = False
+    knowledge: MemoryKnowledge = field(default_factory=MemoryKnowledge)
+    events: Events = field(default_factory=Events)
+    pauses: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.log = MemoryChangeLog(self.knowledge)
+        self.committer = Troubled(self.knowledge)
+        ids = (f"id-{n}" for n in itertools.count(1))
+        deps = GateDeps(
+            committers={Kind.MEMORY: self.committer},
+            changes=self.log,
+            targets=self.log,
+            journal=self.events,
+            new_id=lambda: next(ids),
+            sleep=self.sleep,
+            policy=stop_all if self.policy_stops else apply_all,
+        )
+        self.gate = ChangeGate(deps)
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def history(self) -> list[tuple[HistoryStatus, str | None, str | None]]:
+        return [(h.status, h.previous_content, h.new_content) for h in self.log.history]
+
+
+def ask(content: str = "원화로 적는다", **given: object) -> MemoryRequest:
+    return MemoryRequest.model_validate({"operation": "CREATE", "content": content, **given})
+
+
+def on_behalf(key: str = "c:1:0:0", epoch: int | None = None) -> SubmitContext:
+    fence = None if epoch is None else Fence(candidate_id="cand", epoch=epoch)
+    return SubmitContext(key=key, tenant_id="t", agent_id="a", fence=fence, feedback_id="f")

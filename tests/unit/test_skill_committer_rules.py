@@ -1,0 +1,95 @@
+"""What a skill change may not do, and what is shown to the author and attached."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import InvalidInput
+from core.learning_committers.agent_skills_committer import (
+    attach_skills_to_agent,
+)
+from core.learning_committers.skill_committer import commit_to_skill
+from core.models import (
+    HistoryStatus,
+    Kind,
+    MergeMode,
+    Operation,
+    ReceiptStatus,
+    SkillFile,
+)
+from tests.support.skills import (
+    ADD_STEP,
+    NEW_FEES,
+    REFUND,
+    FlakyStore,
+    World,
+)
+
+
+async def test_related_skills_are_shown_to_the_author() -> None:
+    world = World([REFUND.model_copy(update={"name": "other-skill"})])
+    await world.create()
+    await commit_to_skill(
+        "a", related_skill_ids="partial-refund, no-such-skill", deps=world.deps("k")
+    )
+    (related,) = world.author.asked[0].related
+    assert related.name == "partial-refund"
+    assert related.paths == ("references/fees.md", "scripts/split.py")
+
+
+async def test_a_skill_is_attached_once_and_can_be_taken_off_again() -> None:
+    world = World()
+    await world.create()
+    receipt = await attach_skills_to_agent("b", "partial-refund", deps=world.deps("k1"))
+    assert receipt.status is ReceiptStatus.ATTACHED
+    again = await attach_skills_to_agent("b", "partial-refund", deps=world.deps("k2"))
+    assert again.status is ReceiptStatus.KNOWN
+    assert world.log.history[-1].knowledge_type is Kind.AGENT_SKILLS
+    await world.gate.revert(receipt.change_id or "", "wrong")
+    assert (await world.agents.get("b")).skills == ()
+
+
+@pytest.mark.parametrize("names", ["", " , ", "no-such-skill"])
+async def test_what_cannot_be_attached_is_refused(names: str) -> None:
+    receipt = await attach_skills_to_agent("b", names, deps=World().deps("k"))
+    assert receipt.status is ReceiptStatus.REFUSED
+
+
+async def test_an_impossible_name_is_refused_before_the_author_is_paid() -> None:
+    world = World([REFUND])
+    receipt = await commit_to_skill("a", skill_id="부분-환불", deps=world.deps("k"))
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert not world.author.asked
+
+
+@pytest.mark.parametrize("mode", [MergeMode.EXTEND, MergeMode.REFINE])
+async def test_extending_or_refining_keeps_every_section(mode: MergeMode) -> None:
+    world = World()
+    await world.create()
+    short = REFUND.model_copy(update={"body_markdown": "# 부분 환불\n\n짧게 다시 쓴다.\n"})
+    given = {"operation": Operation.UPDATE, "skill_id": "partial-refund"}
+    receipt = await commit_to_skill("a", short, merge_mode=mode, **given, deps=world.deps("k"))  # type: ignore[arg-type]
+    assert receipt.status is ReceiptStatus.FAILED
+    assert "절차" in receipt.message
+    replaced = await commit_to_skill("a", short, **given, deps=world.deps("k2"))  # type: ignore[arg-type]
+    assert replaced.status is ReceiptStatus.APPLIED
+
+
+async def test_a_skill_that_fails_for_good_part_way_is_taken_back() -> None:
+    class Refusing(FlakyStore):
+        async def put_file(
+            self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
+        ) -> str:
+            if file.data == NEW_FEES.encode():
+                raise InvalidInput("413: too large")
+            return await super().put_file(name, path, file, tenant_id, base_hash=base_hash)
+
+    world = World([ADD_STEP], Refusing())
+    await world.create()
+    before = world.store.skills["t", "partial-refund"]
+    receipt = await commit_to_skill(
+        "a", operation=Operation.UPDATE, skill_id="partial-refund", deps=world.deps("k")
+    )
+    assert receipt.status is ReceiptStatus.FAILED
+    assert world.store.skills["t", "partial-refund"] == before
+    assert world.log.history[-1].status is HistoryStatus.FAILED
