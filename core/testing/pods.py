@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -56,7 +57,8 @@ class LocalPod:
 
     async def run(self, command: str) -> ShellResult:
         """Run a command in bash; `/tmp` in it and in its output means the folder."""
-        environment = {"PATH": os.defpath + ":/usr/local/bin", "HOME": str(self.folder)}
+        path = f"{Path(sys.executable).parent}:/usr/local/bin:{os.defpath}"
+        environment = {"PATH": path, "HOME": str(self.folder)}
         process = await asyncio.create_subprocess_exec(
             "/bin/bash",
             "-c",

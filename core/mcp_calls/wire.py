@@ -1,0 +1,112 @@
+"""The HTTP under an MCP session, watched, since the SDK only logs much of what goes wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+import httpx
+
+from core.errors import McpDown, SkillWorkerError
+from core.mcp_calls.errors import excerpt, refused
+from core.mcp_calls.server import McpServer
+
+CONNECT_SECONDS = 10.0
+_EVENT_STREAM = "text/event-stream"
+Report = Callable[[SkillWorkerError], None]
+
+
+class Wire:
+    """Makes the HTTP client of one session and reports what ends the session.
+
+    Calls are bounded by whoever makes them, not here: a read timeout here would end the session
+    of all calls when one of them is slow.
+    """
+
+    def __init__(self, server: McpServer, report: Report) -> None:
+        """`report` is told of each failure that the SDK would leave the caller waiting for."""
+        self._server = server
+        self._report = report
+
+    def client(
+        self,
+        headers: dict[str, str] | None = None,
+        timeout: httpx.Timeout | None = None,  # noqa: ARG002  the SDK's own is not wanted
+        auth: httpx.Auth | None = None,
+    ) -> httpx.AsyncClient:
+        """Make a client, as the SDK asks for one."""
+        return httpx.AsyncClient(
+            headers=headers,
+            auth=auth,
+            timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=None),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            trust_env=not self._server.is_local,
+            event_hooks={"response": [self._see]},
+        )
+
+    async def _see(self, response: httpx.Response) -> None:
+        method = response.request.method
+        if method == "DELETE" or (method == "GET" and not self._server.is_sse):
+            return  # what the SDK may ignore: a goodbye, and a stream that servers need not have
+        if problem := await self._problem(response):
+            self._report(problem)
+            raise problem
+        if method == "POST" and _content_type(response).startswith(_EVENT_STREAM):
+            response.stream = _AnswerStream(response.stream, self._report, self._server.shown)
+
+    async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
+        status = response.status_code
+        is_unknown_session = status == httpx.codes.NOT_FOUND and not self._server.is_sse
+        if 300 <= status < 400 or is_unknown_session:
+            return None
+        if status >= 400:
+            wait = response.headers.get("retry-after", "")
+            return refused(status, self._server.shown, await _beginning(response), wait)
+        if "html" in _content_type(response):
+            said = await _beginning(response)
+            return McpDown(
+                f"{self._server.shown} answered with HTML: {said}",
+                hint="does the address point at the MCP endpoint?",
+            )
+        return None
+
+
+class _AnswerStream(httpx.AsyncByteStream):
+    """The events of one answer. The reader stops at the answer, so an end seen here came early."""
+
+    def __init__(self, inner: object, report: Report, where: str) -> None:
+        assert isinstance(inner, httpx.AsyncByteStream)
+        self._inner = inner
+        self._report = report
+        self._where = where
+        self._is_resumable = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._inner:
+                # An event with an id is one that the SDK asks for again after a cut.
+                self._is_resumable |= chunk.startswith(b"id:") or b"\nid:" in chunk
+                yield chunk
+        except httpx.HTTPError as error:
+            self._cut(str(error) or type(error).__name__)
+            raise
+        self._cut("the stream ended")
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _cut(self, why: str) -> None:
+        if not self._is_resumable:
+            self._report(McpDown(f"{self._where} broke off in the middle of an answer: {why}"))
+
+
+def _content_type(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", "")).lower()
+
+
+async def _beginning(response: httpx.Response) -> str:
+    body = b""
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) >= 1000:
+            break
+    return excerpt(body[:4000].decode("utf-8", "replace"))
