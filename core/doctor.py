@@ -149,7 +149,10 @@ async def _ask_database(settings: Settings) -> str:
 async def _ask_skill_api(settings: Settings) -> str:
     from core import bootstrap
 
-    async with bootstrap.skill_store(settings) as store:
+    async with (
+        bootstrap.skill_server(settings) as url,
+        bootstrap.skill_store(settings, url) as store,
+    ):
         await store.list("doctor")
     return f"{settings.skill_api_base_url or 'the embedded skill server'} answers"
 

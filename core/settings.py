@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 
-from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -25,44 +22,20 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core.errors import ConfigurationError
+from core.settings_types import (
+    OFF,
+    ON,
+    Count,
+    Seconds,
+    Url,
+    absolute,
+    default_home,
+    flag,
+    postgres_url,
+)
 
 OFFLINE_MODEL = "offline"
-_ON = {"true", "1", "yes"}
-_OFF = {"", "false", "0", "no"}
 Override = str | int | float | bool | Path | None
-
-
-def default_home() -> Path:
-    """Give the home where none is set: under `/var/lib` as root, else the user's data dir."""
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        return Path("/var/lib/skill-worker")
-    return user_data_path("skill-worker", appauthor=False)
-
-
-def _flag(value: object) -> bool:
-    return str(value).strip().lower() in _ON
-
-
-def _absolute(value: Path) -> Path:
-    return Path(os.path.abspath(value.expanduser()))
-
-
-def _http_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("it is no http:// or https:// address")
-    return value.rstrip("/")
-
-
-def _postgres_url(value: SecretStr) -> SecretStr:
-    if urlsplit(value.get_secret_value()).scheme not in {"postgresql", "postgres"}:
-        raise ValueError("it does not begin with postgresql://")
-    return value
-
-
-Url = Annotated[str, AfterValidator(_http_url)]
-Seconds = Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class Settings(BaseSettings):
@@ -75,12 +48,12 @@ class Settings(BaseSettings):
         frozen=True, extra="ignore", env_file_encoding="utf-8-sig", env_ignore_empty=True
     )
 
-    skill_worker_home: Annotated[Path, AfterValidator(_absolute)] = Field(
+    skill_worker_home: Annotated[Path, AfterValidator(absolute)] = Field(
         default_factory=default_home,
         description="Folder for the embedded PostgreSQL, the embedded skill server and logs.",
         examples=["/srv/skill-worker"],
     )
-    database_url: Annotated[SecretStr, AfterValidator(_postgres_url)] | None = Field(
+    database_url: Annotated[SecretStr, AfterValidator(postgres_url)] | None = Field(
         default=None,
         description="PostgreSQL to use. Unset: an embedded PostgreSQL under SKILL_WORKER_HOME.",
         examples=["postgresql://user:password@localhost:5432/skills"],
@@ -124,6 +97,12 @@ class Settings(BaseSettings):
         description="Name of the claude-skills connection.",
         examples=["claude-skills"],
     )
+    mcp_server_token: SecretStr | None = Field(
+        default=None, description="Bearer token for MCP_SERVER_URL.", examples=["s3cret"]
+    )
+    mcp_timeout_seconds: Seconds = Field(
+        default=60, description="Longest wait for one call of an MCP server.", examples=[60]
+    )
     skill_api_base_url: Url | None = Field(
         default=None,
         validate_default=True,
@@ -136,7 +115,7 @@ class Settings(BaseSettings):
     skill_api_timeout_seconds: Seconds = Field(
         default=30, description="Longest wait for one call of the skill HTTP API.", examples=[30]
     )
-    use_skill_creator_workflow: Annotated[bool, BeforeValidator(_flag)] = Field(
+    use_skill_creator_workflow: Annotated[bool, BeforeValidator(flag)] = Field(
         default=False,
         description="Build skills in a sandbox with skill-creator. `true`, `1` or `yes` is on.",
         examples=["true"],
@@ -145,6 +124,9 @@ class Settings(BaseSettings):
         default=None,
         description="The computer-use MCP server that gives the sandbox.",
         examples=["http://localhost:8766/mcp"],
+    )
+    computer_use_mcp_token: SecretStr | None = Field(
+        default=None, description="Bearer token for COMPUTER_USE_MCP_URL.", examples=["s3cret"]
     )
     supabase_url: Url | None = Field(
         default=None,
@@ -252,7 +234,7 @@ class Settings(BaseSettings):
     def _note_ignored(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         settings = handler(data)
         raw = str(data.get("use_skill_creator_workflow", "")).strip()
-        if raw.lower() not in _ON | _OFF:
+        if raw.lower() not in ON | OFF:
             settings._warnings = (
                 f"USE_SKILL_CREATOR_WORKFLOW={raw!r} is neither true nor false: it counts as off",
             )

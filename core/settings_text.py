@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pydantic import JsonValue, SecretStr
 
-from core.settings import Settings, default_home
+from core.settings import Settings
+from core.settings_types import default_home
 
 _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 _HEAD = """# Settings of skill-worker. Copy this file to `.env` in the folder you start it from.

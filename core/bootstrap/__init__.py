@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.app import App
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
+from core.bootstrap.pods import mcp_servers, skill_creator
 from core.bootstrap.stores import (
     build_stores,
     database,
@@ -15,6 +16,7 @@ from core.bootstrap.stores import (
     migration_status,
     new_id,
     serve_skills,
+    skill_server,
     skill_store,
 )
 from core.postgres import migrations
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "chat_model",
+    "mcp_servers",
     "migrate",
     "migration_status",
     "open_app",
     "serve_skills",
+    "skill_server",
     "skill_store",
 ]
 
@@ -57,9 +61,11 @@ async def open_app(
             await migrations.migrate(conninfo)
         pool = await stack.enter_async_context(open_pool(conninfo))
         await migrations.require_current(pool)
-        skills = await stack.enter_async_context(skill_store(settings))
+        url = await stack.enter_async_context(skill_server(settings))
+        skills = await stack.enter_async_context(skill_store(settings, url))
+        creator = await stack.enter_async_context(skill_creator(settings, url)) if chat else None
         stores = build_stores(settings, pool, skills, dry_run=dry_run)
-        gate = build_gate(settings, stores, chat, dry_run=dry_run)
+        gate = build_gate(settings, stores, chat, creator, dry_run=dry_run)
         yield App(
             inbox=stores.inbox,
             runs=stores.runs,

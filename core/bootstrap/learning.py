@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from core.app import Learning
@@ -19,6 +20,7 @@ from core.ports import Committer, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
 from core.review_policy import apply_all, stop_all
 from core.settings import Settings
+from core.skill_creator_committer import SkillCreatorDeps
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -49,7 +51,12 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 
 
 def build_gate(
-    settings: Settings, stores: Stores, chat: BaseChatModel | None, *, dry_run: bool
+    settings: Settings,
+    stores: Stores,
+    chat: BaseChatModel | None,
+    creator: SkillCreatorDeps | None,
+    *,
+    dry_run: bool,
 ) -> ChangeGate:
     """Make the gate; without a model skills can be applied and reverted, not written."""
     committers: dict[Kind, Committer] = {
@@ -61,6 +68,7 @@ def build_gate(
             stores.changes,
             check=stores.runs.check,
             max_rounds=settings.author_max_rounds,
+            creator=creator,
         ),
         Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills),
     }
@@ -136,7 +144,8 @@ def _react(
 
 def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDeps:
     from core.feedback_matcher import MatchDeps
-    from core.polling_manager import PollingDeps, RetryPolicy
+    from core.polling_manager import PollingDeps
+    from core.retry_policy import RetryPolicy
 
     return PollingDeps(
         inbox=stores.inbox,
@@ -153,4 +162,5 @@ def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDep
             jitter=random.random,
         ),
         max_chars=settings.feedback_max_chars,
+        clock=lambda: datetime.now(UTC),
     )

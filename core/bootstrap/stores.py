@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 import structlog
@@ -107,19 +107,23 @@ def database(settings: Settings) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def skill_store(settings: Settings) -> AsyncIterator[SkillStore]:
-    """Give a client of the skill API: of the one that is set, or of an embedded one."""
+async def skill_server(settings: Settings) -> AsyncIterator[str]:
+    """Give the address of the skill API: the one that is set, or an embedded one's."""
+    if settings.skill_api_base_url is not None:
+        yield settings.skill_api_base_url
+        return
+    async with _embedded_skills(settings) as url:
+        yield url
+
+
+@asynccontextmanager
+async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]:
+    """Give a client of the skill API."""
     token = settings.skill_api_token
-    async with AsyncExitStack() as stack:
-        url = settings.skill_api_base_url
-        if url is None:
-            url = await stack.enter_async_context(_embedded_skills(settings))
-        client = open_skill_api(
-            url,
-            token.get_secret_value() if token else None,
-            settings.skill_api_timeout_seconds,
-        )
-        yield await stack.enter_async_context(client)
+    async with open_skill_api(
+        url, token.get_secret_value() if token else None, settings.skill_api_timeout_seconds
+    ) as client:
+        yield client
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from core.errors import (
     DependencyDown,
     LeaseLost,
     NotFound,
+    PrepareFailed,
     Refused,
     SkillWorkerError,
 )
@@ -34,6 +35,7 @@ from core.models import (
 )
 from core.ports import ChangeLog, Settlement, SkillAuthor, SkillStore
 from core.skill_bundle import file_refs
+from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 from core.skill_document.assembly import assemble, creation_name_problems
 from core.skill_document.edits import apply_edits
 from core.skill_document.frontmatter import read_frontmatter
@@ -79,7 +81,10 @@ async def commit_to_skill(
 
 
 class SkillCommitter:
-    """Prepares skills with the author and carries them out over the skill API."""
+    """Prepares skills with the author and carries them out over the skill API.
+
+    With `creator` what the author wrote is built in a pod before it is a change.
+    """
 
     def __init__(
         self,
@@ -89,12 +94,14 @@ class SkillCommitter:
         *,
         check: Check,
         max_rounds: int,
+        creator: SkillCreatorDeps | None = None,
     ) -> None:
         self._skills = skills
         self._author = author
         self._changes = changes
         self._check = check
         self._max_rounds = max_rounds
+        self._creator = creator
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         """Make before and after of a skill request; see `core.ports.Committer`."""
@@ -105,6 +112,8 @@ class SkillCommitter:
         bundle = await self._written(request, context, base)
         if base is None:
             await self._refuse_taken(bundle.name, context.tenant_id)
+        if self._creator is not None:
+            bundle = await self._built(bundle, request.operation, base, self._creator)
         return _prepared(request.operation, base, bundle)
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
@@ -184,6 +193,17 @@ class SkillCommitter:
         raise ArtifactInvalid(
             problems, hint=f"the author did not get it right in {self._max_rounds} rounds"
         )
+
+    async def _built(
+        self, bundle: Bundle, operation: Operation, base: Bundle | None, creator: SkillCreatorDeps
+    ) -> Bundle:
+        """Give the folder as a pod packages it. Raises PrepareFailed: there is no other way."""
+        try:
+            return await commit_to_skill_via_skill_creator(
+                bundle.name, bundle, operation, base, deps=creator
+            )
+        except SkillWorkerError as error:
+            raise PrepareFailed(_prepared(operation, base, bundle), error) from error
 
     async def _asked(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None

@@ -1,0 +1,71 @@
+"""What the skill-creator path needs: sessions to both MCP servers, where the flag asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from core.bootstrap.stores import new_id
+from core.settings import Settings
+from core.skill_creator_committer import SkillCreatorDeps
+
+if TYPE_CHECKING:
+    from core.mcp_client import McpServer
+
+log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def skill_creator(
+    settings: Settings, skills_url: str
+) -> AsyncIterator[SkillCreatorDeps | None]:
+    """Give the pods and documents of the skill-creator path; None where skills go out over HTTP.
+
+    `skills_url` is the skill API, whose server also speaks MCP where MCP_SERVER_URL is unset.
+    """
+    if not settings.use_skill_creator_workflow:
+        yield None
+        return
+    if settings.computer_use_mcp_url is None:
+        log.warning("skill_creator.skipped", reason="COMPUTER_USE_MCP_URL 없음 → 기존 HTTP 사용")
+        yield None
+        return
+    from core.mcp_client import McpPods, McpSkillDocuments, open_mcp
+
+    async with open_mcp(
+        mcp_servers(settings, skills_url), call_seconds=settings.mcp_timeout_seconds
+    ) as client:
+        yield SkillCreatorDeps(
+            pods=McpPods(client),
+            documents=McpSkillDocuments(client, settings.mcp_server_name),
+            new_id=new_id,
+        )
+
+
+def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
+    """Give the MCP servers that the settings name; the embedded one is guarded like its API."""
+    from core.mcp_client import COMPUTER_USE, McpServer
+
+    token = settings.mcp_server_token
+    if settings.mcp_server_url is None:
+        token = settings.skill_api_token
+    servers = [
+        McpServer(
+            settings.mcp_server_name,
+            settings.mcp_server_url or f"{skills_url}/mcp",
+            token.get_secret_value() if token else None,
+        )
+    ]
+    if settings.computer_use_mcp_url is not None:
+        pod_token = settings.computer_use_mcp_token
+        servers.append(
+            McpServer(
+                COMPUTER_USE,
+                settings.computer_use_mcp_url,
+                pod_token.get_secret_value() if pod_token else None,
+            )
+        )
+    return servers

@@ -1,0 +1,1 @@
+"""What building a skill in a pod takes: scripts, commands, framed answers, comparison (pure)."""

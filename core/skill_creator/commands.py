@@ -1,0 +1,110 @@
+"""The shell commands that run in the pod, each path and name quoted (pure)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from shlex import quote
+
+WORK = "/tmp/skill_work"  # noqa: S108 - a path in the pod, not on this machine
+POD_ROOT = "/tmp"  # noqa: S108
+INIT_EXAMPLES = ("scripts/example.py", "references/api_reference.md", "assets/example_asset.txt")
+CHUNK_BYTES = 60_000  # one argument of a command holds 128 KiB on Linux
+# Scripts read and write UTF-8 whatever the pod's locale is.
+_UTF8 = "export PYTHONUTF8=1 PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1"
+_SEND = (
+    "import base64, hashlib, sys\n"
+    "data = open(sys.argv[1], 'rb').read()\n"
+    "print('<<%s:zip:%d:%s>>' % (sys.argv[2], len(data), hashlib.sha256(data).hexdigest()))\n"
+    "sys.stdout.write(base64.encodebytes(data).decode('ascii'))\n"
+    "print('<<%s:zip:end>>' % sys.argv[2])\n"
+)
+_ANNOUNCE = _SEND.replace("base64.encodebytes(data)", "b''")
+_SEND_RANGE = (
+    "import base64, sys\n"
+    "with open(sys.argv[1], 'rb') as file:\n"
+    "    file.seek(int(sys.argv[3]))\n"
+    "    data = file.read(int(sys.argv[4]))\n"
+    "print('<<%s:range:begin>>' % sys.argv[2])\n"
+    "sys.stdout.write(base64.encodebytes(data).decode('ascii'))\n"
+    "print('<<%s:range:end:0>>' % sys.argv[2])\n"
+)
+
+
+def folder(name: str) -> str:
+    """Where a skill is built."""
+    return f"{POD_ROOT}/{name}"
+
+
+def make_folders(name: str) -> str:
+    """Make the folder of a skill that exists already."""
+    parts = " ".join(quote(f"{folder(name)}/{sub}") for sub in ("scripts", "references", "assets"))
+    return f"mkdir -p {parts}"
+
+
+def init_skill(name: str, nonce: str) -> str:
+    """Run init_skill for a new skill, framed."""
+    command = f"python3 init_skill.py {quote(name)} --path {POD_ROOT}"
+    return f"{_UTF8}\ncd {WORK} || exit 97\n{_framed('init_skill', command, nonce)}"
+
+
+def write_binary(path: str, data: bytes) -> list[str]:
+    """Write a file that is no text, in as many commands as its size asks for."""
+    target = quote(path)
+    commands = [f"mkdir -p {quote(path.rpartition('/')[0])} && : > {target}"]
+    for start in range(0, len(data), CHUNK_BYTES):
+        piece = base64.b64encode(data[start : start + CHUNK_BYTES]).decode("ascii")
+        commands.append(f"printf %s {piece} | base64 -d >> {target}")
+    return commands
+
+
+def make_executable(paths: Iterable[str]) -> str:
+    """Set the executable bit."""
+    return "chmod +x " + " ".join(map(quote, paths))
+
+
+def validate_package_send(name: str, executable: Iterable[str], nonce: str) -> str:
+    """Validate, package and send the zip: one call, each part framed, none after a failed one."""
+    paths = [f"{folder(name)}/{path}" for path in executable]
+    first = make_executable(paths) if paths else ":"
+    return (
+        f"{_UTF8}\ncd {WORK} || exit 97\n{first}\n{_validate(name, nonce)}\n"
+        f'[ "$status" -eq 0 ] || exit 0\n{_package(name, nonce)}\n'
+        f'[ "$status" -eq 0 ] || exit 0\n{_send(name, nonce, _SEND)}'
+    )
+
+
+def one_by_one(name: str, nonce: str) -> list[str]:
+    """The same in calls whose answers are short: the zip is announced, to be sent in ranges."""
+    parts = (_validate(name, nonce), _package(name, nonce), _send(name, nonce, _ANNOUNCE))
+    return [f"{_UTF8}\ncd {WORK} || exit 97\n{part}" for part in parts]
+
+
+def send_range(name: str, nonce: str, start: int, size: int) -> str:
+    """Print `size` bytes of the packaged zip from `start` as framed base64."""
+    return f"python3 -c {quote(_SEND_RANGE)} {quote(_zip(name))} {nonce} {start} {size}"
+
+
+def _zip(name: str) -> str:
+    return f"{POD_ROOT}/{name}.skill"
+
+
+def _validate(name: str, nonce: str) -> str:
+    return _framed("quick_validate", f"python3 quick_validate.py {quote(folder(name))}", nonce)
+
+
+def _package(name: str, nonce: str) -> str:
+    command = f"python3 package_skill.py {quote(folder(name))} {POD_ROOT}"
+    return _framed("package_skill", command, nonce)
+
+
+def _send(name: str, nonce: str, script: str) -> str:
+    return f"python3 -c {quote(script)} {quote(_zip(name))} {nonce}"
+
+
+def _framed(name: str, command: str, nonce: str) -> str:
+    # The frame is put together by printf, so that a server which echoes commands fakes none.
+    return (
+        f"printf '<<%s:{name}:begin>>\\n' {nonce}\n{command} 2>&1\nstatus=$?\n"
+        f"printf '\\n<<%s:{name}:end:%s>>\\n' {nonce} \"$status\""
+    )

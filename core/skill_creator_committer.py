@@ -1,0 +1,239 @@
+"""The pod path: a skill is initialised, written, validated and packaged in a sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from core.errors import DependencyDown, McpDown, PodCallFailed, SkillWorkerError, StepFailed
+from core.models import Bundle, Operation, ShellResult
+from core.ports import NewId, Pod, Pods, SkillDocuments
+from core.skill_bundle import is_text, zip_to_bundle
+from core.skill_creator import commands, frames
+from core.skill_creator.comparison import compared
+from core.skill_creator.scripts import read_scripts
+from core.snapshots import sha256
+
+log = structlog.get_logger(__name__)
+
+SESSION_SECONDS = 600
+RANGE_BYTES = 30_000
+EXCERPT_CHARS = 500
+VALID = "Skill is valid"
+
+
+@dataclass(frozen=True)
+class SkillCreatorDeps:
+    """The pods, the documents of the skill server, and ids that no one can guess."""
+
+    pods: Pods
+    documents: SkillDocuments
+    new_id: NewId
+
+
+async def commit_to_skill_via_skill_creator(
+    skill_name: str,
+    bundle: Bundle,
+    operation: Operation,
+    base: Bundle | None = None,
+    *,
+    deps: SkillCreatorDeps,
+) -> Bundle:
+    """Build a skill in a pod and give the folder that came back packaged (contracts, section 3).
+
+    Takes CREATE and UPDATE; `base` is the skill before an UPDATE. The upload is the change
+    gate's: it applies what this gives. Raises StepFailed for good, or McpDown where trying again
+    may help; both begin with the name of the step. The session is deleted whatever happens.
+    """
+    assert operation is not Operation.DELETE
+    try:
+        return await _build(skill_name, bundle, operation, base, deps)
+    except SkillWorkerError as error:
+        log.warning("skill_creator.failed", skill=skill_name, error=error.message)
+        raise
+
+
+async def _build(
+    name: str, bundle: Bundle, operation: Operation, base: Bundle | None, deps: SkillCreatorDeps
+) -> Bundle:
+    is_new = operation is Operation.CREATE
+    with _step("read_scripts"):
+        scripts = await read_scripts(deps.documents, with_init=is_new)
+    async with _session(deps.pods) as pod:
+        build = _PodBuild(pod, name, bundle, "".join(filter(str.isalnum, deps.new_id())))
+        await build.write_scripts(scripts)
+        await build.make_folder(is_new=is_new)
+        await build.write_files()
+        data = await build.package()
+    with _step("parse"):
+        returned = zip_to_bundle(data, name)
+    return compared(bundle, returned, base)
+
+
+@asynccontextmanager
+async def _session(pods: Pods) -> AsyncIterator[Pod]:
+    """Open a pod, naming the step where that fails; it is deleted at the end."""
+    is_open = False
+    try:
+        async with pods.open(ttl=SESSION_SECONDS) as pod:
+            is_open = True
+            yield pod
+    except SkillWorkerError as error:
+        if is_open:
+            raise
+        raise _named("create_session", error) from error
+
+
+@dataclass(frozen=True)
+class _PodBuild:
+    """One skill in one pod; `nonce` frames the answers."""
+
+    pod: Pod
+    name: str
+    bundle: Bundle
+    nonce: str
+
+    async def write_scripts(self, scripts: dict[str, str]) -> None:
+        """Put the scripts into the work folder."""
+        with _step("write_scripts"):
+            await _together(
+                self.pod.create_file(f"{commands.WORK}/{path}", text)
+                for path, text in scripts.items()
+            )
+
+    async def make_folder(self, *, is_new: bool) -> None:
+        """Make the skill's folder: by init_skill, or bare for one that exists already."""
+        if not is_new:
+            with _step("make_folder"):
+                _ok(await self.pod.run_shell(commands.make_folders(self.name)))
+            return
+        with _step("init_skill"):
+            result = await self.pod.run_shell(commands.init_skill(self.name, self.nonce))
+            frame = frames.read_frame(result.stdout, self.nonce, "init_skill")
+            status = frame.status if frame else result.exit_code
+            if status:
+                output = frame.output if frame else result.stdout or result.stderr
+                raise StepFailed(f"status {status}: {output.strip()[-EXCERPT_CHARS:]}")
+
+    async def write_files(self) -> None:
+        """Write the skill's files over init's, and delete init's examples."""
+        with _step("write_files"):
+            folder = commands.folder(self.name)
+            await _together(
+                self._write(f"{folder}/{path}", file.data)
+                for path, file in self.bundle.files.items()
+            )
+        leftovers = [p for p in commands.INIT_EXAMPLES if p not in self.bundle.files]
+        await _together(self._delete(f"{folder}/{path}") for path in leftovers)
+
+    async def package(self) -> bytes:
+        """Validate, package and fetch the zip. Raises StepFailed that says which of them failed."""
+        text, status = await self._packaged()
+        self._check("quick_validate", text, status, needs=VALID)
+        self._check("package_skill", text, status)
+        with _step("fetch"):
+            return await self._fetched(text)
+
+    async def _packaged(self) -> tuple[str, int | None]:
+        """Give what the three commands said: in one call or, where that is cut off, in three."""
+        executable = [path for path, file in self.bundle.files.items() if file.executable]
+        with _step("package_skill"):
+            whole = await self.pod.run_shell(
+                commands.validate_package_send(self.name, executable, self.nonce)
+            )
+            if not frames.is_cut_off(whole.stdout, self.nonce):
+                return whole.stdout, whole.exit_code
+            calls = commands.one_by_one(self.name, self.nonce)
+            answers = [(await self.pod.run_shell(command)).stdout for command in calls]
+            return "\n".join(answers), None
+
+    def _check(self, step: str, text: str, exit_code: int | None, needs: str = "") -> None:
+        """Raise unless a step ended with 0 and said what it must; no status at all is no 0."""
+        with _step(step):
+            frame = frames.read_frame(text, self.nonce, step)
+            output = frame.output if frame else text
+            said = not needs or any(line.startswith(needs) for line in output.splitlines())
+            status = frame.status if frame else exit_code
+            if status or not said:
+                shown = "no status" if status is None else f"status {status}"
+                raise StepFailed(f"{shown}: {output.strip()[-EXCERPT_CHARS:]}")
+
+    async def _fetched(self, text: str) -> bytes:
+        payload = frames.read_payload(text, self.nonce)
+        if payload is None:
+            data = frames.unframed_base64(text)
+            if data is None:
+                raise StepFailed(f"the zip did not come: {text[-300:]!r}")
+            return data
+        return frames.decode(payload) or await self._in_ranges(payload)
+
+    async def _in_ranges(self, payload: frames.Payload) -> bytes:
+        """Fetch a zip whose answer was cut off, piece by piece."""
+        pieces = []
+        for start in range(0, payload.size, RANGE_BYTES):
+            command = commands.send_range(self.name, self.nonce, start, RANGE_BYTES)
+            result = await self.pod.run_shell(command)
+            frame = frames.read_frame(result.stdout, self.nonce, "range")
+            piece = frames.decode_base64(frame.output) if frame and frame.status == 0 else None
+            if piece is None:
+                raise StepFailed(f"bytes {start} to {start + RANGE_BYTES} did not come")
+            pieces.append(piece)
+        data = b"".join(pieces)
+        if len(data) != payload.size or sha256(data) != payload.sha256:
+            raise StepFailed("what came is not what was packaged")
+        return data
+
+    async def _write(self, path: str, data: bytes) -> None:
+        if is_text(data):
+            await self.pod.create_file(path, data.decode("utf-8"))
+            return
+        for command in commands.write_binary(path, data):
+            _ok(await self.pod.run_shell(command))
+
+    async def _delete(self, path: str) -> None:
+        """Delete an example; one that stays is left out by name when the zip is read."""
+        try:
+            await self.pod.delete_file(path)
+        except SkillWorkerError as error:
+            log.info("example.left", path=path, error=error.message)
+
+
+async def _together(calls: Iterator[object]) -> None:
+    """Make calls concurrently over the one session; the first failure ends the others."""
+    async with asyncio.TaskGroup() as group:
+        for call in calls:
+            group.create_task(call)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _step(name: str) -> Iterator[None]:
+    """Name the step in whatever goes wrong inside."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        raise _named(name, _first(group)) from group
+    except SkillWorkerError as error:
+        raise _named(name, error) from error
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _named(step: str, error: BaseException) -> BaseException:
+    if not isinstance(error, SkillWorkerError):
+        return error
+    message = error.message if error.message.startswith(f"{step}:") else f"{step}: {error.message}"
+    if isinstance(error, DependencyDown):
+        return McpDown(message, hint=error.hint, retry_after=error.retry_after)
+    return StepFailed(message, hint=error.hint)
+
+
+def _ok(result: ShellResult) -> None:
+    if result.exit_code:
+        raise PodCallFailed(f"status {result.exit_code}: {(result.stderr or result.stdout)[-300:]}")
