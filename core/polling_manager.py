@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import structlog
 
@@ -24,8 +25,11 @@ from core.models import (
 from core.ports import Agents, FeedbackSource, Inbox, Journal, Runs
 from core.react.deps import ReactDeps
 from core.react_agent import process_feedback_with_react
+from core.retry_policy import RetryPolicy, is_attempt, may_pass
 
 log = structlog.get_logger(__name__)
+
+STOPPED = "the worker was stopped"
 
 # The first of these that one of the candidates came to is what the feedback came to.
 _PRECEDENCE = (
@@ -34,21 +38,6 @@ _PRECEDENCE = (
     (VerdictStatus.COMPLETED, FeedbackStatus.COMPLETED),
     (VerdictStatus.NO_ACTION, FeedbackStatus.NO_ACTION),
 )
-
-
-@dataclass(frozen=True)
-class RetryPolicy:
-    """Back-off between attempts, in seconds; `jitter` gives a share in [0, 1)."""
-
-    max_attempts: int
-    base: float
-    longest: float
-    jitter: Callable[[], float]
-
-    def delay(self, attempts: int, retry_after: float | None) -> float:
-        """Seconds to wait after the given number of attempts, at least `retry_after`."""
-        backoff = min(self.longest, self.base * 2.0 ** (attempts - 1))
-        return max(retry_after or 0.0, backoff * (0.5 + self.jitter() / 2))
 
 
 @dataclass(frozen=True)
@@ -64,6 +53,7 @@ class PollingDeps:
     react: ReactDeps
     retry: RetryPolicy
     max_chars: int
+    clock: Callable[[], datetime]
 
 
 async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: PollingDeps) -> int:
@@ -97,21 +87,49 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
     with structlog.contextvars.bound_contextvars(
         feedback_id=feedback.id, tenant_id=feedback.tenant_id, attempt=feedback.attempts
     ):
-        await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
         try:
-            verdicts = await learn(feedback, deps=deps)
+            await _attempt(feedback, deps)
         except LeaseLost:
             log.warning("lease.lost")
-        except asyncio.CancelledError:
-            await asyncio.shield(deps.inbox.give_back(feedback.id, "the worker was stopped", 0))
-            raise
-        except SkillWorkerError as error:
-            await _fail(feedback, error, deps)
-        except Exception as error:
-            log.exception("feedback.broke")
-            await _fail(feedback, _unexpected(error), deps)
+
+
+async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
+    """Bring a claimed piece to its end, or give it back. Raises LeaseLost, DatabaseDown."""
+    try:
+        await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
+        if feedback.attempts > deps.retry.max_attempts:
+            outcome = await _exhausted(feedback, deps)
         else:
-            await _end(feedback, outcome_of(verdicts), deps)
+            outcome = outcome_of(await learn(feedback, deps=deps))
+    except LeaseLost:
+        raise
+    except asyncio.CancelledError:
+        await asyncio.shield(_stop(feedback, deps))
+        raise
+    except SkillWorkerError as error:
+        await _fail(feedback, error, deps)
+    except Exception as error:
+        log.exception("feedback.broke")
+        await _fail(feedback, _unexpected(error), deps)
+    else:
+        await _end(feedback, outcome, deps)
+
+
+async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
+    """Give the end of a piece whose attempts ended with their workers: no run is begun again."""
+    candidates = await deps.runs.candidates(feedback.id)
+    verdicts = [c.verdict for c in candidates if c.verdict and _is_of(c, feedback)]
+    if verdicts and len(verdicts) == len(candidates):
+        return outcome_of(verdicts)
+    return _dead(feedback.attempts - 1, feedback.error or "none of them came to an end")
+
+
+async def _stop(feedback: Feedback, deps: PollingDeps) -> None:
+    """Give a piece back as it was: that the worker was stopped is no attempt."""
+    try:
+        await deps.inbox.give_back(feedback, feedback.error or STOPPED, 0, counts=False)
+    except LeaseLost:
+        log.warning("lease.lost")
 
 
 async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
@@ -125,7 +143,7 @@ async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...
 async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
     """Match the feedback to its agents and run each candidate, one after another.
 
-    Raises retryable errors; what is wrong with one candidate for good becomes its verdict.
+    Raises errors that may pass; what is wrong with one candidate for good becomes its verdict.
     """
     _check(feedback, deps.max_chars)
     agents = {agent.id: agent for agent in await _agents(feedback, deps)}
@@ -152,7 +170,7 @@ async def _candidates(
 async def _run(
     feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps
 ) -> Verdict:
-    if candidate.verdict is not None and candidate.generation == feedback.generation:
+    if candidate.verdict is not None and _is_of(candidate, feedback):
         return candidate.verdict
     started = await deps.runs.start(candidate, feedback.generation)
     with structlog.contextvars.bound_contextvars(candidate_id=started.id, agent_id=agent.id):
@@ -166,7 +184,7 @@ async def _run(
                 deps=deps.react,
             )
         except SkillWorkerError as error:
-            if error.retryable or isinstance(error, LeaseLost):
+            if may_pass(error) or isinstance(error, LeaseLost):
                 raise
             verdict = Verdict(status=VerdictStatus.FAILED, reason=_reason(error))
         await deps.runs.finish(started, verdict)
@@ -207,21 +225,29 @@ async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
     return agents
 
 
+def _is_of(candidate: Candidate, feedback: Feedback) -> bool:
+    return candidate.generation == feedback.generation
+
+
 async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) -> None:
-    if not error.retryable:
+    counts = is_attempt(error, feedback, deps.clock())
+    if not may_pass(error):
         await _end(feedback, Outcome(status=FeedbackStatus.FAILED, error=_reason(error)), deps)
-    elif feedback.attempts >= deps.retry.max_attempts:
-        reason = f"gave up after {feedback.attempts} attempts: {_reason(error)}"
-        await _end(feedback, Outcome(status=FeedbackStatus.DEAD, error=reason), deps)
+    elif counts and feedback.attempts >= deps.retry.max_attempts:
+        await _end(feedback, _dead(feedback.attempts, _reason(error)), deps)
     else:
-        after = error.retry_after if isinstance(error, DependencyDown) else None
-        delay = deps.retry.delay(feedback.attempts, after)
-        await deps.inbox.give_back(feedback.id, _reason(error), delay)
+        delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
+        await deps.inbox.give_back(feedback, _reason(error), delay, counts=counts)
         await _tell(feedback, "feedback.retried", deps, error=error.message, delay=round(delay, 1))
 
 
+def _dead(attempts: int, error: str) -> Outcome:
+    reason = f"gave up after {attempts} attempts: {error}"
+    return Outcome(status=FeedbackStatus.DEAD, error=reason)
+
+
 async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
-    await deps.inbox.finish(feedback.id, outcome)
+    await deps.inbox.finish(feedback, outcome)
     source = deps.sources.get(feedback.source)
     if source is not None:
         await source.acknowledge(feedback.source_id, outcome)

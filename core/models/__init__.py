@@ -20,6 +20,7 @@ from core.models.changes import (
     SubmitContext,
 )
 from core.models.feedback import (
+    NO_USAGE,
     Agent,
     AgentFeedback,
     Candidate,
@@ -64,6 +65,7 @@ from core.models.skills import (
 )
 
 __all__ = [
+    "NO_USAGE",
     "SKILL_MD",
     "Agent",
     "AgentFeedback",

@@ -68,11 +68,15 @@ class Usage(Model):
         )
 
 
+NO_USAGE = Usage()
+
+
 class Feedback(Model):
     """One thing a user said, as the inbox holds it.
 
     `attempts` counts starts, `generation` the times a person asked to retry it, `error` is why
-    the last attempt failed, `retry_at` when the next is due.
+    the last attempt failed, `retry_at` when the next is due. `epoch` is raised by whoever claims
+    or revives it: only who claimed it last may give it back or end it.
     """
 
     id: str
@@ -87,6 +91,7 @@ class Feedback(Model):
     status: FeedbackStatus = FeedbackStatus.QUEUED
     generation: int = 1
     attempts: int = 0
+    epoch: int = 0
     error: str | None = None
     usage: Usage = Usage()
     created_at: datetime | None = None
@@ -126,7 +131,10 @@ class VerdictStatus(StrEnum):
 
 
 class Verdict(Model):
-    """How one candidate ended, why, and by which receipts."""
+    """How one candidate ended, why, and by which receipts.
+
+    `usage` is that of the run's thread; what was spent in all is on the candidate.
+    """
 
     status: VerdictStatus
     reason: str = ""
@@ -138,6 +146,8 @@ class Candidate(Model):
     """What one agent could learn from one piece of feedback.
 
     `epoch` is raised by whoever starts it; `position` orders the candidates of one feedback.
+    `usage` is what the model calls of its runs cost so far, over all generations, those of the
+    skill author left out.
     """
 
     id: str
@@ -150,6 +160,7 @@ class Candidate(Model):
     generation: int = 1
     epoch: int = 0
     verdict: Verdict | None = None
+    usage: Usage = Usage()
 
     @property
     def thread(self) -> str:

@@ -36,13 +36,22 @@ class Inbox(Protocol):
         """Give one piece. Raises NotFound."""
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: `processing`, attempts + 1. None where it has ended."""
+        """Start an attempt: `processing`, attempts + 1, epoch + 1. None where it has ended."""
 
-    async def give_back(self, feedback_id: str, error: str, delay: float) -> None:
-        """Queue it again in `delay` seconds, in one transaction with its new job."""
+    async def give_back(
+        self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
+    ) -> None:
+        """Queue it again in `delay` seconds, in one transaction with its new job.
 
-    async def finish(self, feedback_id: str, outcome: Outcome) -> None:
-        """Record the end of a piece and the sum of its candidates' usage."""
+        Where the attempt does not count it is taken back. Raises LeaseLost where the piece has
+        ended or was taken up since it was claimed; nothing changes then.
+        """
+
+    async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
+        """Record the end of a piece and all that was spent on it, over all generations.
+
+        Raises LeaseLost where it has ended or was claimed again since; nothing changes then.
+        """
 
     async def revive(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again under the next generation. Raises NotFound, Refused."""

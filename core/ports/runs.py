@@ -7,7 +7,17 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from core.models import AgentFeedback, Candidate, Feedback, Fence, Receipt, RunEvent, Usage, Verdict
+from core.models import (
+    NO_USAGE,
+    AgentFeedback,
+    Candidate,
+    Feedback,
+    Fence,
+    Receipt,
+    RunEvent,
+    Usage,
+    Verdict,
+)
 
 
 class Runs(Protocol):
@@ -50,5 +60,5 @@ class Replies(Protocol):
 class Journal(Protocol):
     """What happens in a run, for logs and for people watching."""
 
-    async def emit(self, event: RunEvent) -> None:
-        """Write one event and notify."""
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+        """Write one event and notify; what was `spent` is added to its candidate's usage."""

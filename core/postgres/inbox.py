@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from psycopg.types.json import Jsonb
 
-from core.errors import InvalidInput, NotFound, Refused
+from core.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.intake.digest import feedback_digest
 from core.models import Feedback, NewFeedback, Outcome
 from core.ports import NewId
@@ -48,27 +48,34 @@ class PostgresInbox:
         return feedback_of(row)
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: `processing`, attempts + 1. None where it has ended or is gone."""
+        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone."""
         row = await fetch_one(self._pool, "inbox.claim", id=feedback_id)
         return feedback_of(row) if row else None
 
-    async def give_back(self, feedback_id: str, error: str, delay: float) -> None:
-        """Queue it again in `delay` seconds with a new job; nothing where it has ended."""
-        params = {"id": feedback_id, "error": error, "delay": delay}
+    async def give_back(
+        self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
+    ) -> None:
+        """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
+        params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
         async with transaction(self._pool) as conn:
-            if (await conn.execute(sql("inbox.give_back"), params)).rowcount:
-                await self._defer(conn, [feedback_id], delay=delay)
+            given = await conn.execute(sql("inbox.give_back"), {**params, "counts": counts})
+            if not given.rowcount:
+                raise _lease_lost(claimed)
+            await self._defer(conn, [claimed.id], delay=delay)
 
-    async def finish(self, feedback_id: str, outcome: Outcome) -> None:
-        """Record the end of a piece and the usage of its matching and its candidates."""
-        await execute(
+    async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
+        """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
+        ended = await execute(
             self._pool,
             "inbox.finish",
-            id=feedback_id,
+            id=claimed.id,
+            epoch=claimed.epoch,
             status=outcome.status,
             error=outcome.error,
-            matching=matching_prefix(feedback_id),
+            matching=matching_prefix(claimed.id),
         )
+        if not ended:
+            raise _lease_lost(claimed)
 
     async def revive(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
@@ -121,6 +128,10 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
                 hint="give changed feedback an id of its own",
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}
+
+
+def _lease_lost(claimed: Feedback) -> LeaseLost:
+    return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
 
 
 def _not_found(feedback_id: str) -> NotFound:

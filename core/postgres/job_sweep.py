@@ -1,17 +1,14 @@
-"""Take up what dead workers left: their stalled jobs, and feedback that has no job."""
+"""Take up what was left: jobs of dead workers, jobs never ended, feedback that has no job."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import structlog
 
 from core.errors import SkillWorkerError
 from core.postgres.jobs import QUEUE, Jobs, engine_errors
-from core.postgres.queries import Connection, sql, transaction
-
-if TYPE_CHECKING:
-    from procrastinate.jobs import Job
+from core.postgres.queries import Connection, fetch_all, sql, transaction
 
 log = structlog.get_logger(__name__)
 
@@ -33,24 +30,39 @@ async def sweep(jobs: Jobs, *, stalled_after: float) -> int:
         return await _reconcile(jobs, conn)
 
 
+async def end_left(jobs: Jobs, job_ids: Collection[int]) -> None:
+    """End jobs that ran to their end but are `doing` still: the engine could not write it down.
+
+    Their worker lives, so no job of its is ever stalled. `jobs.app` is open.
+    """
+    if not job_ids:
+        return
+    for row in await fetch_all(jobs.pool, "jobs.still_doing", job_ids=list(job_ids)):
+        log.warning("job.left", job_id=row["id"])
+        await _end(jobs, row["id"])
+
+
 async def _end_stalled(jobs: Jobs, stalled_after: float) -> None:
     with engine_errors():
         stalled = await jobs.app.job_manager.get_stalled_jobs(
             queue=QUEUE, seconds_since_heartbeat=stalled_after
         )
     for job in stalled:
-        await _end(jobs, job)
+        log.warning("job.stalled", job_id=job.id, feedback_id=job.task_kwargs.get("feedback_id"))
+        await _end(jobs, job.id)
 
 
-async def _end(jobs: Jobs, job: Job) -> None:
+async def _end(jobs: Jobs, job_id: int | None) -> None:
     from procrastinate.jobs import Status
 
-    log.warning("job.stalled", job_id=job.id, feedback_id=job.task_kwargs.get("feedback_id"))
+    assert job_id is not None
     try:
         with engine_errors():
-            await jobs.app.job_manager.finish_job(job, Status.FAILED, delete_job=True)
+            await jobs.app.job_manager.finish_job_by_id_async(
+                job_id, Status.FAILED, delete_job=True
+            )
     except SkillWorkerError as error:
-        log.info("job.kept", job_id=job.id, error=error.message)
+        log.info("job.kept", job_id=job_id, error=error.message)
 
 
 async def _reconcile(jobs: Jobs, conn: Connection) -> int:

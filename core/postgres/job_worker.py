@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import structlog
 
 from core.errors import SkillWorkerError
-from core.postgres.job_sweep import sweep
+from core.postgres.job_sweep import end_left, sweep
 from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
+
+if TYPE_CHECKING:
+    from procrastinate import JobContext
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +47,7 @@ class JobWorker:
         self._body = body
         self._options = options
         self._running = 0
+        self._over: set[int] = set()  # jobs whose body has ended since the last sweep
         self._idle = asyncio.Event()
 
     async def run(self, stop: asyncio.Event, *, once: bool = False) -> None:
@@ -68,14 +73,16 @@ class JobWorker:
 
     def _register(self) -> None:
         if TASK not in self._jobs.app.tasks:
-            self._jobs.app.task(name=TASK, queue=QUEUE)(self._perform)
+            self._jobs.app.task(name=TASK, queue=QUEUE, pass_context=True)(self._perform)
 
-    async def _perform(self, feedback_id: str) -> None:
+    async def _perform(self, context: JobContext, feedback_id: str) -> None:
         self._running += 1
         try:
             await self._body(feedback_id)
         finally:
             self._running -= 1
+            if context.job.id is not None:
+                self._over.add(context.job.id)
             if not self._running:
                 self._idle.set()
 
@@ -133,8 +140,12 @@ class JobWorker:
                 log.warning("worker.restarting", error="the job engine stopped by itself")
 
     async def _sweep_for_ever(self) -> None:
+        overdue: set[int] = set()
         while True:
             try:
+                await end_left(self._jobs, overdue)
+                # The engine gets until the next sweep to write down that these have ended.
+                overdue, self._over = self._over, set()
                 await sweep(self._jobs, stalled_after=self._options.stalled_after)
             except SkillWorkerError as error:
                 log.warning("sweep.failed", error=error.message)

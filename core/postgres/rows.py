@@ -7,6 +7,7 @@ from psycopg.rows import DictRow
 from core.models import Candidate, Feedback, Usage
 
 _FEEDBACK = set(Feedback.model_fields) - {"usage"}
+_CANDIDATE = set(Candidate.model_fields) - {"usage"}
 
 
 def feedback_of(row: DictRow) -> Feedback:
@@ -17,7 +18,8 @@ def feedback_of(row: DictRow) -> Feedback:
 
 def candidate_of(row: DictRow) -> Candidate:
     """Read a row of `candidates`."""
-    return Candidate.model_validate(dict(row))
+    known = {key: value for key, value in row.items() if key in _CANDIDATE}
+    return Candidate.model_validate({**known, "usage": usage_of(row)})
 
 
 def usage_of(row: DictRow) -> Usage:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from core.models import RunEvent, Usage, Verdict
+from core.models import NO_USAGE, RunEvent, Usage, Verdict
 from core.react.deps import RunDeps
 
 
@@ -22,8 +22,8 @@ async def run_started(deps: RunDeps, *, resumed: bool) -> None:
 
 
 async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
-    """The model has answered."""
-    await _emit(deps, "model.called", {"ordinal": ordinal, **_tokens(usage)})
+    """The model has answered; what that cost is kept with the candidate, however the run ends."""
+    await _emit(deps, "model.called", {"ordinal": ordinal, **_tokens(usage)}, usage)
 
 
 async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
@@ -42,7 +42,9 @@ def _tokens(usage: Usage) -> dict[str, JsonValue]:
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
 
 
-async def _emit(deps: RunDeps, name: str, data: dict[str, JsonValue]) -> None:
+async def _emit(
+    deps: RunDeps, name: str, data: dict[str, JsonValue], spent: Usage = NO_USAGE
+) -> None:
     event = RunEvent(
         name=name,
         tenant_id=deps.feedback.tenant_id,
@@ -50,4 +52,4 @@ async def _emit(deps: RunDeps, name: str, data: dict[str, JsonValue]) -> None:
         candidate_id=deps.candidate.id,
         data=data,
     )
-    await deps.shared.journal.emit(event)
+    await deps.shared.journal.emit(event, spent)

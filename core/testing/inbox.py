@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from core.errors import InvalidInput, NotFound, Refused
+from core.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.intake.digest import feedback_digest
-from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome, Usage
+from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.ports import NewId
-from core.reply_keys import matching_prefix
+from core.reply_keys import candidate_prefix, matching_prefix
 from core.safe_text import has_lone_surrogate
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.replies import MemoryReplies
@@ -51,31 +51,40 @@ class MemoryInbox:
         return self.feedback[feedback_id]
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: `processing`, attempts + 1. None where it has ended or is gone."""
-        found = self._unfinished(feedback_id)
-        if found is None:
+        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone."""
+        found = self.feedback.get(feedback_id)
+        if found is None or found.status.is_end:
             return None
         return self._set(
-            found, status=FeedbackStatus.PROCESSING, attempts=found.attempts + 1, retry_at=None
+            found,
+            status=FeedbackStatus.PROCESSING,
+            attempts=found.attempts + 1,
+            epoch=found.epoch + 1,
+            retry_at=None,
         )
 
-    async def give_back(self, feedback_id: str, error: str, delay: float) -> None:
-        """Queue it again in `delay` seconds with a new job; nothing where it has ended."""
-        found = self._unfinished(feedback_id)
-        if found is None:
-            return
-        due = self._clock() + timedelta(seconds=delay) if delay > 0 else None
-        self._set(found, status=FeedbackStatus.QUEUED, error=error, retry_at=due)
-        self.jobs.append((feedback_id, delay))
+    async def give_back(
+        self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
+    ) -> None:
+        """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
+        found = self._held(claimed)
+        if found.status is not FeedbackStatus.PROCESSING:
+            raise _lease_lost(claimed)
+        self._set(
+            found,
+            status=FeedbackStatus.QUEUED,
+            error=error,
+            attempts=found.attempts - (not counts),
+            retry_at=self._clock() + timedelta(seconds=delay) if delay > 0 else None,
+        )
+        self.jobs.append((claimed.id, delay))
 
-    async def finish(self, feedback_id: str, outcome: Outcome) -> None:
-        """Record the end of a piece and the usage of its matching and its candidates."""
-        found = self._unfinished(feedback_id)
-        if found is None:
-            return
-        spent = await self._replies.usage(matching_prefix(feedback_id))
-        for candidate in await self._runs.candidates(feedback_id):
-            spent += candidate.verdict.usage if candidate.verdict else Usage()
+    async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
+        """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
+        found = self._held(claimed)
+        spent = await self._replies.usage(matching_prefix(claimed.id))
+        for candidate in await self._runs.candidates(claimed.id):
+            spent += candidate.usage + await self._replies.usage(candidate_prefix(candidate.id))
         self._set(
             found,
             status=outcome.status,
@@ -97,6 +106,7 @@ class MemoryInbox:
             status=FeedbackStatus.QUEUED,
             generation=found.generation + 1,
             attempts=0,
+            epoch=found.epoch + 1,
             error=None,
             finished_at=None,
             retry_at=None,
@@ -122,13 +132,20 @@ class MemoryInbox:
         self.jobs.append((feedback_id, 0.0))
         return feedback_id, True
 
-    def _unfinished(self, feedback_id: str) -> Feedback | None:
-        found = self.feedback.get(feedback_id)
-        return None if found is None or found.status.is_end else found
+    def _held(self, claimed: Feedback) -> Feedback:
+        """Give a piece as it stands. Raises LeaseLost where it is no longer the claimer's."""
+        found = self.feedback[claimed.id]
+        if found.status.is_end or found.epoch != claimed.epoch:
+            raise _lease_lost(claimed)
+        return found
 
     def _set(self, found: Feedback, **values: object) -> Feedback:
         self.feedback[found.id] = found.model_copy(update=values)
         return self.feedback[found.id]
+
+
+def _lease_lost(claimed: Feedback) -> LeaseLost:
+    return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
 
 
 def _refuse_unstorable(piece: NewFeedback) -> None:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from core.models import RunEvent
+from core.models import NO_USAGE, RunEvent, Usage
 from core.testing.changes import MemoryChangeLog
+from core.testing.runs import MemoryRuns
 
 
 class MemoryJournal:
-    """Events in a list; with a change log they go to that log's list, in one order with its own."""
+    """Events in a list; with a change log they go to that log's list, in one order with its own.
 
-    def __init__(self, *, log: MemoryChangeLog | None = None) -> None:
+    With runs, what an event's candidate spent is added there.
+    """
+
+    def __init__(
+        self, *, log: MemoryChangeLog | None = None, runs: MemoryRuns | None = None
+    ) -> None:
         self._own: list[RunEvent] = []
         self._log = log
+        self._runs = runs
 
     @property
     def events(self) -> list[RunEvent]:
         """All events, oldest first."""
         return self._own if self._log is None else self._log.events
 
-    async def emit(self, event: RunEvent) -> None:
-        """Write one event."""
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+        """Write one event; what was `spent` is added to its candidate's usage."""
         self.events.append(event)
+        if self._runs is not None and event.candidate_id is not None:
+            self._runs.spend(event.candidate_id, spent)

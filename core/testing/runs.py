@@ -13,6 +13,7 @@ from core.models import (
     Feedback,
     Fence,
     Receipt,
+    Usage,
     Verdict,
 )
 from core.ports import NewId
@@ -69,6 +70,12 @@ class MemoryRuns:
         changes = self._log.changes.values() if self._log else ()
         made = [c for c in changes if c.candidate_id == candidate_id and c.status in _MADE]
         return [receipt_of(change) for change in made]
+
+    def spend(self, candidate_id: str, usage: Usage) -> None:
+        """Add to what a candidate has spent; nothing where it is unknown."""
+        found = self.stored.get(candidate_id)
+        if found is not None:
+            self._put(found.model_copy(update={"usage": found.usage + usage}))
 
     def reset_verdicts(self, feedback_id: str) -> None:
         """Forget the verdicts, as when a person asks to try the feedback again."""

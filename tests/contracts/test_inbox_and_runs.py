@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.ports import ChangeLog, Inbox, Replies, Runs
+from core.ports import ChangeLog, Inbox, Journal, Replies, Runs
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.inbox import PostgresInbox
 from core.postgres.jobs import Jobs
+from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool, connection
 from core.postgres.replies import PostgresReplies
 from core.postgres.runs import PostgresRuns
@@ -18,7 +19,7 @@ from core.testing.contracts.inbox import InboxContract, WaitingJobs
 from core.testing.contracts.runs import RunsContract
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryInbox, MemoryReplies, MemoryRuns
+from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies, MemoryRuns
 
 
 class InMemory:
@@ -33,6 +34,10 @@ class InMemory:
     @pytest.fixture
     def replies(self) -> Replies:
         return MemoryReplies()
+
+    @pytest.fixture
+    def journal(self, runs: MemoryRuns) -> Journal:
+        return MemoryJournal(runs=runs)
 
     @pytest.fixture
     def inbox(self, runs: MemoryRuns, replies: MemoryReplies) -> Inbox:
@@ -58,6 +63,10 @@ class InPostgres:
     @pytest.fixture
     def replies(self, pool: Pool) -> Replies:
         return PostgresReplies(pool)
+
+    @pytest.fixture
+    def journal(self, pool: Pool) -> Journal:
+        return PostgresJournal(pool)
 
     @pytest.fixture
     def inbox(self, pool: Pool) -> Inbox:

@@ -16,6 +16,7 @@ from core.postgres.job_sweep import sweep
 from core.postgres.job_worker import Body, JobWorker, WorkerOptions
 from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
+from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 
 SOON = 20.0
@@ -40,8 +41,9 @@ def pieces(number: int) -> list[NewFeedback]:
 
 def finishing(inbox: PostgresInbox) -> Body:
     async def body(feedback_id: str) -> None:
-        await inbox.claim(feedback_id)
-        await inbox.finish(feedback_id, DONE)
+        held = await inbox.claim(feedback_id)
+        if held is not None:
+            await inbox.finish(held, DONE)
 
     return body
 
@@ -94,17 +96,17 @@ async def test_once_waits_for_what_is_due_later(jobs: Jobs, inbox: PostgresInbox
     attempts = []
 
     async def body(feedback_id: str) -> None:
-        claimed = await inbox.claim(feedback_id)
-        attempts.append(claimed)
+        held = await claimed(inbox, feedback_id)
+        attempts.append(held.attempts)
         if len(attempts) == 1:
-            await inbox.give_back(feedback_id, "busy", 0.3)
+            await inbox.give_back(held, "busy", 0.3)
         else:
-            await inbox.finish(feedback_id, DONE)
+            await inbox.finish(held, DONE)
 
     await inbox.add("cli", pieces(1))
     worker = JobWorker(jobs, body, WorkerOptions(poll=0.1))
     await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
-    assert [feedback.attempts for feedback in attempts if feedback] == [1, 2]
+    assert attempts == [1, 2]
 
 
 async def test_jobs_start_at_once_and_up_to_the_concurrency(
@@ -122,7 +124,7 @@ async def test_jobs_start_at_once_and_up_to_the_concurrency(
             full.set()
         await release.wait()
         running -= 1
-        await inbox.finish(feedback_id, DONE)
+        await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
     async with working(jobs, body, concurrency=3, poll=60):
         await inbox.add("cli", pieces(7))
@@ -153,7 +155,7 @@ async def test_stopping_lets_running_jobs_finish(jobs: Jobs, inbox: PostgresInbo
     async def body(feedback_id: str) -> None:
         begun.set()
         await go_on.wait()
-        await inbox.finish(feedback_id, DONE)
+        await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
     async with working(jobs, body):
         ((feedback_id, _),) = await inbox.add("cli", pieces(1))
@@ -168,11 +170,12 @@ async def test_stopping_gives_back_what_does_not_finish_in_time(
     begun = asyncio.Event()
 
     async def body(feedback_id: str) -> None:
+        held = await claimed(inbox, feedback_id)
         begun.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            await asyncio.shield(inbox.give_back(feedback_id, "the worker was stopped", 0))
+            await asyncio.shield(inbox.give_back(held, "the worker was stopped", 0))
             raise
 
     async with working(jobs, body, grace=0.1):
@@ -189,7 +192,7 @@ async def test_a_body_that_breaks_loses_nothing(jobs: Jobs, inbox: PostgresInbox
         calls.append(feedback_id)
         if len(calls) == 1:
             raise DatabaseDown("gone for a moment")
-        await inbox.finish(feedback_id, DONE)
+        await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
     await inbox.add("cli", pieces(1))
     async with working(jobs, body, sweep_every=0.1):

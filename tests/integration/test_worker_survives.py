@@ -73,7 +73,7 @@ async def test_a_worker_goes_on_after_postgresql_was_stopped_and_started(
         done: asyncio.Queue[str] = asyncio.Queue()
 
         async def body(feedback_id: str) -> None:
-            await inbox.finish(feedback_id, DONE)
+            await inbox.finish(await inbox.get(feedback_id), DONE)
             done.put_nowait(feedback_id)
 
         stop = asyncio.Event()
@@ -107,7 +107,7 @@ async def test_what_a_killed_worker_had_is_done_by_another(database: str) -> Non
         assert line == "feedback-000001\n"
 
         async def body(feedback_id: str) -> None:
-            await inbox.finish(feedback_id, DONE)
+            await inbox.finish(await inbox.get(feedback_id), DONE)
 
         options = WorkerOptions(heartbeat=0.2, stalled_after=1, sweep_every=0.2, poll=0.2)
         worker = JobWorker(jobs, body, options)

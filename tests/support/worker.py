@@ -12,11 +12,12 @@ from core.change_gate import ChangeGate, GateDeps
 from core.feedback_matcher import MatchDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.models import Agent, Feedback, Kind, NewFeedback
-from core.polling_manager import PollingDeps, RetryPolicy, process_feedback
+from core.polling_manager import PollingDeps, process_feedback
 from core.ports import FeedbackSource
 from core.react.deps import ReactDeps
+from core.retry_policy import RetryPolicy
 from core.testing.changes import MemoryChangeLog
-from core.testing.determinism import counting_ids
+from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
@@ -47,7 +48,8 @@ class MemoryWorker:
         self.runs = MemoryRuns(log=self.log)
         self.replies = MemoryReplies()
         self.inbox = MemoryInbox(runs=self.runs, replies=self.replies)
-        self.journal = MemoryJournal()
+        self.journal = MemoryJournal(runs=self.runs)
+        self.clock = ticking_clock()
         self.agents = MemoryAgents([CLERK, DESK], log=self.log)
         self.saver = InMemorySaver()
         self.model = ScriptedChatModel(self.script)
@@ -84,6 +86,7 @@ class MemoryWorker:
             ),
             retry=RetryPolicy(self.max_attempts, base=2, longest=60, jitter=lambda: 0.0),
             max_chars=1000,
+            clock=lambda: self.clock(),
         )
 
     async def tell(self, content: str, *agent_ids: str, tenant_id: str = "t") -> Feedback:

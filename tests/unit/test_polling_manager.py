@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from core.errors import ModelDown
-from core.models import Agent, FeedbackStatus, NewFeedback, Outcome, VerdictStatus
-from core.polling_manager import RetryPolicy, fetch_feedback_task, process_feedback
+from core.models import FeedbackStatus, NewFeedback, Outcome, VerdictStatus
+from core.polling_manager import fetch_feedback_task
 from core.testing.scripted_model import calls, says
-from core.testing.stores import MemoryAgents
 from tests.support.worker import CLERK, DESK, MemoryWorker
 
 LEARN = calls(("commit_to_memory", {"content": "원화로", "operation": "CREATE", "reason": "r"}))
@@ -140,29 +137,6 @@ async def test_a_run_that_was_taken_over_leaves_the_feedback_alone() -> None:
     assert not await worker.knowledge.list(tenant_id="t", agent_id=None, kind=None)
 
 
-async def test_a_stopped_worker_gives_the_feedback_back() -> None:
-    started = asyncio.Event()
-
-    class SlowAgents(MemoryAgents):
-        async def get(self, agent_id: str) -> Agent:
-            started.set()
-            await asyncio.Event().wait()
-            return CLERK
-
-    worker = MemoryWorker()
-    deps = replace(worker.deps, agents=SlowAgents())
-    piece = NewFeedback(tenant_id="t", agent_ids=("clerk",), content="x")
-    ((feedback_id, _),) = await worker.inbox.add("test", [piece])
-    worker.inbox.jobs.clear()
-    task = asyncio.create_task(process_feedback(feedback_id, deps=deps))
-    await started.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert (await worker.inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
-    assert worker.inbox.jobs == [(feedback_id, 0)]
-
-
 async def test_a_source_is_fetched_into_the_inbox_once_and_told_the_end() -> None:
     piece = NewFeedback(id="7", tenant_id="t", agent_ids=("clerk",), content="고마워요")
     source = ListSource([piece])
@@ -172,13 +146,6 @@ async def test_a_source_is_fetched_into_the_inbox_once_and_told_the_end() -> Non
     ((feedback_id, _),) = worker.inbox.jobs
     await worker.work(feedback_id)
     assert source.told == [("7", FeedbackStatus.NO_ACTION)]
-
-
-def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
-    policy = RetryPolicy(5, base=2, longest=10, jitter=lambda: 1.0)
-    assert [policy.delay(n, None) for n in (1, 2, 3, 4)] == [2, 4, 8, 10]
-    assert policy.delay(1, 30) == 30
-    assert RetryPolicy(5, base=2, longest=10, jitter=lambda: 0.0).delay(1, None) == 1
 
 
 async def test_one_piece_that_cannot_be_stored_does_not_keep_the_others_out() -> None:

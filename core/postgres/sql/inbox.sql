@@ -25,26 +25,33 @@ WHERE f.id = job.feedback_id
 SELECT * FROM feedback WHERE id = %(id)s
 
 -- name: claim
-UPDATE feedback SET status = 'processing', attempts = attempts + 1, retry_at = NULL
+UPDATE feedback
+SET status = 'processing', attempts = attempts + 1, epoch = epoch + 1, retry_at = NULL
 WHERE id = %(id)s AND status IN ('queued', 'processing')
 RETURNING *
 
 -- name: give_back
 UPDATE feedback
 SET status = 'queued', error = %(error)s,
+    attempts = attempts - CASE WHEN %(counts)s THEN 0 ELSE 1 END,
     retry_at = CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END
-WHERE id = %(id)s AND status IN ('queued', 'processing')
+WHERE id = %(id)s AND epoch = %(epoch)s AND status = 'processing'
 RETURNING id
 
 -- name: finish
+-- Keys of the skill author's replies begin with the candidate's id and a colon; a semicolon is
+-- the next character, and a range, unlike a prefix that is no constant, can use the index.
 WITH spent AS (
-    SELECT (verdict -> 'usage' ->> 'model_calls')::bigint AS model_calls,
-           (verdict -> 'usage' ->> 'input_tokens')::bigint AS input_tokens,
-           (verdict -> 'usage' ->> 'output_tokens')::bigint AS output_tokens
-    FROM candidates WHERE feedback_id = %(id)s AND verdict IS NOT NULL
+    SELECT model_calls, input_tokens, output_tokens
+    FROM candidates WHERE feedback_id = %(id)s
     UNION ALL
     SELECT model_calls, input_tokens, output_tokens
     FROM model_replies WHERE starts_with(key, %(matching)s)
+    UNION ALL
+    SELECT r.model_calls, r.input_tokens, r.output_tokens
+    FROM candidates c
+    JOIN model_replies r ON r.key >= c.id || ':' AND r.key < c.id || ';'
+    WHERE c.feedback_id = %(id)s
 ), total AS (
     SELECT coalesce(sum(model_calls), 0) AS model_calls,
            coalesce(sum(input_tokens), 0) AS input_tokens,
@@ -56,11 +63,11 @@ SET status = %(status)s, error = %(error)s, finished_at = clock_timestamp(), ret
     model_calls = total.model_calls, input_tokens = total.input_tokens,
     output_tokens = total.output_tokens
 FROM total
-WHERE f.id = %(id)s AND f.status IN ('queued', 'processing')
+WHERE f.id = %(id)s AND f.epoch = %(epoch)s AND f.status IN ('queued', 'processing')
 
 -- name: revive
 UPDATE feedback
-SET status = 'queued', generation = generation + 1, attempts = 0, error = NULL,
+SET status = 'queued', generation = generation + 1, attempts = 0, epoch = epoch + 1, error = NULL,
     finished_at = NULL, retry_at = NULL, acknowledged = false
 WHERE id = %(id)s AND status NOT IN ('queued', 'processing')
 RETURNING *

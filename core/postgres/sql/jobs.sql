@@ -4,6 +4,9 @@ SELECT count(*) AS unfinished FROM feedback WHERE status IN ('queued', 'processi
 -- name: try_sweep
 SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext('sweep')) AS held
 
+-- name: still_doing
+SELECT id FROM procrastinate_jobs WHERE id = ANY(%(job_ids)s) AND status = 'doing'
+
 -- name: without_job
 -- Their order is that of their first job, so that what came first is taken up first.
 SELECT f.id FROM feedback f

@@ -1,4 +1,4 @@
-"""What every inbox must do; a test class supplies `inbox`, `runs`, `replies` and `jobs`."""
+"""What every inbox must do; a test class supplies `inbox`, `runs`, `replies`, `journal`, `jobs`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from core.errors import InvalidInput, NotFound, Refused
+from core.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.models import (
     AgentFeedback,
     Candidate,
@@ -15,11 +15,12 @@ from core.models import (
     LearningCandidate,
     NewFeedback,
     Outcome,
+    RunEvent,
     Usage,
     Verdict,
     VerdictStatus,
 )
-from core.ports import Inbox, Replies, Runs
+from core.ports import Inbox, Journal, Replies, Runs
 from core.reply_keys import matching_prefix
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
@@ -44,6 +45,13 @@ async def added(inbox: Inbox, new: NewFeedback | None = None) -> str:
     """Add one piece and give its id."""
     ((feedback_id, _),) = await inbox.add("cli", [new or piece()])
     return feedback_id
+
+
+async def claimed(inbox: Inbox, feedback_id: str) -> Feedback:
+    """Claim a piece that is not ended."""
+    found = await inbox.claim(feedback_id)
+    assert found is not None
+    return found
 
 
 class InboxContract:
@@ -114,57 +122,93 @@ class InboxContract:
 
     async def test_each_claim_is_an_attempt(self, inbox: Inbox) -> None:
         feedback_id = await added(inbox)
-        first, second = await inbox.claim(feedback_id), await inbox.claim(feedback_id)
-        assert first is not None
-        assert second is not None
-        assert (first.status, first.attempts) == (FeedbackStatus.PROCESSING, 1)
-        assert second.attempts == 2
+        first, second = await claimed(inbox, feedback_id), await claimed(inbox, feedback_id)
+        assert (first.status, first.attempts, first.epoch) == (FeedbackStatus.PROCESSING, 1, 1)
+        assert (second.attempts, second.epoch) == (2, 2)
 
     async def test_what_is_given_back_waits_with_its_reason_and_a_new_job(
         self, inbox: Inbox, jobs: WaitingJobs
     ) -> None:
         feedback_id = await added(inbox)
-        await inbox.claim(feedback_id)
-        await inbox.give_back(feedback_id, "model: it was busy", 3600)
+        await inbox.give_back(await claimed(inbox, feedback_id), "model: it was busy", 3600)
         found = await inbox.get(feedback_id)
         assert (found.status, found.error) == (FeedbackStatus.QUEUED, "model: it was busy")
         assert found.retry_at is not None
         assert list(await jobs()) == [feedback_id, feedback_id]
-        claimed = await inbox.claim(feedback_id)
-        assert claimed is not None
-        assert (claimed.attempts, claimed.retry_at) == (2, None)
+        again = await claimed(inbox, feedback_id)
+        assert (again.attempts, again.retry_at, again.error) == (2, None, "model: it was busy")
+
+    async def test_an_attempt_that_does_not_count_is_taken_back(self, inbox: Inbox) -> None:
+        feedback_id = await added(inbox)
+        await inbox.give_back(await claimed(inbox, feedback_id), "stopped", 0, counts=False)
+        assert (await inbox.get(feedback_id)).attempts == 0
+        again = await claimed(inbox, feedback_id)
+        assert (again.attempts, again.epoch) == (1, 2)
 
     async def test_what_is_given_back_at_once_is_due_at_once(self, inbox: Inbox) -> None:
         feedback_id = await added(inbox)
-        await inbox.give_back(feedback_id, "stopped", 0)
+        await inbox.give_back(await claimed(inbox, feedback_id), "stopped", 0)
         assert (await inbox.get(feedback_id)).retry_at is None
 
     async def test_an_ended_piece_is_neither_claimed_nor_given_back_nor_ended_again(
         self, inbox: Inbox, jobs: WaitingJobs
     ) -> None:
         feedback_id = await added(inbox)
-        await inbox.finish(feedback_id, FAILED)
+        held = await claimed(inbox, feedback_id)
+        await inbox.finish(held, FAILED)
         assert await inbox.claim(feedback_id) is None
-        await inbox.give_back(feedback_id, "late", 0)
-        await inbox.finish(feedback_id, DONE)
+        with pytest.raises(LeaseLost):
+            await inbox.give_back(held, "late", 0)
+        with pytest.raises(LeaseLost):
+            await inbox.finish(held, DONE)
         found = await inbox.get(feedback_id)
         assert (found.status, found.error) == (FeedbackStatus.FAILED, "it broke")
         assert found.finished_at is not None
         assert len(await jobs()) == 1
 
-    async def test_the_end_sums_what_matching_and_candidates_spent(
-        self, inbox: Inbox, runs: Runs, replies: Replies
+    async def test_who_was_overtaken_neither_ends_nor_gives_back_what_another_has(
+        self, inbox: Inbox, jobs: WaitingJobs
     ) -> None:
         feedback_id = await added(inbox)
+        paused, successor = await claimed(inbox, feedback_id), await claimed(inbox, feedback_id)
+        await _refused(inbox, paused)
+        await inbox.give_back(successor, "stopped", 0, counts=False)
+        third = await claimed(inbox, feedback_id)
+        await _refused(inbox, paused)
+        await _refused(inbox, successor)
+        await inbox.finish(third, FAILED)
+        revived = await inbox.revive(feedback_id)
+        await _refused(inbox, third)
+        assert await inbox.get(feedback_id) == revived
+        assert len(await jobs()) == 3
+
+    async def test_the_end_sums_what_was_spent_over_all_generations(
+        self, inbox: Inbox, runs: Runs, replies: Replies, journal: Journal
+    ) -> None:
+        feedback_id = await added(inbox)
+        one = Usage(model_calls=1, input_tokens=100, output_tokens=7)
         key = f"{matching_prefix(feedback_id)}1"
         await replies.put(key, 1, {}, Usage(model_calls=1, input_tokens=10))
         await replies.put(f"{matching_prefix('other')}1", 1, {}, Usage(model_calls=50))
-        for candidate in await _matched(inbox, runs, feedback_id):
-            spent = Usage(model_calls=2, input_tokens=100, output_tokens=7)
-            await runs.finish(await runs.start(candidate, 1), _verdict(spent))
-        await inbox.finish(feedback_id, DONE)
-        found = await inbox.get(feedback_id)
-        assert found.usage == Usage(model_calls=5, input_tokens=210, output_tokens=14)
+        first, second = await _matched(inbox, runs, feedback_id)
+        for generation in (1, 2):
+            held = await claimed(inbox, feedback_id)
+            started = await runs.start(first, generation)
+            await journal.emit(RunEvent(name="model.called", candidate_id=first.id), one)
+            await journal.emit(RunEvent(name="tool.called", candidate_id=first.id))
+            await replies.put(f"{started.thread}:1:0:author:x", 0, {}, one)
+            await runs.finish(started, _verdict(one))
+            await inbox.finish(held, FAILED)
+            told = await inbox.get(feedback_id)
+            assert told.usage == Usage(
+                model_calls=1 + 2 * generation,
+                input_tokens=10 + 200 * generation,
+                output_tokens=14 * generation,
+            )
+            await inbox.revive(feedback_id)
+        kept = await runs.candidates(feedback_id)
+        assert [candidate.usage for candidate in kept] == [one + one, Usage()]
+        assert kept[1] == second
 
     async def test_only_ended_feedback_is_revived(self, inbox: Inbox) -> None:
         feedback_id = await added(inbox)
@@ -178,10 +222,10 @@ class InboxContract:
         self, inbox: Inbox, runs: Runs, jobs: WaitingJobs
     ) -> None:
         feedback_id = await added(inbox)
-        await inbox.claim(feedback_id)
+        held = await claimed(inbox, feedback_id)
         before = await _matched(inbox, runs, feedback_id)
         await runs.finish(await runs.start(before[0], 1), _verdict(Usage()))
-        await inbox.finish(feedback_id, FAILED)
+        await inbox.finish(held, FAILED)
         revived = await inbox.revive(feedback_id)
         assert revived == await inbox.get(feedback_id)
         assert (revived.status, revived.generation) == (FeedbackStatus.QUEUED, 2)
@@ -190,6 +234,13 @@ class InboxContract:
         assert [candidate.id for candidate in after] == [candidate.id for candidate in before]
         assert [candidate.verdict for candidate in after] == [None, None]
         assert list(await jobs()) == [feedback_id, feedback_id]
+
+
+async def _refused(inbox: Inbox, overtaken: Feedback) -> None:
+    with pytest.raises(LeaseLost):
+        await inbox.give_back(overtaken, "late", 0)
+    with pytest.raises(LeaseLost):
+        await inbox.finish(overtaken, DONE)
 
 
 async def _matched(inbox: Inbox, runs: Runs, feedback_id: str) -> Sequence[Candidate]:

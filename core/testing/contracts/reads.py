@@ -41,7 +41,7 @@ class ReaderContract:
     async def test_feedback_is_filtered_and_counted(self, inbox: Inbox, reader: Reader) -> None:
         await inbox.add("cli", [piece("s-1"), piece("s-2")])
         ended = await added(inbox, piece("s-3").model_copy(update={"tenant_id": "other"}))
-        await inbox.finish(ended, Outcome(status=FeedbackStatus.NO_ACTION))
+        await inbox.finish(await inbox.get(ended), Outcome(status=FeedbackStatus.NO_ACTION))
         for filters, expected in (
             ({"status": "no_action", "tenant_id": None}, ["s-3"]),
             ({"status": None, "tenant_id": "tenant"}, ["s-2", "s-1"]),

@@ -41,6 +41,7 @@ CREATE TABLE feedback (
         'queued', 'processing', 'completed', 'no_action', 'held', 'failed', 'dead', 'cancelled')),
     generation    integer NOT NULL DEFAULT 1,
     attempts      integer NOT NULL DEFAULT 0,
+    epoch         bigint NOT NULL DEFAULT 0,
     error         text,
     model_calls   integer NOT NULL DEFAULT 0,
     input_tokens  bigint NOT NULL DEFAULT 0,
@@ -67,6 +68,9 @@ CREATE TABLE candidates (
     generation    integer NOT NULL DEFAULT 1,
     epoch         bigint NOT NULL DEFAULT 0,
     verdict       jsonb,
+    model_calls   integer NOT NULL DEFAULT 0,
+    input_tokens  bigint NOT NULL DEFAULT 0,
+    output_tokens bigint NOT NULL DEFAULT 0,
     UNIQUE (feedback_id, position)
 );
 

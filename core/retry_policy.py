@@ -1,0 +1,44 @@
+"""What is tried again, when, and what counts as an attempt (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from core.errors import ConfigurationError, DependencyDown, SkillWorkerError, TargetBusy
+from core.models import Feedback
+
+# Waiting for another change to let go of a target is no attempt, while the piece is younger.
+CONTENTION = timedelta(hours=1)
+_LARGEST_EXPONENT = 64
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Back-off between attempts, in seconds; `jitter` gives a share in [0, 1)."""
+
+    max_attempts: int
+    base: float
+    longest: float
+    jitter: Callable[[], float]
+
+    def delay(self, tries: int, error: SkillWorkerError) -> float:
+        """Seconds to wait after so many tries, at least what the error asks for."""
+        backoff = min(self.longest, self.base * 2.0 ** min(tries - 1, _LARGEST_EXPONENT))
+        asked = error.retry_after if isinstance(error, DependencyDown) else None
+        return max(asked or 0.0, backoff * (0.5 + self.jitter() / 2))
+
+
+def may_pass(error: SkillWorkerError) -> bool:
+    """Tell what is tried again. A wrong setting is our fault, not that of the feedback."""
+    return error.retryable or isinstance(error, ConfigurationError)
+
+
+def is_attempt(error: SkillWorkerError, feedback: Feedback, now: datetime) -> bool:
+    """Tell whether a start that ended in `error` counts; it does not where a target was busy.
+
+    Past `CONTENTION` it counts, so that waiting comes to an end.
+    """
+    young = feedback.created_at is not None and now - feedback.created_at < CONTENTION
+    return not (isinstance(error, TargetBusy) and young)

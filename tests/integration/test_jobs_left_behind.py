@@ -1,0 +1,76 @@
+"""Jobs that a living worker could not end: the feedback behind them is taken up all the same."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.errors import DatabaseDown
+from core.models import FeedbackStatus, NewFeedback, Outcome
+from core.postgres.inbox import PostgresInbox
+from core.postgres.job_worker import JobWorker, WorkerOptions
+from core.postgres.jobs import Jobs
+from core.postgres.queries import Pool, connection
+from core.testing.contracts.inbox import claimed
+from core.testing.determinism import counting_ids
+
+SOON = 20.0
+OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, sweep_every=0.3, poll=0.1)
+# A sequence goes on where its transaction is rolled back: only the first job cannot be ended.
+_REFUSE_ONCE = """
+CREATE SEQUENCE ends;
+CREATE FUNCTION refuse_once() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF nextval('ends') = 1 THEN RAISE 'the disk is full'; END IF;
+    RETURN OLD;
+END $$;
+CREATE TRIGGER refuse_once BEFORE DELETE ON procrastinate_jobs
+FOR EACH ROW EXECUTE FUNCTION refuse_once();
+"""
+
+
+async def test_once_ends_though_neither_feedback_nor_job_could_be_ended(pool: Pool) -> None:
+    async with connection(pool) as conn:
+        await conn.execute(_REFUSE_ONCE)
+    jobs = Jobs(pool)
+    inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
+    starts: list[int] = []
+
+    async def body(feedback_id: str) -> None:
+        held = await claimed(inbox, feedback_id)
+        starts.append(held.attempts)
+        if len(starts) == 1:
+            raise DatabaseDown("the last write failed, too")
+        await inbox.finish(held, Outcome(status=FeedbackStatus.COMPLETED))
+
+    piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
+    ((feedback_id, _),) = await inbox.add("cli", [piece])
+    worker = JobWorker(jobs, body, OPTIONS)
+    await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
+    assert (await inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
+    assert starts == [1, 2]
+
+
+async def test_the_job_of_feedback_that_has_ended_does_not_stay(pool: Pool) -> None:
+    async with connection(pool) as conn:
+        await conn.execute(_REFUSE_ONCE)
+    jobs = Jobs(pool)
+    inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
+    stop = asyncio.Event()
+
+    async def body(feedback_id: str) -> None:
+        await inbox.finish(await claimed(inbox, feedback_id), Outcome(status=FeedbackStatus.FAILED))
+
+    await inbox.add("cli", [NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")])
+    worker = asyncio.create_task(JobWorker(jobs, body, OPTIONS).run(stop))
+    async with asyncio.timeout(SOON):
+        while await _jobs(pool):
+            await asyncio.sleep(0.01)
+    stop.set()
+    await asyncio.wait_for(worker, SOON)
+
+
+async def _jobs(pool: Pool) -> int:
+    async with connection(pool) as conn:
+        rows = await conn.execute("SELECT count(*) AS jobs FROM procrastinate_jobs")
+        (row,) = await rows.fetchall()
+        return int(row["jobs"])
