@@ -136,7 +136,7 @@ class Agent:
         deadline = time.monotonic() + self.limits["seconds"]
         while self.status is None:
             is_open = any(not stream.closed for stream in streams)
-            self.wait(streams, TICK if is_open else TICK / 10)
+            self.wait(streams, TICK if is_open else TICK / 50)
             if time.monotonic() > deadline:
                 raise Over(TIMED_OUT, "ended after {} s".format(self.limits["seconds"]))
             self.check_memory()
