@@ -13,7 +13,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from core.safe_text import escape_json, printable
 
-LogFormat = Literal["auto", "console", "json"]
+LogFormat = Literal["auto", "console", "json", "talk"]
 _LIBRARIES = (
     "alembic",
     "asyncio",
@@ -43,10 +43,13 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
 def configure_logging(level: str, log_format: LogFormat) -> None:
     """Send all logs at `level` or above to stderr; libraries only from warning on.
 
-    May be called again; the last call counts. With level `debug` libraries tell all from info on.
+    May be called again; the last call counts. `talk` is plain lines for a person who runs one
+    command; `auto` is `console` on a terminal and `json` elsewhere. With level `debug` libraries
+    tell all from info on.
     """
     number = logging.getLevelNamesMapping()[level.upper()]
-    is_json = log_format == "json" or (log_format == "auto" and not sys.stderr.isatty())
+    if log_format == "auto":
+        log_format = "console" if sys.stderr.isatty() else "json"
     structlog.configure(
         processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(number),
@@ -58,7 +61,7 @@ def configure_logging(level: str, log_format: LogFormat) -> None:
         structlog.stdlib.ProcessorFormatter(
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *_rendering(is_json=is_json),
+                *_rendering(log_format),
             ],
             foreign_pre_chain=_shared(),
         )
@@ -78,8 +81,10 @@ def _shared() -> list[Processor]:
     ]
 
 
-def _rendering(*, is_json: bool) -> Sequence[Processor]:
-    if is_json:
+def _rendering(log_format: LogFormat) -> Sequence[Processor]:
+    if log_format == "talk":
+        return structlog.processors.format_exc_info, _make_printable, _in_plain_words
+    if log_format == "json":
         return (
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(serializer=_serialize),
@@ -100,6 +105,18 @@ def _make_printable(_logger: WrappedLogger, _name: str, event: EventDict) -> Eve
     return {
         key: printable(value) if isinstance(value, str) else value for key, value in event.items()
     }
+
+
+def _in_plain_words(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
+    """Render `warning: directory opened: path=/srv, why=…`, and a trace below it."""
+    words = str(event.pop("event")).replace(".", " ").replace("_", " ")
+    trace = event.pop("exception", None)
+    level = event.pop("level", "info")
+    data = ", ".join(
+        f"{key}={value}" for key, value in event.items() if key not in {"logger", "timestamp"}
+    )
+    line = ": ".join(filter(None, (level, words, data)))
+    return f"{line}\n{trace}" if trace else line
 
 
 def _quieten(level: int) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import logging
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -26,6 +26,8 @@ from core.cli import (
     worker,
 )
 from core.cli.exits import FAILED, OK, Failure, describe
+from core.cli.output import print_json, talk
+from core.cli.streams import OutputLost, give_up_stdout, prepare_streams
 from core.errors import InvalidInput
 
 app = typer.Typer(
@@ -72,23 +74,27 @@ def _root(
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; give its exit code. Every failure ends here, as text or as JSON."""
-    _prepare_streams()
+    prepare_streams()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except OutputLost as error:
+        give_up_stdout()
+        if error.errno != errno.EPIPE:
+            talk(f"error: stdout cannot be written: {error.strerror}")
+        return FAILED
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         _refuse_broken_text(arguments)
         result = app(args=list(arguments), prog_name="skill-worker", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+    except OutputLost:
+        raise
     except Exception as error:  # noqa: BLE001 - the outermost border: nothing may leave as a trace
         return _report(error, as_json="--json" in arguments)
     return result if isinstance(result, int) else OK
-
-
-def _prepare_streams() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _refuse_broken_text(arguments: Sequence[str]) -> None:
@@ -103,8 +109,6 @@ def _refuse_broken_text(arguments: Sequence[str]) -> None:
 
 
 def _report(error: Exception, *, as_json: bool) -> int:
-    from core.cli.output import print_json, talk
-
     if logging.getLogger().isEnabledFor(logging.DEBUG):
         traceback.print_exception(error)
     failure: Failure = describe(error)

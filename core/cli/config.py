@@ -26,7 +26,7 @@ def show(as_json: Json = False) -> None:
     """Show every setting, its value (secrets masked) and whether it was set."""
     from core.settings_text import shown
 
-    settings = load()
+    settings = load(interactive=True)
     rows = shown(settings)
     if as_json:
         items: list[JsonValue] = [

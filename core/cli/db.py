@@ -22,7 +22,7 @@ def migrate(as_json: Json = False) -> None:
     """Bring all three schemas to date; several processes at once are fine."""
     from core import bootstrap
 
-    _show(run_async(bootstrap.migrate(load())), as_json=as_json)
+    _show(run_async(bootstrap.migrate(load(interactive=True))), as_json=as_json)
 
 
 @app.command("status")
@@ -30,7 +30,7 @@ def status(as_json: Json = False) -> None:
     """Show the schemas; leaves with 1 where one is not the code's."""
     from core import bootstrap
 
-    found = run_async(bootstrap.migration_status(load()))
+    found = run_async(bootstrap.migration_status(load(interactive=True)))
     _show(found, as_json=as_json)
     if not found.up_to_date:
         talk("Run `skill-worker db migrate`.")

@@ -68,7 +68,8 @@ def _settings(home: Path) -> Settings:
             "skill_api_token": None,
             "llm_model": "offline",
             "log_level": "warning",
-        }
+        },
+        interactive=True,
     )
 
 

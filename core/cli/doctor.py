@@ -37,7 +37,7 @@ def _checks(*, offline: bool) -> Sequence[Check]:
     from core.doctor import check_up, failed_config
 
     try:
-        settings = load({"llm_model": "offline"} if offline else {})
+        settings = load({"llm_model": "offline"} if offline else {}, interactive=True)
     except ConfigurationError as error:
         return [failed_config(error)]
     return run_async(check_up(settings))

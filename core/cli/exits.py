@@ -15,7 +15,7 @@ USAGE = 2
 DEPENDENCY = 3
 CONFIGURATION = 4
 NOT_FOUND = 5
-TERMINATED = 143
+_SIGNALLED = 128
 
 _BY_KIND = {
     "usage": USAGE,
@@ -49,6 +49,11 @@ class Failure:
 def exit_code_of(kind: str) -> int:
     """Give the exit code for a kind of failure: 1 where none is its own."""
     return _BY_KIND.get(kind, FAILED)
+
+
+def exit_code_of_signal(number: int) -> int:
+    """Give the exit code of a command that a signal ended, as shells count: 130, 143."""
+    return _SIGNALLED + number
 
 
 def describe(error: Exception) -> Failure:

@@ -41,10 +41,10 @@ def add(
     if (file is None) == (text is None):
         raise typer.BadParameter("give either a file or --text")
     if file is not None:
-        report = _add_file(load(), file)
+        report = _add_file(load(interactive=True), file)
     else:
         entry = {"content": text, "agent_ids": agent or [], "tenant_id": tenant or ""}
-        report = _add_text(load(), {**entry, "task": task, "author": author})
+        report = _add_text(load(interactive=True), {**entry, "task": task, "author": author})
     _show_report(report, as_json=as_json)
     if report.problems:
         raise typer.Exit(FAILED)

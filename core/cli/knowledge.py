@@ -72,7 +72,7 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search what one tenant knows, best first."""
-    settings = load()
+    settings = load(interactive=True)
     text = sys.stdin.read() if query == "-" else query
     if not text.strip():
         raise InvalidInput("the query is blank", hint="give a few words to look for")

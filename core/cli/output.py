@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from core.safe_text import one_line, printable, to_json
@@ -11,11 +13,16 @@ from core.safe_text import one_line, printable, to_json
 if TYPE_CHECKING:
     from pydantic import BaseModel, JsonValue
     from rich.console import Console
+    from rich.text import Text
 
-_WIDTH_WITHOUT_TERMINAL = 160
+# Columns of ids stay whole, so that they can be copied; the others share what is left.
+_IDS = frozenset({"ID", "CHANGE"})
+_UNCUT = 100_000
+_LEAST_WIDTH = 4
+_GAP = 2
 
 
-def console(stream: TextIO) -> Console:
+def console(stream: TextIO, width: int | None = None) -> Console:
     """Give a console on `stream` that takes text as it is: no markup, no emoji codes."""
     from rich.console import Console
 
@@ -24,7 +31,7 @@ def console(stream: TextIO) -> Console:
         markup=False,
         emoji=False,
         highlight=False,
-        width=None if stream.isatty() else _WIDTH_WITHOUT_TERMINAL,
+        width=width,
     )
 
 
@@ -34,8 +41,10 @@ def say(text: str) -> None:
 
 
 def talk(text: str) -> None:
-    """Print what is no data: progress, advice, errors."""
-    sys.stderr.write(printable(text) + "\n")
+    """Print what is no data: progress, advice, errors; a closed terminal is no reason to fail."""
+    with suppress(OSError):
+        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.flush()
 
 
 def print_json(value: JsonValue) -> None:
@@ -55,19 +64,46 @@ def print_page(items: Sequence[BaseModel], next_cursor: str | None = None) -> No
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print an aligned table; long cells fold, and wide characters count as two."""
-    from rich.table import Table
-    from rich.text import Text
+    """Print an aligned table; long cells fold, ids do not, and wide characters count as two.
 
+    Without a terminal nothing folds, unless COLUMNS says how much room there is.
+    """
+    from rich.table import Table
+
+    cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
-    out = console(sys.stdout)
+        table.add_column(column, overflow="fold", no_wrap=column in _IDS)
+    for row in cells:
+        table.add_row(*map(_plain, row))
+    out = console(sys.stdout, max(_room(), _least_room(columns, cells)))
     with out.capture() as captured:
         out.print(table)
     sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _plain(text: str) -> Text:
+    from rich.text import Text
+
+    return Text(text)
+
+
+def _room() -> int:
+    """Columns of the terminal, or of COLUMNS; without either there is no end to a line."""
+    return shutil.get_terminal_size((_UNCUT, 0)).columns
+
+
+def _least_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns that ids need to stay whole while nothing else vanishes."""
+    from rich.cells import cell_len
+
+    widths = [
+        max(map(cell_len, (column, *(row[place] for row in rows))))
+        if column in _IDS
+        else _LEAST_WIDTH
+        for place, column in enumerate(columns)
+    ]
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def print_fields(fields: Mapping[str, object]) -> None:

@@ -72,6 +72,34 @@ def test_markup_of_others_is_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert r"[red]y\x1b" in out
 
 
+def test_ids_stay_whole_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    identity = "0192e4a1b2c3-0123456789abcdef"
+    print_table(("ID", "STATUS", "CONTENT", "WHY"), [(identity, "completed", "글" * 80, "x" * 80)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith(f"{identity}  ")
+    assert max(map(cell_len, lines)) <= 60
+    assert "".join(line[31:] for line in lines).count("글") == 80
+
+
+def test_a_terminal_too_narrow_for_anything_still_gives_whole_ids(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "10")
+    print_table(("ID", "WHY"), [("0192e4a1b2c3-0123456789abcdef", "because of it")])
+    assert "0192e4a1b2c3-0123456789abcdef" in capsys.readouterr().out
+
+
+def test_without_a_terminal_nothing_folds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    print_table(("ID", "WHY"), [("1", "words " * 100)])
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
 def test_fields_without_a_value_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     print_fields({"id": "f1", "error": None, "attempts": 0, "why": ""})
     assert capsys.readouterr().out == "id:       f1\nattempts: 0\n"

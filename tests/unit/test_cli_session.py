@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 
@@ -73,9 +74,77 @@ def test_an_interrupt_of_a_short_command_closes_what_it_opened() -> None:
         finally:
             closed.set()
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(typer.Exit) as caught:
         run_async(work())
+    assert caught.value.exit_code == 130
     assert closed.is_set()
+
+
+def test_a_closed_terminal_ends_a_service_as_a_termination_does() -> None:
+    async def service(stop: asyncio.Event) -> str:
+        _signal(signal.SIGHUP)
+        await stop.wait()
+        return "finished"
+
+    assert run_until_stopped(service, lambda: None) == "finished"
+
+
+def test_a_service_under_nohup_outlives_the_terminal() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+
+        async def service(stop: asyncio.Event) -> bool:
+            _signal(signal.SIGHUP)
+            await asyncio.sleep(0)
+            return stop.is_set()
+
+        assert run_until_stopped(service, lambda: None) is False
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_what_is_worth_nothing_in_part_counts_as_stopped(
+    number: signal.Signals, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def service(stop: asyncio.Event) -> str:
+        _signal(number)
+        await stop.wait()
+        return "a part"
+
+    with pytest.raises(typer.Exit) as caught:
+        run_until_stopped(service, lambda: None, whole=True)
+    assert caught.value.exit_code == code
+    assert capsys.readouterr().err == "stopped\n"
+
+
+def test_after_the_second_signal_one_sentence_is_all_that_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def leave_a_mess() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise ValueError("the pool is closed")
+
+    async def service(stop: asyncio.Event) -> None:
+        mess = asyncio.ensure_future(leave_a_mess())
+        _signal(signal.SIGINT)
+        await stop.wait()
+        _signal(signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            logging.getLogger("core").error("the pool is closed")
+            raise ValueError(mess)
+
+    with pytest.raises(typer.Exit) as caught:
+        run_until_stopped(service, lambda: None)
+    assert caught.value.exit_code == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "Stopping at once; what is unfinished is taken up again later."
+    ]
 
 
 def test_signals_are_as_before_afterwards() -> None:

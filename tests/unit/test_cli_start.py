@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -146,6 +148,44 @@ def test_bytes_that_are_no_text_are_refused_by_the_real_command() -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("error: argument 4 is not UTF-8 text")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["config", "show"], ["--nonsense"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told_in_one_plain_sentence(arguments: list[str], unbuffered: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = _core(*arguments, "--json", stdout=full, PYTHONUNBUFFERED=unbuffered)
+    assert done.returncode == 1
+    assert done.stderr == "error: stdout cannot be written: No space left on device\n"
+
+
+def test_a_closed_stdout_is_told_in_one_plain_sentence() -> None:
+    command = f"exec {sys.executable} -m core --version >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "error: stdout cannot be written: it is closed\n"
+
+
+def test_korean_is_read_where_the_locale_knows_ascii_only() -> None:
+    done = _core(
+        "feedback", "list", "--status", "한글",
+        stdout=subprocess.PIPE, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0",
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "한글" in done.stderr
+
+
+def _core(
+    *arguments: str, stdout: int | BinaryIO, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "core", *arguments],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        check=False,
+        env=os.environ | settings,
+    )
 
 
 def test_a_reader_that_leaves_early_is_no_trace() -> None:

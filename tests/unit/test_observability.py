@@ -51,6 +51,19 @@ def test_text_for_people_is_safe(capsys: pytest.CaptureFixture[str]) -> None:
     assert "\x1b[2J" not in err
 
 
+def test_a_person_at_a_command_reads_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("warning", "talk")
+    structlog.get_logger("core.x").warning("directory.opened", path="/srv\x1b", why="한글")
+    try:
+        json.loads("{")
+    except ValueError:
+        structlog.get_logger("core.x").exception("loop.failed")
+    first, second, *trace = capsys.readouterr().err.splitlines()
+    assert first == r"warning: directory opened: path=/srv\x1b, why=한글"
+    assert second == "error: loop failed"
+    assert any("JSONDecodeError" in line for line in trace)
+
+
 def test_a_trace_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging("info", "json")
     try:
