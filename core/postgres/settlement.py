@@ -10,7 +10,8 @@ from core.errors import Stale
 from core.models import Change, ChangeStatus, HistoryRecord, Kind, RunEvent, Snapshot
 from core.postgres.journal import write_event
 from core.postgres.queries import Connection, sql
-from core.postgres.search import SearchDocument, drop_document, index_document
+from core.postgres.search_index import drop_document, index_document
+from core.search.documents import SearchDocument
 from core.search.skill_text import skill_search_text
 from core.snapshots import name_key, same_key, state_hash
 

@@ -18,7 +18,7 @@ import structlog
 from langchain_core.messages import HumanMessage
 from pydantic import JsonValue
 
-from core.errors import SkillApiDown
+from core.errors import InvalidInput, SkillApiDown
 from core.models import Agent, Feedback, Hit, Kind, Receipt
 from core.prompt_data import compact, fenced_json, shorten
 from core.react.deps import RunDeps
@@ -61,7 +61,7 @@ async def _refresh(deps: RunDeps) -> None:
     """Look at skills written by others; what needs no skill goes on without the skill API."""
     try:
         await deps.shared.search.refresh(deps.feedback.tenant_id)
-    except SkillApiDown as error:
+    except (SkillApiDown, InvalidInput) as error:
         log.warning("search.stale", error=error.message)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from core.models import Hit, Kind
+from core.errors import InvalidInput, NotFound
+from core.models import Hit, Kind, SkillSummary
 from core.ports import SkillStore
 from core.search.documents import SearchDocument
 from core.search.hits import make_hit
@@ -17,7 +18,7 @@ _Key = tuple[str, Kind, str]
 
 
 class MemorySearch:
-    """Documents in memory; every refresh reads the whole skill store."""
+    """Documents in memory; every refresh reads all of the skill store that can be read."""
 
     def __init__(self, skills: SkillStore | None = None) -> None:
         self._skills = skills
@@ -66,9 +67,15 @@ class MemorySearch:
         for key in held:
             self.drop(*key)
         for summary in await self._skills.list(tenant_id):
-            bundle = await self._skills.read(summary.name, tenant_id)
-            if bundle is not None:
-                self.put(skill_search_document(bundle, summary, tenant_id))
+            await self._put_skill(self._skills, summary, tenant_id)
+
+    async def _put_skill(self, skills: SkillStore, summary: SkillSummary, tenant_id: str) -> None:
+        try:
+            bundle = await skills.read(summary.name, tenant_id)
+        except (InvalidInput, NotFound):
+            return
+        if bundle is not None:
+            self.put(skill_search_document(bundle, summary, tenant_id))
 
     def _corpus(self, keys: Sequence[_Key], terms: Counter[str]) -> Corpus:
         counts = [self._counts[key] for key in keys]

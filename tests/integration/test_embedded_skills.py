@@ -9,8 +9,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap import serve_skills, skill_store
-from core.bootstrap.stores import _embedded_skills
+from core.bootstrap import serve_skills
+from core.bootstrap.stores import skill_server, skill_store
 from core.errors import ConfigurationError
 from core.settings import Settings, load_settings
 from core.testing.contracts.skill_store import refund_skill
@@ -24,7 +24,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 async def test_the_worker_reaches_its_own_server_with_the_token(settings: Settings) -> None:
-    async with skill_store(settings) as skills:
+    async with skill_server(settings) as url, skill_store(settings, url) as skills:
         await skills.upload(refund_skill(), "t")
         assert [skill.name for skill in await skills.list("t")] == ["refund"]
 
@@ -32,7 +32,7 @@ async def test_the_worker_reaches_its_own_server_with_the_token(settings: Settin
 async def test_who_has_no_token_or_comes_from_a_foreign_page_is_refused(settings: Settings) -> None:
     bearer = {"Authorization": "Bearer s3cret"}
     async with (
-        _embedded_skills(settings) as url,
+        skill_server(settings) as url,
         httpx.AsyncClient(base_url=url, trust_env=False) as client,
     ):
         assert (await client.get("/skills/list")).status_code == 401

@@ -6,7 +6,7 @@ from core.models import Agent, Kind
 from core.postgres.agents import PostgresAgents
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool, transaction
-from core.postgres.search import index_document
+from core.postgres.search_index import index_document
 from core.testing.contracts.search import memory
 from core.testing.skill_store import MemorySkillStore
 

@@ -1,4 +1,7 @@
-"""What every search must do; a test class supplies `index`, `search` and `skills`."""
+"""What every search must do; a test class supplies `index`, `search` and `skills`.
+
+`skills` is to be a `PartlyUnreadable`.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ from typing import Protocol
 
 import pytest
 
+from core.errors import BundleInvalid
 from core.models import SKILL_MD, Bundle, Hit, Kind, SkillFile
 from core.ports import Search, SkillStore
 from core.search.documents import SearchDocument
 from core.skill_bundle import bundle_hash
+from core.testing.skill_store import MemorySkillStore
 
 KNOWN = {
     "refund": "환불은 결제 후 7일 안에만 승인합니다",
@@ -59,6 +64,19 @@ def skill(name: str, body: str) -> Bundle:
             "references/settlement.md": SkillFile(data=b"# Settlement\n"),
         },
     )
+
+
+class PartlyUnreadable(MemorySkillStore):
+    """A skill store that lists the skill `broken`, and cannot give it."""
+
+    reads = 0
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        """Give a skill. Raises BundleInvalid for `broken`."""
+        if name == "broken":
+            self.reads += 1
+            raise BundleInvalid("SKILL.md is missing")
+        return await super().read(name, tenant_id)
 
 
 async def found(
@@ -206,3 +224,11 @@ class SearchContract:
         await skills.delete("reconcile", "t", base_hash=base)
         await search.refresh("t")
         assert await found(search, "재고 조사") == []
+
+    async def test_a_skill_that_cannot_be_read_keeps_no_other_out(
+        self, search: Search, skills: PartlyUnreadable
+    ) -> None:
+        for name in ("broken", "reconcile"):
+            await skills.upload(skill(name, "부분 환불을 맞추는 절차"), "t")
+        await search.refresh("t")
+        assert [hit.id for hit in await found(search, "부분환불")] == ["reconcile"]

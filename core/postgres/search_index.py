@@ -1,0 +1,41 @@
+"""Documents in the search index: one row a term and document, seen by all at commit."""
+
+from __future__ import annotations
+
+from core.models import Kind
+from core.postgres.queries import Connection, sql
+from core.search.documents import SearchDocument
+from core.search.tokens import term_counts
+
+_MAX_TF = 32_767
+
+
+async def index_document(conn: Connection, document: SearchDocument) -> None:
+    """Put a document into the index, or in the place of what it held; the caller commits."""
+    counts = term_counts(document.text)
+    row = {key: _storable(value) for key, value in document.model_dump().items()}
+    row["length"] = counts.total()
+    found = await (await conn.execute(sql("search.put_document"), row)).fetchone()
+    assert found is not None
+    terms = sorted(counts)
+    postings = {
+        "tenant_id": document.tenant_id,
+        "id": found["id"],
+        "terms": terms,
+        "tfs": [min(counts[term], _MAX_TF) for term in terms],
+    }
+    await conn.execute(sql("search.drop_postings"), postings)
+    await conn.execute(sql("search.put_postings"), postings)
+
+
+async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:
+    """Take a document out of the index; absent already is fine. The caller commits."""
+    key = {"tenant_id": tenant_id, "kind": kind, "item_id": item_id}
+    await conn.execute(sql("search.drop_document"), key)
+
+
+def _storable(value: object) -> object:
+    """Give text as PostgreSQL can hold it: no NUL, no lone surrogate."""
+    if not isinstance(value, str):
+        return value
+    return value.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,96 @@
+"""Keeps the index up with skills that others wrote into the store, a tenant at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable
+
+import structlog
+
+from core.errors import InvalidInput, NotFound, SkillApiDown
+from core.models import Kind, SkillSummary
+from core.ports import SkillStore
+from core.postgres.queries import Pool, connection, execute, fetch_all, transaction
+from core.postgres.search_index import drop_document, index_document
+from core.search.skill_text import skill_search_document, skill_version
+
+log = structlog.get_logger(__name__)
+
+LONGEST_SECONDS = 5.0
+
+
+class SkillFollower:
+    """Looks through a tenant's skills at most every `every` seconds of `clock`.
+
+    A look that failed counts as one. Whoever waits for one waits `longest` seconds at most; a
+    look that is cut off keeps what it has put in, and the next goes on from there.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        skills: SkillStore,
+        *,
+        every: float,
+        clock: Callable[[], float],
+        longest: float = LONGEST_SECONDS,
+    ) -> None:
+        self._pool = pool
+        self._skills = skills
+        self._every = every
+        self._clock = clock
+        self._longest = longest
+        self._looked: dict[str, float] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._unreadable: dict[tuple[str, str], str] = {}
+
+    async def follow(self, tenant_id: str) -> None:
+        """Bring the index up to what the store holds. Raises SkillApiDown, also where it is slow.
+
+        A skill that cannot be read is left out, and looked at again once it has changed.
+        """
+        try:
+            async with asyncio.timeout(self._longest), self._locks[tenant_id]:
+                now = self._clock()
+                if now - self._looked.get(tenant_id, float("-inf")) >= self._every:
+                    self._looked[tenant_id] = now
+                    await self._look(tenant_id)
+                    self._looked[tenant_id] = now
+        except TimeoutError:
+            raise SkillApiDown(
+                f"looking through the skills took longer than {self._longest:g} s"
+            ) from None
+
+    async def _look(self, tenant_id: str) -> None:
+        # The index first: a skill that is committed in between is in the store by then.
+        rows = await fetch_all(self._pool, "search.skills", tenant_id=tenant_id)
+        indexed = {row["item_id"]: row["version"] for row in rows}
+        listed = {summary.name: summary for summary in await self._skills.list(tenant_id)}
+        for name, summary in listed.items():
+            version = skill_version(summary)
+            if indexed.get(name) == "":  # indexed by its own commit
+                key = {"tenant_id": tenant_id, "item_id": name, "version": version}
+                await execute(self._pool, "search.adopt_skill", **key)
+            elif version not in {indexed.get(name), self._unreadable.get((tenant_id, name))}:
+                await self._index(tenant_id, summary)
+        async with connection(self._pool) as conn:
+            for name in indexed.keys() - listed.keys():
+                await drop_document(conn, tenant_id, Kind.SKILL, name)
+
+    async def _index(self, tenant_id: str, summary: SkillSummary) -> None:
+        try:
+            bundle = await self._skills.read(summary.name, tenant_id)
+        except (InvalidInput, NotFound) as error:
+            log.warning(
+                "skill.unreadable", tenant_id=tenant_id, skill=summary.name, error=error.message
+            )
+            self._unreadable[tenant_id, summary.name] = skill_version(summary)
+            return
+        if bundle is None:
+            return
+        document = skill_search_document(bundle, summary, tenant_id)
+        async with transaction(self._pool) as conn:
+            await index_document(conn, document)
+        # The look has come somewhere: cut off from here on, it is gone on with at once.
+        self._looked.pop(tenant_id, None)

@@ -1,0 +1,162 @@
+"""The index follows the skill store: seldom, tenant by tenant, and never at the cost of a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+import structlog
+
+from core.errors import SkillApiDown
+from core.models import SKILL_MD, Bundle, Kind, SkillSummary
+from core.postgres.queries import Pool, fetch_all, transaction
+from core.postgres.search import PostgresSearch
+from core.postgres.search_index import index_document
+from core.postgres.skill_follower import SkillFollower
+from core.skill_bundle import bundle_hash
+from core.testing.contracts.search import PartlyUnreadable, found, memory, skill
+from core.testing.skill_store import MemorySkillStore
+
+SOON = 20.0
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class CountingStore(MemorySkillStore):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lists = self.reads = 0
+
+    async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+        self.lists += 1
+        return await super().list(tenant_id)
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        self.reads += 1
+        return await super().read(name, tenant_id)
+
+
+class HangingStore(MemorySkillStore):
+    """Never answers for the tenants in `silent`, nor gives skills in `stuck`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.silent: set[str] = set()
+        self.stuck: set[str] = set()
+        self.asked: list[str] = []
+
+    async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+        self.asked.append(tenant_id)
+        if tenant_id in self.silent:
+            await asyncio.Event().wait()
+        return await super().list(tenant_id)
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        if name in self.stuck:
+            await asyncio.Event().wait()
+        return await super().read(name, tenant_id)
+
+
+async def indexed(pool: Pool) -> list[str]:
+    """The names of tenant `t`'s skills in the index."""
+    rows = await fetch_all(pool, "search.skills", tenant_id="t")
+    return sorted(row["item_id"] for row in rows)
+
+
+async def test_a_tenant_is_looked_through_once_in_a_while_and_unchanged_skills_are_not_read(
+    pool: Pool,
+) -> None:
+    store, clock = CountingStore(), Clock()
+    follower = SkillFollower(pool, store, every=30, clock=clock)
+    await store.upload(skill("reconcile", "부분 환불"), "t")
+    await follower.follow("t")
+    await follower.follow("t")
+    assert (store.lists, store.reads) == (1, 1)
+    clock.now = 30.0
+    await follower.follow("t")
+    await follower.follow("u")
+    assert (store.lists, store.reads) == (3, 1)
+
+
+async def test_a_skill_indexed_by_its_own_commit_is_not_read_again(pool: Pool) -> None:
+    store = CountingStore()
+    follower = SkillFollower(pool, store, every=0, clock=Clock())
+    bundle = skill("reconcile", "부분 환불")
+    await store.upload(bundle, "t")
+    own = memory("reconcile", "부분 환불 절차", agent_id=None)
+    async with transaction(pool) as conn:
+        await index_document(conn, own.model_copy(update={"kind": Kind.SKILL}))
+    await follower.follow("t")
+    assert store.reads == 0
+    changed = skill("reconcile", "교환").files[SKILL_MD]
+    await store.put_file("reconcile", SKILL_MD, changed, "t", base_hash=bundle_hash(bundle))
+    await follower.follow("t")
+    search = PostgresSearch(pool, None)
+    assert [hit.id for hit in await found(search, "교환")] == ["reconcile"]
+
+
+async def test_a_skill_that_cannot_be_read_is_told_once_and_not_read_again(pool: Pool) -> None:
+    store = PartlyUnreadable()
+    follower = SkillFollower(pool, store, every=0, clock=Clock())
+    for name in ("broken", "sound"):
+        await store.upload(skill(name, "환불"), "t")
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(3):
+            await follower.follow("t")
+    assert store.reads == 1
+    (told,) = [entry for entry in logs if entry["event"] == "skill.unreadable"]
+    assert (told["tenant_id"], told["skill"]) == ("t", "broken")
+    assert await indexed(pool) == ["sound"]
+
+
+async def test_a_store_that_is_down_is_asked_once_in_a_while(pool: Pool) -> None:
+    class Down(CountingStore):
+        async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+            self.lists += 1
+            raise SkillApiDown("503")
+
+    store, clock = Down(), Clock()
+    follower = SkillFollower(pool, store, every=30, clock=clock)
+    ends = await asyncio.gather(*[follower.follow("t") for _ in range(8)], return_exceptions=True)
+    assert [type(end) for end in ends].count(SkillApiDown) == 1
+    assert store.lists == 1
+    clock.now = 30.0
+    with pytest.raises(SkillApiDown):
+        await follower.follow("t")
+
+
+async def test_one_tenant_does_not_wait_for_another_and_nobody_waits_for_long(pool: Pool) -> None:
+    store = HangingStore()
+    store.silent = {"slow"}
+    await store.upload(skill("reconcile", "환불"), "t")
+    follower = SkillFollower(pool, store, every=30, clock=Clock(), longest=0.5)
+    waiting = [asyncio.create_task(follower.follow("slow")) for _ in range(8)]
+    await asyncio.wait_for(follower.follow("t"), SOON)
+    assert await indexed(pool) == ["reconcile"]
+    assert not any(task.done() for task in waiting)
+    ends = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), SOON)
+    assert {type(end) for end in ends} <= {SkillApiDown, type(None)}
+    assert store.asked.count("slow") == 1
+
+
+async def test_a_look_that_is_cut_off_is_gone_on_with_at_once(pool: Pool) -> None:
+    store = HangingStore()
+    for name in ("a", "b", "c"):
+        await store.upload(skill(name, "환불"), "t")
+    store.stuck = {"b"}
+    follower = SkillFollower(pool, store, every=30, clock=Clock(), longest=0.5)
+    with pytest.raises(SkillApiDown, match="took longer"):
+        await follower.follow("t")
+    assert await indexed(pool) == ["a"]
+    store.stuck = set()
+    await follower.follow("t")
+    assert await indexed(pool) == ["a", "b", "c"]
