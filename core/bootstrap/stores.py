@@ -36,6 +36,7 @@ from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
+from core.postgres.skill_follower import SkillFollower
 from core.postgres.targets import PostgresTargets
 from core.settings import Settings
 from core.skill_api_client import open_skill_api
@@ -73,7 +74,7 @@ def new_id() -> str:
 def build_stores(
     settings: Settings, pool: Pool, skills: SkillStore, *, dry_run: bool = False
 ) -> Stores:
-    """Make the adapters; what a dry run would write of its runs stays in memory."""
+    """Make the adapters; a dry run keeps its runs in memory and takes the index as it stands."""
     jobs = Jobs(pool)
     return Stores(
         pool=pool,
@@ -85,13 +86,16 @@ def build_stores(
         changes=PostgresChangeLog(pool),
         targets=PostgresTargets(pool),
         knowledge=PostgresKnowledge(pool, skills),
-        search=PostgresSearch(
-            pool, skills, refresh_seconds=settings.skill_refresh_seconds, clock=time.monotonic
-        ),
+        search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
         journal=MemoryJournal() if dry_run else PostgresJournal(pool),
         reader=PostgresReader(pool),
         skills=skills,
     )
+
+
+def _follower(settings: Settings, pool: Pool, skills: SkillStore) -> SkillFollower:
+    every = settings.skill_refresh_seconds
+    return SkillFollower(pool, skills, every=every, clock=time.monotonic)
 
 
 @contextmanager
