@@ -44,6 +44,13 @@ class McpServer:
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     @property
+    def address(self) -> str:
+        """The address to call: a user in it would be sent as authorization, not the token."""
+        parts = urlsplit(self.url)
+        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        return urlunsplit(bare) if self.token else self.url
+
+    @property
     def shown(self) -> str:
         """Name and address as an error may show them: without a user, a password or a query."""
         parts = urlsplit(self.url)

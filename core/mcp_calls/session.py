@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 CLOSE_SECONDS = 5.0
 PING_SECONDS = 5.0
+CONCURRENT_CALLS = 8  # of a session; more cost CPU time and gain none. The rest wait, untimed.
 _T = TypeVar("_T")
-CONCURRENT_CALLS = 32  # a session's; the rest wait for their turn, outside their time limit
 
 
 class McpSession:
@@ -202,7 +202,7 @@ class McpSession:
     def _connection(self) -> Connection:
         from langchain_mcp_adapters.sessions import SSEConnection, StreamableHttpConnection
 
-        url, headers = self._server.url, self._server.headers
+        url, headers = self._server.address, self._server.headers
         factory = Wire(self._server, self._end).client
         more = {"message_handler": self._see}
         if self._server.is_sse:
