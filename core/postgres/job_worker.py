@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from core.errors import SkillWorkerError
+from core.postgres.job_stop import let_end
 from core.postgres.job_sweep import end_left, sweep
 from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
 
@@ -47,6 +48,7 @@ class JobWorker:
         self._body = body
         self._options = options
         self._running = 0
+        self._tasks: set[asyncio.Task[object]] = set()  # the engine's, one a running job
         self._over: set[int] = set()  # jobs whose body has ended since the last sweep
         self._idle = asyncio.Event()
 
@@ -54,7 +56,7 @@ class JobWorker:
         """Work until `stop` is set, or with `once` until no feedback is unfinished.
 
         Then running jobs get their grace and are cancelled. Cancelling this does the same; a
-        second time it ends at once.
+        second time, or where the database has gone, it ends at once.
         """
         self._register()
         await self._jobs.app.open_async(self._jobs.pool)
@@ -77,6 +79,7 @@ class JobWorker:
 
     async def _perform(self, context: JobContext, feedback_id: str) -> None:
         self._running += 1
+        self._remember_task()
         try:
             await self._body(feedback_id)
         finally:
@@ -85,6 +88,12 @@ class JobWorker:
                 self._over.add(context.job.id)
             if not self._running:
                 self._idle.set()
+
+    def _remember_task(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _supervise(self, stop: asyncio.Event) -> None:
         """Start the engine's worker again whenever it ends by itself: it does with PostgreSQL."""
@@ -119,25 +128,25 @@ class JobWorker:
         finally:
             stopping.cancel()
             worker.cancel()
-            await self._ended(worker, stop)
+            await let_end(worker, self._tasks, self._jobs.pool)
+        self._tell_why(worker, stop)
 
-    async def _ended(self, worker: asyncio.Task[None], stop: asyncio.Event) -> None:
-        """Wait for the engine's worker, which waits for its jobs, and log why it ended."""
+    def _tell_why(self, worker: asyncio.Task[None], stop: asyncio.Event) -> None:
+        """Log why the engine's worker ended, where nobody asked it to."""
+        if not worker.done() or worker.cancelled():
+            return
+        if stop.is_set():
+            worker.exception()  # looked at, so that nobody complains that it never was
+            return
         try:
             with engine_errors():
-                await asyncio.wait({worker})
                 worker.result()
-        except asyncio.CancelledError:
-            if not worker.done():
-                worker.cancel()
-                raise
         except SkillWorkerError as error:
             log.warning("worker.restarting", error=error.message)
         except Exception:  # a defect of the engine's must not end the worker
             log.exception("worker.restarting")
         else:
-            if not stop.is_set():
-                log.warning("worker.restarting", error="the job engine stopped by itself")
+            log.warning("worker.restarting", error="the job engine stopped by itself")
 
     async def _sweep_for_ever(self) -> None:
         overdue: set[int] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten a 
 CONNECT_SECONDS = 10
 RECONNECT_SECONDS = 10.0  # short, since the pool waits ever longer between its attempts
 BORROW_SECONDS = 10.0
+CLOSE_SECONDS = 1.0
 # A host that vanished without a word is noticed after idle + interval * count = 60 s.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
@@ -47,7 +49,17 @@ async def open_pool(conninfo: str, *, max_size: int = POOL_SIZE) -> AsyncIterato
         await _open(pool)
         yield pool
     finally:
-        await pool.close()
+        await pool.close(CLOSE_SECONDS)
+
+
+async def answers(pool: Pool, seconds: float) -> bool:
+    """Tell whether the server answers in time."""
+    try:
+        async with asyncio.timeout(seconds), pool.connection(seconds) as conn:
+            await conn.execute("")
+    except (TimeoutError, psycopg.Error):
+        return False
+    return True
 
 
 async def _open(pool: Pool) -> None:

@@ -1,0 +1,65 @@
+"""How the job engine's worker ends: with grace, or at once where there is no use in waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+import structlog
+
+from core.postgres.pool import answers
+from core.postgres.queries import Pool
+
+log = structlog.get_logger(__name__)
+
+# What cancelled jobs get to give their feedback back.
+HURRY_SECONDS = 2.0
+# A database that is silent for so long while we stop will not take anything down either.
+SILENCE_SECONDS = 1.5
+_LOOK_EVERY = 1.0
+_INSIST_EVERY = 0.05
+_INSIST_TIMES = 40
+
+Tasks = Collection[asyncio.Task[object]]
+
+
+async def let_end(worker: asyncio.Task[None], jobs: Tasks, pool: Pool) -> None:
+    """Wait for a cancelled worker, which gives its jobs their grace.
+
+    Where this is cancelled the jobs are cancelled too, and get `HURRY_SECONDS`; where the
+    database has gone they get no time, since they could write nothing.
+    """
+    silence = asyncio.ensure_future(_silence(pool))
+    try:
+        await asyncio.wait({worker, silence}, return_when=asyncio.FIRST_COMPLETED)
+        if not worker.done():
+            log.warning("jobs.abandoned", error="the database does not answer")
+            await _insist(worker, jobs)
+    except asyncio.CancelledError:
+        await _hurry(worker, jobs)
+        raise
+    finally:
+        silence.cancel()
+
+
+async def _silence(pool: Pool) -> None:
+    """Wait until the database does not answer."""
+    while await answers(pool, SILENCE_SECONDS):  # noqa: ASYNC110 - nobody tells us
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+async def _hurry(worker: asyncio.Task[None], jobs: Tasks) -> None:
+    for job in tuple(jobs):
+        job.cancel()
+    await asyncio.wait({worker}, timeout=HURRY_SECONDS)
+    await _insist(worker, jobs)
+
+
+async def _insist(worker: asyncio.Task[None], jobs: Tasks) -> None:
+    """Cancel until it ends: the engine and its jobs each try to write something down first."""
+    for _ in range(_INSIST_TIMES):
+        if worker.done():
+            return
+        for task in (*jobs, worker):
+            task.cancel()
+        await asyncio.wait({worker}, timeout=_INSIST_EVERY)
