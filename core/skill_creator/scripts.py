@@ -7,6 +7,7 @@ import asyncio
 
 from core.errors import StepFailed
 from core.ports import SkillDocuments
+from core.skill_creator_scripts import init_skill_script
 from core.skill_quick_validate import get_quick_validate_script
 
 SKILL = "skill-creator"
@@ -20,8 +21,6 @@ async def read_scripts(documents: SkillDocuments, *, with_init: bool) -> dict[st
     the older one beside the packager, the newer one in the package `scripts`.
     Raises StepFailed, McpDown.
     """
-    from core.skill_creator_scripts import init_skill_script
-
     package, init = await asyncio.gather(
         documents.read(SKILL, "scripts/package_skill.py"),
         documents.read(SKILL, "scripts/init_skill.py") if with_init else _nothing(),

@@ -1,0 +1,66 @@
+"""Pods whose server changes the answers of `run_shell` on their way."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from core.models import ShellResult
+from core.ports import Pod, Pods
+
+
+def noise(size: int) -> bytes:
+    """Bytes that no zip makes smaller, the same each time."""
+    blocks = (hashlib.sha256(str(n).encode()).digest() for n in range(size // 32 + 1))
+    return b"".join(blocks)[:size]
+
+
+@dataclass
+class _Changed:
+    pod: Pod
+    owner: Truncating | Unframed
+
+    async def create_file(self, path: str, content: str) -> None:
+        await self.pod.create_file(path, content)
+
+    async def delete_file(self, path: str) -> None:
+        await self.pod.delete_file(path)
+
+    async def run_shell(self, command: str) -> ShellResult:
+        result = await self.pod.run_shell(command)
+        return result.model_copy(update={"stdout": self.owner.changed(result.stdout)})
+
+
+@dataclass
+class Truncating:
+    """A server that passes on only the first, or only the last, `limit` characters."""
+
+    pods: Pods
+    limit: int
+    keeps: str
+
+    def changed(self, text: str) -> str:
+        return text[: self.limit] if self.keeps == "head" else text[-self.limit :]
+
+    @asynccontextmanager
+    async def open(self, *, ttl: int) -> AsyncIterator[Pod]:
+        async with self.pods.open(ttl=ttl) as pod:
+            yield _Changed(pod, self)
+
+
+@dataclass
+class Unframed:
+    """A server that drops every line that looks like markup."""
+
+    pods: Pods
+
+    def changed(self, text: str) -> str:
+        return re.sub(r"(?m)^<<.*>>$\n?", "", text)
+
+    @asynccontextmanager
+    async def open(self, *, ttl: int) -> AsyncIterator[Pod]:
+        async with self.pods.open(ttl=ttl) as pod:
+            yield _Changed(pod, self)
