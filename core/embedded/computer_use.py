@@ -64,10 +64,7 @@ class Sessions:
 
     async def delete(self, session_id: str) -> None:
         """End a session, and kill all that runs in it."""
-        session = self._session(session_id)
-        del self._open[session_id]
-        session.expiry.cancel()
-        await session.resources.aclose()
+        await self._take(session_id).resources.aclose()
 
     async def close(self) -> None:
         """End all sessions."""
@@ -82,9 +79,15 @@ class Sessions:
             )
         return self._open[session_id]
 
+    def _take(self, session_id: str) -> _Session:
+        session = self._session(session_id)
+        del self._open[session_id]
+        session.expiry.cancel()
+        return session
+
     def _expire(self, session_id: str) -> None:
         log.info("session.expired", session_id=session_id)
-        ending = asyncio.ensure_future(self.delete(session_id))
+        ending = asyncio.ensure_future(self._take(session_id).resources.aclose())
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)
 
@@ -99,21 +102,12 @@ def create_computer_use_app(
     from starlette.applications import Starlette
 
     from core.embedded.computer_use_tools import make_server
-    from core.embedded.mcp_http import mcp_route
+    from core.embedded.mcp_http import mcp_lifespan, mcp_route
 
     sessions = Sessions(wall or find_wall(), limits or Limits(), most_sessions)
     server = make_server(sessions)
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        _announce(sessions.wall)
-        try:
-            async with server.session_manager.run():
-                yield
-        finally:
-            await sessions.close()
-
-    return Starlette(routes=[mcp_route(server)], lifespan=lifespan)
+    _announce(sessions.wall)
+    return Starlette(routes=[mcp_route(server)], lifespan=mcp_lifespan(server, sessions.close))
 
 
 @asynccontextmanager

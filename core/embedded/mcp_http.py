@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mcp.server.fastmcp import FastMCP
+    from starlette.applications import Starlette
     from starlette.routing import Route
 
 MCP_PATH = "/mcp"
+# No GET: it would hold a stream open per client, which we never use and every shutdown waits for.
+# The protocol has 405 for that.
+MCP_METHODS = ("POST", "DELETE")
 _MAX_REQUEST_BYTES = 32 << 20
 
 
 def make_mcp_server(name: str) -> FastMCP:
-    """Make a server without tools; its `session_manager.run()` is to be open while it serves."""
+    """Make a server without tools; serve it by `mcp_route` and `mcp_lifespan`."""
     from mcp.server.fastmcp import FastMCP
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -28,12 +34,26 @@ def make_mcp_server(name: str) -> FastMCP:
 
 
 def mcp_route(server: FastMCP) -> Route:
-    """Give the server's route. GET answers 405, as the protocol allows those who never call back.
-
-    An open stream per client would hold up every shutdown.
-    """
+    """Give the server's route."""
     from starlette.routing import Route
 
     [route] = server.streamable_http_app().routes
     assert isinstance(route, Route)
-    return Route(MCP_PATH, endpoint=route.endpoint, methods=["POST", "DELETE"])
+    return Route(MCP_PATH, endpoint=route.endpoint, methods=MCP_METHODS)
+
+
+def mcp_lifespan(
+    server: FastMCP, at_end: Callable[[], Awaitable[None]] | None = None
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Give the lifespan of an app that has the server's route; `at_end` is awaited after it."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            async with server.session_manager.run():
+                yield
+        finally:
+            if at_end:
+                await at_end()
+
+    return lifespan

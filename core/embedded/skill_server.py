@@ -1,9 +1,13 @@
-"""The embedded skill server: the skill HTTP API over a folder per tenant (contracts, section 5)."""
+"""The embedded skill server: the skill API over a folder per tenant, as HTTP and as MCP tools.
+
+Contracts, sections 5 and 6; `skills_mcp` has the tools.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 from starlette.applications import Starlette
@@ -14,17 +18,24 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from core.embedded import skill_server_http as http
+from core.embedded.mcp_http import MCP_METHODS, MCP_PATH
+from core.embedded.mcp_late import LateMcp
 from core.embedded.skill_server_folders import Change, SkillFolders, StoredSkill
 from core.errors import InvalidInput
 from core.models import SKILL_MD, Bundle, SkillFile
 from core.skill_bundle import bundle_to_zip, zip_to_bundle
+from core.skill_creator_scripts import skill_creator_bundle
+
+if TYPE_CHECKING:
+    from mcp.server.fastmcp import FastMCP
 
 _SOURCE = "uploaded"
 
 
 def create_app(root: Path) -> Starlette:
     """Make the app that serves the skills under `root`; the folder is made when it is needed."""
-    server = _SkillServer(SkillFolders(root))
+    folders = SkillFolders(root)
+    server = _SkillServer(folders)
     file = "/skills/{name}/files/{path:path}"
     routes = [
         Route("/health", server.health),
@@ -39,14 +50,20 @@ def create_app(root: Path) -> Starlette:
         Route(file, server.delete_file, methods=["DELETE"]),
         Route("/skills/{name}", server.delete, methods=["DELETE"]),
     ]
-    return Starlette(
-        routes=routes,
-        exception_handlers={
-            HTTPException: http.http_error,
-            InvalidInput: http.bad_request,
-            OSError: http.disk_error,
-        },
-    )
+    handlers = {
+        HTTPException: http.http_error,
+        InvalidInput: http.bad_request,
+        OSError: http.disk_error,
+    }
+    tools = LateMcp(lambda: _tools(folders))
+    route = Route(MCP_PATH, tools, methods=MCP_METHODS)
+    return Starlette(routes=[*routes, route], exception_handlers=handlers, lifespan=tools.lifespan)
+
+
+def _tools(folders: SkillFolders) -> FastMCP:
+    from core.embedded.skills_mcp import make_skills_mcp
+
+    return make_skills_mcp(folders)
 
 
 class _SkillServer:
@@ -60,7 +77,14 @@ class _SkillServer:
         return JSONResponse({"status": "ok", "skills_loaded": count, "loading_complete": True})
 
     async def list_builtin(self, _: Request) -> Response:
-        return JSONResponse({"skills": [], "count": 0})
+        bundle = skill_creator_bundle()
+        skill: http.Json = {
+            "name": bundle.name,
+            "description": http.description(bundle),
+            "source": "builtin",
+            "document_count": len(bundle.files),
+        }
+        return JSONResponse({"skills": [skill], "count": 1})
 
     async def list_skills(self, request: Request) -> Response:
         tenant_id = http.tenant_of(request)
@@ -77,7 +101,7 @@ class _SkillServer:
             return JSONResponse(answer, error.status_code)
         exists: http.Json = {
             "name": name,
-            "description": http.description(skill),
+            "description": http.description(skill.bundle),
             "source": _SOURCE,
             "document_count": len(skill.bundle.files),
             "exists": True,

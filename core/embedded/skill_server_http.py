@@ -130,7 +130,7 @@ def summary(skill: StoredSkill, tenant_id: str) -> Json:
     name = skill.bundle.name
     return {
         "name": name,
-        "description": description(skill),
+        "description": description(skill.bundle),
         "directory": name,
         "file_count": len(skill.bundle.files),
         "path": name,
@@ -138,10 +138,10 @@ def summary(skill: StoredSkill, tenant_id: str) -> Json:
     }
 
 
-def description(skill: StoredSkill) -> str:
+def description(bundle: Bundle) -> str:
     """The skill's description; empty where its frontmatter cannot be read."""
     try:
-        return read_frontmatter(skill.bundle.document).description
+        return read_frontmatter(bundle.document).description
     except (BundleInvalid, KeyError, UnicodeDecodeError):
         return ""
 
