@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 FETCH_LIMIT = 100
+PAGE = 1000
 PROGRESS_SECONDS = 0.2
 # An intent this old whose feedback has ended will not be finished by the run that wrote it.
 ABANDONED_SECONDS = 60.0
@@ -98,10 +100,23 @@ class App:
         from core.polling_manager import decide
 
         learning = self._learning()
-        queued, _ = await self.reader.feedback(
-            status=FeedbackStatus.QUEUED, tenant_id=None, limit=limit, cursor=None
+        queued = await self._oldest_queued(limit)
+        return [(piece, await decide(piece, deps=learning.polling)) for piece in queued]
+
+    async def _oldest_queued(self, limit: int) -> list[Feedback]:
+        """Give queued pieces, oldest first; lists begin with the newest, so all pages are read."""
+        kept: deque[Feedback] = deque(maxlen=limit)
+        page, cursor = await self._queued(None)
+        kept.extend(page)
+        while cursor is not None:
+            page, cursor = await self._queued(cursor)
+            kept.extend(page)
+        return [*reversed(kept)]
+
+    async def _queued(self, cursor: str | None) -> tuple[Sequence[Feedback], str | None]:
+        return await self.reader.feedback(
+            status=FeedbackStatus.QUEUED, tenant_id=None, limit=PAGE, cursor=cursor
         )
-        return [(piece, await decide(piece, deps=learning.polling)) for piece in reversed(queued)]
 
     def _learning(self) -> Learning:
         if self.learning is None:

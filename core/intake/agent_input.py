@@ -10,7 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from core.errors import InvalidInput
-from core.intake.text import explain, text_problem
+from core.intake.text import explain, name_problem, text_problem
 from core.models import Agent
 
 _REQUIRED = ("id", "tenant_id", "name")
@@ -44,8 +44,9 @@ def checked_agent(entry: object) -> Agent:
         if problem:
             raise InvalidInput(f"{name} {problem}")
     for name in _REQUIRED:
-        if not getattr(agent, name).strip():
-            raise InvalidInput(f"{name} is blank")
+        problem = name_problem(getattr(agent, name))
+        if problem:
+            raise InvalidInput(f"{name} {problem}")
     return agent.model_copy(
         update={
             "id": unicodedata.normalize("NFC", agent.id),

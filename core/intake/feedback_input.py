@@ -10,7 +10,7 @@ from typing import NoReturn
 from pydantic import JsonValue, ValidationError
 
 from core.errors import InvalidInput
-from core.intake.text import explain, is_blank, text_problem
+from core.intake.text import explain, is_blank, length_problem, name_problem, text_problem
 from core.models import Agent, NewFeedback
 from core.models.base import Model
 
@@ -104,13 +104,18 @@ def _problem(piece: NewFeedback, max_chars: int) -> str | None:
         return f"content has {len(piece.content)} characters, more than {max_chars}"
     if len(piece.task) > max_chars:
         return f"task has {len(piece.task)} characters, more than {max_chars}"
-    if is_blank(piece.tenant_id):
-        return "tenant_id is blank"
     if not piece.agent_ids or any(map(is_blank, piece.agent_ids)):
         return "agent_ids names no agent"
-    if piece.id is not None and is_blank(piece.id):
-        return "id is blank"
-    return next(_text_problems(piece), None)
+    return next(_name_problems(piece), None) or next(_text_problems(piece), None)
+
+
+def _name_problems(piece: NewFeedback) -> Iterator[str]:
+    names = [("tenant_id", piece.tenant_id), *(("agent_ids", name) for name in piece.agent_ids)]
+    if piece.id is not None:
+        names.append(("id", piece.id))
+    found = [(field, name_problem(name)) for field, name in names]
+    found.append(("author", length_problem(piece.author or "")))
+    return (f"{field} {problem}" for field, problem in found if problem)
 
 
 def _text_problems(piece: NewFeedback) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from core.safe_text import has_lone_surrogate
 
+MAX_NAME_CHARS = 200
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 
 
@@ -17,6 +18,18 @@ def text_problem(text: str) -> str | None:
         return "holds a NUL character"
     if has_lone_surrogate(text):
         return "holds a lone surrogate, half of a character"
+    return None
+
+
+def name_problem(text: str) -> str | None:
+    """Say why `text` can be no id and no name, or None: those are looked up, so they are short."""
+    return "is blank" if is_blank(text) else length_problem(text)
+
+
+def length_problem(text: str) -> str | None:
+    """Say that `text` is too long for an id or a name, or None."""
+    if len(text) > MAX_NAME_CHARS:
+        return f"has {len(text)} characters, more than {MAX_NAME_CHARS}"
     return None
 
 

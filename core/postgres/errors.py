@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import psycopg
@@ -11,9 +11,31 @@ from psycopg import errors as pg
 from core.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 
 DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
+RETRY_HINT = "It is tried again; nothing was written."
 SCHEMA_HINT = "Run `skill-worker db migrate`."
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
+# What passes, though PostgreSQL answers: its words, and what to do. The rest of its operational
+# errors are those of a server that is not there.
+_PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
+    pg.DiskFull: ("PostgreSQL has no disk space left", "Free space on the server's disk."),
+    pg.OutOfMemory: ("PostgreSQL has no memory left", "Look what else runs on the server."),
+    pg.TooManyConnections: (
+        "PostgreSQL takes no more connections",
+        "Raise max_connections, or run fewer processes: each uses ten at most.",
+    ),
+    pg.DeadlockDetected: ("PostgreSQL undid one of two transactions that collided", RETRY_HINT),
+    pg.SerializationFailure: ("PostgreSQL undid a transaction that collided", RETRY_HINT),
+    pg.LockNotAvailable: ("PostgreSQL waited too long for a lock", RETRY_HINT),
+    pg.QueryCanceled: (
+        "PostgreSQL cancelled a statement",
+        "Look at statement_timeout, and whether the server is overloaded.",
+    ),
+    pg.ReadOnlySqlTransaction: (
+        "PostgreSQL takes no writes now",
+        "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
+    ),
+}
 
 
 @contextmanager
@@ -52,8 +74,11 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
         return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
     if isinstance(error, _SCHEMA):
         return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)
-    if isinstance(error, psycopg.DataError):
+    if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
         return InvalidInput(f"PostgreSQL cannot store this value: {said}")
+    for kind, (words, hint) in _PASSING.items():
+        if isinstance(error, kind):
+            return DatabaseDown(f"{words}: {said}", hint=hint)
     if isinstance(error, _GONE):
         return DatabaseDown(f"PostgreSQL does not answer: {said}", hint=DOWN_HINT)
     return SkillWorkerError(f"PostgreSQL refused a statement: {said}")

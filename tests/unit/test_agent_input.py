@@ -58,6 +58,14 @@ def test_yaml_makes_no_objects() -> None:
         read_agents("- !!python/object/apply:os.system ['true']")
 
 
+@pytest.mark.parametrize("field", ["id", "tenant_id", "name"])
+def test_ids_and_names_are_short(field: str) -> None:
+    entry = {"id": "a", "tenant_id": "t", "name": "x"}
+    assert checked_agent({**entry, field: "가" * 200})
+    with pytest.raises(InvalidInput, match=f"{field} has 201 characters, more than 200"):
+        checked_agent({**entry, field: "가" * 201})
+
+
 def test_broken_text_is_refused() -> None:
     with pytest.raises(InvalidInput, match="goal holds a NUL"):
         checked_agent({"id": "a", "tenant_id": "t", "name": "x", "goal": "a\0"})
