@@ -21,6 +21,7 @@ _LIBRARIES = (
     "httpx",
     "langchain",
     "langgraph",
+    "mcp",
     "openai",
     "procrastinate",
     "psycopg",

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from core.app import App
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
-from core.bootstrap.pods import mcp_servers, skill_creator
+from core.bootstrap.pods import (
+    computer_use,
+    mcp_servers,
+    sandbox_status,
+    serve_computer_use,
+    skill_creator,
+)
 from core.bootstrap.stores import (
     build_stores,
     database,
@@ -28,10 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "chat_model",
+    "computer_use",
     "mcp_servers",
     "migrate",
     "migration_status",
     "open_app",
+    "sandbox_status",
+    "serve_computer_use",
     "serve_skills",
     "skill_server",
     "skill_store",

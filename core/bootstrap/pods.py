@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import structlog
 
-from core.bootstrap.stores import new_id
+from core.bootstrap.stores import LOOPBACK, new_id
 from core.settings import Settings
 from core.skill_creator_committer import SkillCreatorDeps
 
@@ -69,3 +70,33 @@ def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
             )
         )
     return servers
+
+
+@asynccontextmanager
+async def computer_use(
+    settings: Settings, host: str = LOOPBACK, port: int = 0
+) -> AsyncIterator[str]:
+    """Serve pods of this machine; gives the URL to set as COMPUTER_USE_MCP_URL.
+
+    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    """
+    from core.embedded.computer_use import run_computer_use
+
+    token = settings.computer_use_mcp_token
+    secret = token.get_secret_value() if token else None
+    async with run_computer_use(host=host, port=port, token=secret) as url:
+        yield url
+
+
+async def serve_computer_use(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
+    """Serve pods until `stop` is set. Raises ConfigurationError."""
+    async with computer_use(settings, host, port) as url:
+        log.info("server.started", url=url)
+        await stop.wait()
+
+
+async def sandbox_status() -> tuple[str, bool, str]:
+    """Give what keeps pods of this machine in: name, whether it holds, a sentence about it."""
+    from core.embedded import sandbox
+
+    return await asyncio.to_thread(sandbox.sandbox_status)

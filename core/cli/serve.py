@@ -23,12 +23,28 @@ def skills(
     host: Host = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 picks one.")] = 8765,
 ) -> None:
-    """Serve the skill HTTP API over the folders under SKILL_WORKER_HOME, until told to stop."""
+    """Serve the skills under SKILL_WORKER_HOME, as HTTP and as MCP at /mcp, until told to stop."""
     settings = load()
 
     from core import bootstrap
 
     run_until_stopped(
         lambda stop: bootstrap.serve_skills(settings, host, port, stop),
+        lambda: talk("Stopping. The same signal again stops at once."),
+    )
+
+
+@app.command("computer-use")
+def computer_use(
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 picks one.")] = 8766,
+) -> None:
+    """Serve sandboxes over MCP at /mcp, until told to stop."""
+    settings = load()
+
+    from core import bootstrap
+
+    run_until_stopped(
+        lambda stop: bootstrap.serve_computer_use(settings, host, port, stop),
         lambda: talk("Stopping. The same signal again stops at once."),
     )
