@@ -23,6 +23,7 @@ from core.cli import (
     history,
     knowledge,
     serve,
+    skill,
     worker,
 )
 from core.cli.exits import FAILED, OK, Failure, describe
@@ -44,6 +45,7 @@ for name, group in {
     "knowledge": knowledge.app,
     "changes": changes.app,
     "history": history.app,
+    "skill": skill.app,
     "serve": serve.app,
     "config": config.app,
     "db": db.app,

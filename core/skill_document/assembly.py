@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from core.errors import ArtifactInvalid, BundleInvalid
 from core.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
 from core.safe_text import has_lone_surrogate
-from core.skill_bundle import check_bundle, is_device_name, is_invisible, is_script, is_text
+from core.skill_bundle import is_script, is_text
 from core.skill_document.frontmatter import (
     read_frontmatter,
     set_description,
@@ -17,10 +17,9 @@ from core.skill_document.frontmatter import (
     write_frontmatter,
 )
 from core.skill_document.markdown import headings
-from core.skill_quick_validate import description_problems, name_problems
+from core.skill_quick_validate import check_bundle, errors_of
+from core.skill_rules.document import name_problems
 
-_RESERVED = ("claude", "anthropic")
-_JOINERS = "\u200c\u200d"  # between letters of several scripts, and inside emoji
 _HEAD_INSIDE = re.compile(r"\s*---[ \t]*\r?\n\s*(?:name|description)[ \t]*:")
 _NUMBERED = re.compile(r"\s*\d{1,2}[.)]\s+")
 _PLACEHOLDER = re.compile(
@@ -75,11 +74,7 @@ def checked(bundle: Bundle, base: Bundle | None, known: Iterable[str] = ()) -> B
 
 def creation_name_problems(name: str) -> list[str]:
     """The rules for the name of a skill that we create, the platforms' upload rules included."""
-    problems = name_problems(name)
-    if is_device_name(name):
-        problems.append(f"Name {name!r} is a device name on some systems")
-    problems += [f"Name must not contain {word!r}" for word in _RESERVED if word in name.lower()]
-    return problems
+    return [problem.message for problem in name_problems(name)]
 
 
 def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
@@ -161,54 +156,26 @@ def _is_korean(text: str) -> bool:
 
 
 def _skill_problems(bundle: Bundle, base: Bundle | None) -> Iterator[str]:
-    tolerated = set(check_bundle(base)) if base else set()
-    yield from (problem for problem in check_bundle(bundle) if problem not in tolerated)
+    errors = errors_of(check_bundle(bundle, base, created=base is None))
+    yield from (problem.message for problem in errors)
     if base is None:
         yield from creation_name_problems(bundle.name)
     for path, file in sorted(bundle.files.items()):
         if base and base.files.get(path) == file:
             continue
         if path == SKILL_MD:
-            yield from _document_problems(bundle, base)
+            yield from _body_problems(bundle)
         else:
             yield from _file_problems(path, file)
 
 
-def _document_problems(bundle: Bundle, base: Bundle | None) -> Iterator[str]:
+def _body_problems(bundle: Bundle) -> Iterator[str]:
     try:
-        document = bundle.document
-        _, body = split_document(document)
-        front = read_frontmatter(document)
-    except UnicodeDecodeError:
-        return  # check_bundle has said so
-    except BundleInvalid as error:
-        yield error.message
-        return
-    old_name, old_description = _base_fields(base)
-    if front.name not in {bundle.name, old_name}:
-        yield f"the frontmatter's name is {front.name!r}; it must stay {bundle.name!r}"
-    if front.description != old_description:
-        yield from _description_problems(front.description)
+        _, body = split_document(bundle.document)
+    except (BundleInvalid, UnicodeDecodeError):
+        return  # the rules for the document have said so
     if is_placeholder(body, markdown=True):
         yield f"the body of {SKILL_MD} is empty or a placeholder"
-
-
-def _base_fields(base: Bundle | None) -> tuple[str | None, str | None]:
-    if base is None:
-        return None, None
-    try:
-        front = read_frontmatter(base.document)
-    except (BundleInvalid, UnicodeDecodeError):
-        return None, None
-    return front.name, front.description
-
-
-def _description_problems(description: str) -> Iterator[str]:
-    yield from description_problems(description)
-    if re.search(r"[\r\n]", description):
-        yield "Description must be one line"
-    elif any(is_invisible(char) and char not in _JOINERS for char in description):
-        yield "Description has control or invisible characters"
 
 
 def _file_problems(path: str, file: SkillFile) -> Iterator[str]:

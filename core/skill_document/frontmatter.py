@@ -6,15 +6,13 @@ import json
 import re
 from dataclasses import dataclass
 
-import yaml
-
 from core.errors import BundleInvalid
+from core.skill_rules.head_lines import HeadError, Node
+from core.skill_rules.head_reader import find_head, read_head
 
-_HEAD = re.compile(
-    r"\A\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
-)
-_SPECIAL = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_MALFORMED = (yaml.YAMLError, RecursionError, ValueError)
+_SPECIAL = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_WORDS_OF_YAML = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
+_PLAIN = re.compile(r"[^\W\d_][^\n]*")
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,11 @@ def split_document(document: str) -> tuple[str, str]:
 
     Raises BundleInvalid where there is no frontmatter between two lines of `---`.
     """
-    found = _HEAD.match(document)
-    if found is None:
-        raise BundleInvalid("SKILL.md has no frontmatter between two lines of ---")
-    return document[: found.end()], document[found.end() :]
+    try:
+        _, _, body = find_head(document)
+    except HeadError as error:
+        raise BundleInvalid(f"SKILL.md: {error}") from error
+    return document[:body], document[body:]
 
 
 def read_frontmatter(document: str) -> Frontmatter:
@@ -42,13 +41,19 @@ def read_frontmatter(document: str) -> Frontmatter:
 
     Raises BundleInvalid for anything but a plain mapping with both keys, each key once.
     """
-    pairs = _pairs(_yaml_of(document)[0])
-    values = {key.value: value for key, value in pairs}
+    values = read_values(document)
     return Frontmatter(
-        name=_text(values, "name"),
-        description=_text(values, "description"),
-        keys=tuple(key.value for key, _ in pairs),
+        name=_text(values, "name"), description=_text(values, "description"), keys=tuple(values)
     )
+
+
+def read_values(document: str) -> dict[str, Node]:
+    """Read all of a document's head, by key. Raises BundleInvalid."""
+    try:
+        start, end, _ = find_head(document)
+        return read_head(document[start:end])
+    except HeadError as error:
+        raise BundleInvalid(f"SKILL.md: {error}") from error
 
 
 def write_frontmatter(name: str, description: str) -> str:
@@ -61,62 +66,27 @@ def set_description(document: str, text: str) -> str:
 
     Raises BundleInvalid where the head cannot be read.
     """
-    source, start = _yaml_of(document)
-    node = {key.value: value for key, value in _pairs(source)}.get("description")
+    node = read_values(document).get("description")
+    start, end, _ = find_head(document)
     if node is None:
-        at, old, lead, tail = start + len(source), "", "description: ", _newline(source)
+        at, until, lead, tail = end, end, "description: ", _newline(document[start:end])
     else:
-        at = start + node.start_mark.index
-        old = source[node.start_mark.index : node.end_mark.index].rstrip()
-        lead, tail = ("" if old else " "), ""
+        at, until, tail = start + node.start, start + node.end, ""
+        lead = " " if document[at - 1] == ":" else ""
     for value in (_scalar(text), _quoted(text)):  # a plain one may end early in a flow mapping
-        edited = document[:at] + lead + value + tail + document[at + len(old) :]
+        edited = document[:at] + lead + value + tail + document[until:]
         if _described_as(edited, text):
             return edited
     raise BundleInvalid("the frontmatter of SKILL.md is in a form that cannot be edited")
 
 
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses what can make a head mean more than it shows: anchors, aliases and tags."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if getattr(event, "anchor", None) is not None:
-            raise yaml.YAMLError("anchors and aliases are not allowed")
-        if getattr(event, "tag", None) is not None:
-            raise yaml.YAMLError("tags are not allowed")
-        return super().compose_node(parent, index)
-
-
-def _yaml_of(document: str) -> tuple[str, int]:
-    found = _HEAD.match(document)
-    if found is None:
-        raise BundleInvalid("SKILL.md has no frontmatter between two lines of ---")
-    return found["yaml"], found.start("yaml")
-
-
-def _pairs(source: str) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
-    try:
-        root = yaml.compose(source, Loader=_StrictLoader)
-    except _MALFORMED as error:
-        raise BundleInvalid(f"the frontmatter of SKILL.md is not valid YAML: {error}") from error
-    if not isinstance(root, yaml.MappingNode):
-        raise BundleInvalid("the frontmatter of SKILL.md is no mapping of keys to values")
-    keys = [key.value for key, _ in root.value if isinstance(key, yaml.ScalarNode)]
-    if len(keys) != len(root.value):
-        raise BundleInvalid("the frontmatter of SKILL.md has a key that is no plain text")
-    if twice := sorted({key for key in keys if keys.count(key) > 1}):
-        raise BundleInvalid(f"the frontmatter of SKILL.md has the key {twice[0]!r} twice")
-    return list(root.value)
-
-
-def _text(values: dict[str, yaml.Node], key: str) -> str:
-    node = values.get(key)
-    if node is None:
+def _text(values: dict[str, Node], key: str) -> str:
+    if key not in values:
         raise BundleInvalid(f"the frontmatter of SKILL.md has no {key!r}")
-    if not isinstance(node, yaml.ScalarNode):
+    value = values[key].value
+    if not isinstance(value, str):
         raise BundleInvalid(f"{key!r} in the frontmatter of SKILL.md is no text")
-    return str(node.value)
+    return value
 
 
 def _described_as(document: str, text: str) -> bool:
@@ -131,20 +101,22 @@ def _newline(text: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """The plainest form that reads back equal on one line."""
-    plain = not re.search(r"[\r\n]", text) and text[:1].isalnum() and _reads_plain(text)
-    return text if plain else _quoted(text)
+    """The plainest form that every YAML reader reads back equal, as text."""
+    plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS_OF_YAML
+    return text if plain and "---" not in text and _reads_plain(text) else _quoted(text)
 
 
 def _reads_plain(text: str) -> bool:
-    # As text for every reader, so that `yes`, `12` or a date are quoted.
     try:
-        return bool(yaml.load(f"key: {text}\n", Loader=_StrictLoader) == {"key": text})  # noqa: S506
-    except _MALFORMED:
+        return read_head(f"key: {text}\n")["key"].value == text
+    except HeadError:
         return False
 
 
 def _quoted(text: str) -> str:
-    """A JSON string, which YAML reads as double-quoted, with YAML's own breaks escaped too."""
-    escaped = json.dumps(text, ensure_ascii=False)
+    """A JSON string, which YAML reads as double-quoted, with YAML's own breaks escaped too.
+
+    Three hyphens are broken up: there are readers that take them for a fence anywhere.
+    """
+    escaped = json.dumps(text, ensure_ascii=False).replace("---", "--\\u002d")
     return _SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)

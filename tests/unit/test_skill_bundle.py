@@ -232,7 +232,7 @@ def test_a_nul_in_a_zip_name_does_not_shorten_it() -> None:
 
 def test_a_file_whose_checksum_is_wrong_is_refused() -> None:
     data = zipped(("SKILL.md", b"plain text")).replace(b"plain text", b"other text")
-    with pytest.raises(BundleInvalid, match="not a readable zip"):
+    with pytest.raises(BundleInvalid, match="checksum"):
         zip_to_bundle(data, "s")
 
 

@@ -132,11 +132,11 @@ def test_values_are_text_whatever_yaml_takes_them_for(value: str) -> None:
 @pytest.mark.parametrize(
     ("document", "rule"),
     [
-        ("", "no frontmatter"),
-        ("# Title\n", "no frontmatter"),
-        ("\n---\nname: a\n---\n", "no frontmatter"),
-        ("---\nname: a\ndescription: b\n", "no frontmatter"),
-        ("---\nname: a\ndescription: b\n --- \n", "no frontmatter"),
+        ("", "No YAML frontmatter"),
+        ("# Title\n", "No YAML frontmatter"),
+        ("\n---\nname: a\n---\n", "No YAML frontmatter"),
+        ("---\nname: a\ndescription: b\n", "not closed"),
+        ("---\nname: a\ndescription: b\n --- \n", "not closed"),
         ("---\n---\n", "no mapping"),
         ("---\n- a\n---\n", "no mapping"),
         ("---\nname: a\n---\n", "no 'description'"),
@@ -145,11 +145,11 @@ def test_values_are_text_whatever_yaml_takes_them_for(value: str) -> None:
         ("---\nname: a\ndescription: [b]\n---\n", "no text"),
         ("---\nname: &x a\ndescription: *x\n---\n", "anchors"),
         ("---\nname: a\ndescription: !!python/name:os.system x\n---\n", "tags"),
-        ("---\nname: a\ndescription: b: c\n---\n", "not valid YAML"),
-        ("---\nname: a\ndescription: 'b\n---\n", "not valid YAML"),
-        ("---\nname: a\ndescription: \x07\n---\n", "not valid YAML"),
-        ("---\n? [a]\n: b\n---\n", "no plain text"),
-        ("---\n" + "[" * 4000 + "\n---\n", "not valid YAML"),
+        ("---\nname: a\ndescription: b: c\n---\n", "colon must be put in quotes"),
+        ("---\nname: a\ndescription: 'b\n---\n", "quotes are not closed"),
+        ("---\nname: a\ndescription: \x07\n---\n", "control or invisible"),
+        ("---\n? [a]\n: b\n---\n", "cannot begin"),
+        ("---\n" + "[" * 4000 + "\n---\n", "levels deep"),
     ],
 )
 def test_a_malformed_head_is_refused_by_the_rule_it_breaks(document: str, rule: str) -> None:
