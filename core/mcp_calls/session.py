@@ -234,7 +234,10 @@ class McpSession:
     def _end(self, reason: SkillWorkerError) -> None:
         if not self._ended.done():
             self._ended.set_result(reason)
-        self._stop.set()
+        if self._opened.done():
+            self._stop.set()
+        else:
+            self.keeper.cancel()
 
     def _stop_unless_held(self) -> None:
         if self._is_retired and not self._users:

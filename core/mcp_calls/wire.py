@@ -50,8 +50,14 @@ class Wire:
         if problem := await self._problem(response):
             self._report(problem)
             raise problem
-        if method == "POST" and _content_type(response).startswith(_EVENT_STREAM):
-            response.stream = _AnswerStream(response.stream, self._report, self._server.shown)
+        if _content_type(response).startswith(_EVENT_STREAM):
+            response.stream = _AnswerStream(
+                response.stream, self._cut, resumes=not self._server.is_sse
+            )
+
+    def _cut(self, why: str) -> None:
+        where = self._server.shown
+        self._report(McpDown(f"{where} broke off in the middle of an answer: {why}"))
 
     async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
         status = response.status_code
@@ -71,32 +77,32 @@ class Wire:
 
 
 class _AnswerStream(httpx.AsyncByteStream):
-    """The events of one answer. The reader stops at the answer, so an end seen here came early."""
+    """The events of one answer, or over SSE of all; an end that the reader sees came too early."""
 
-    def __init__(self, inner: object, report: Report, where: str) -> None:
+    def __init__(self, inner: object, cut: Callable[[str], None], *, resumes: bool) -> None:
+        """`resumes`: the SDK asks again for what came after an event with an id."""
         assert isinstance(inner, httpx.AsyncByteStream)
         self._inner = inner
-        self._report = report
-        self._where = where
-        self._is_resumable = False
+        self._cut = cut
+        self._resumes = resumes
+        self._has_id = False
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for chunk in self._inner:
-                # An event with an id is one that the SDK asks for again after a cut.
-                self._is_resumable |= chunk.startswith(b"id:") or b"\nid:" in chunk
+                self._has_id |= chunk.startswith(b"id:") or b"\nid:" in chunk
                 yield chunk
         except httpx.HTTPError as error:
-            self._cut(str(error) or type(error).__name__)
+            self._ended(str(error) or type(error).__name__)
             raise
-        self._cut("the stream ended")
+        self._ended("the stream ended")
+
+    def _ended(self, why: str) -> None:
+        if not (self._resumes and self._has_id):
+            self._cut(why)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
-
-    def _cut(self, why: str) -> None:
-        if not self._is_resumable:
-            self._report(McpDown(f"{self._where} broke off in the middle of an answer: {why}"))
 
 
 def _content_type(response: httpx.Response) -> str:

@@ -33,6 +33,7 @@ class McpHttp:
         self.methods: list[str] = []
         self._dying = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
+        self._again: asyncio.Task[None] | None = None
 
     @property
     def url(self) -> str:
@@ -65,7 +66,7 @@ class McpHttp:
         self.port = urlsplit(await up).port or 0
 
     async def stop(self) -> None:
-        """Die at once: every answer under way breaks off."""
+        """Die at once: every answer under way breaks off. Then there is nobody on the port."""
         self._dying.set()
         if self._life is not None:
             await self._life
@@ -74,6 +75,11 @@ class McpHttp:
     async def restart(self) -> None:
         await self.stop()
         await self.start()
+
+    async def settled(self) -> None:
+        """Wait until a restart that was the fault of a call is over."""
+        if self._again is not None:
+            await self._again
 
     async def _live(self, up: asyncio.Future[str]) -> None:
         app, dying = self.build(), self._dying
@@ -128,7 +134,7 @@ class McpHttp:
         elif fault == "restart":
             self._again = asyncio.create_task(self.restart())
             await self._dying.wait()
-            raise ConnectionAbortedError
+            await _break_off(send)
         else:
             return False
         return True
@@ -164,8 +170,12 @@ async def _until(
         coming.cancel()
         return {"type": "http.disconnect"}
 
+    has_begun = False
+
     async def send_unless_dead(message: Message) -> None:
+        nonlocal has_begun
         if not dying.is_set():
+            has_begun = True
             await send(message)
 
     task = asyncio.ensure_future(inner(scope, receive_or_die, send_unless_dead))
@@ -173,7 +183,7 @@ async def _until(
         await asyncio.wait({task, death}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             await asyncio.wait({task}, timeout=1)
-            raise ConnectionAbortedError
+            await _break_off(send, begun=has_begun)
         task.result()
     finally:
         task.cancel()
@@ -206,6 +216,13 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 async def _begin(send: Send, status: int, kind: bytes) -> None:
     headers = [(b"content-type", kind)]
     await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+async def _break_off(send: Send, *, begun: bool = False) -> None:
+    """Have the connection closed in the middle of an answer, since nothing else closes it."""
+    if not begun:
+        await _begin(send, 200, b"text/event-stream")
+    raise ConnectionAbortedError
 
 
 async def _answer(send: Send, status: int, kind: bytes, body: bytes) -> None:
