@@ -209,7 +209,9 @@ class ChangeGate:
             raise
         except DependencyDown as error:
             async with self._deps.changes.settle(change) as settlement:
-                await settlement.record(records.failed(change, self._deps.new_id(), error))
+                await settlement.record_knowledge_history(
+                    records.failed(change, self._deps.new_id(), error)
+                )
             raise
         except SkillWorkerError as error:
             await self._close(change, ChangeStatus.FAILED, error, tried=True)
@@ -250,7 +252,7 @@ class ChangeGate:
     async def _record(self, change: Change) -> None:
         async with self._deps.changes.settle(change) as settlement:
             await self._deps.committers[change.kind].record(change, settlement)
-            await settlement.record(records.applied(change, self._deps.new_id()))
+            await settlement.record_knowledge_history(records.applied(change, self._deps.new_id()))
             await settlement.close(change.id, ChangeStatus.APPLIED)
             if change.reverts:
                 await settlement.close(change.reverts, ChangeStatus.REVERTED)
@@ -262,7 +264,9 @@ class ChangeGate:
         """End an intent that was not applied, with a history row where it was tried."""
         async with self._deps.changes.settle(change) as settlement:
             if tried:
-                await settlement.record(records.failed(change, self._deps.new_id(), error))
+                await settlement.record_knowledge_history(
+                    records.failed(change, self._deps.new_id(), error)
+                )
             await settlement.close(change.id, status, error.message)
             await settlement.emit(records.event(f"change.{_PAST[status]}", change, error.message))
 

@@ -140,7 +140,7 @@ class SkillCommitter:
 
     async def record(self, change: Change, settlement: Settlement) -> None:
         """Follow the skill on the agent's and the tenant's lists."""
-        await settlement.set_skill_lists(change)
+        await settlement.update_agent_and_tenant_skills(change)
 
     async def _base(self, request: SkillRequest, context: SubmitContext) -> Bundle | None:
         """Give the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""

@@ -118,13 +118,13 @@ class Settlement(Protocol):
     async def write_item(self, change: Change) -> None:
         """Write the item's next version, or close it where `after` is None. Raises Stale."""
 
-    async def set_skill_lists(self, change: Change) -> None:
+    async def update_agent_and_tenant_skills(self, change: Change) -> None:
         """Follow a skill's CREATE, UPDATE or DELETE on the agent's and the tenant's list."""
 
     async def set_agent_skills(self, change: Change) -> None:
         """Set the agent's list to the lines of `after`. Raises Stale."""
 
-    async def record(self, history: HistoryRecord) -> None:
+    async def record_knowledge_history(self, history: HistoryRecord) -> None:
         """Add a history record; (change, attempt, status) is unique, repeating it is fine."""
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:

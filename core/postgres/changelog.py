@@ -50,7 +50,7 @@ class PostgresChangeLog:
         async with transaction(self._pool) as conn:
             await _put(conn, change, blobs)
             settlement = PostgresSettlement(conn)
-            await settlement.record(history)
+            await settlement.record_knowledge_history(history)
             await settlement.emit(event)
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:

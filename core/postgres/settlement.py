@@ -35,7 +35,7 @@ class PostgresSettlement:
             raise Stale(f"{change.kind} {change.target_id!r} has moved on")
         await self._index(change, change.agent_id)
 
-    async def set_skill_lists(self, change: Change) -> None:
+    async def update_agent_and_tenant_skills(self, change: Change) -> None:
         """Follow a skill's CREATE, UPDATE or DELETE on the agent's and the tenant's list."""
         verb = "unlist" if change.after is None else "list"
         params = {
@@ -60,7 +60,7 @@ class PostgresSettlement:
         await self._conn.execute(sql("changes.add_agent_skills"), {**params, "names": added})
         await self._conn.execute(sql("changes.drop_agent_skills"), {**params, "names": dropped})
 
-    async def record(self, history: HistoryRecord) -> None:
+    async def record_knowledge_history(self, history: HistoryRecord) -> None:
         """Add a history record; repeating (change, attempt, status) is fine."""
         row = history.model_dump(exclude={"created_at", *_FILES})
         files = history.model_dump(mode="json", include=set(_FILES))

@@ -137,7 +137,7 @@ class MemorySettlement:
         """Write the item's next version, or close it. Raises Stale."""
         self._log.knowledge.write(change)
 
-    async def set_skill_lists(self, change: Change) -> None:
+    async def update_agent_and_tenant_skills(self, change: Change) -> None:
         """Follow a skill on the agent's list."""
         names = self._log.agent_skills.get(change.agent_id, set())
         names = names - {change.target_id} if change.after is None else names | {change.target_id}
@@ -152,7 +152,7 @@ class MemorySettlement:
         after = change.after.content.splitlines() if change.after else []
         self._log.agent_skills[change.target_id] = set(after)
 
-    async def record(self, history: HistoryRecord) -> None:
+    async def record_knowledge_history(self, history: HistoryRecord) -> None:
         """Add a history record; repeating (change, attempt, status) is fine."""
         key = (history.change_id, history.attempt, history.status)
         if key not in {(h.change_id, h.attempt, h.status) for h in self._log.history}:

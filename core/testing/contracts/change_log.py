@@ -69,7 +69,7 @@ async def carry_out(log: ChangeLog, change: Change) -> None:
     await log.open(change, {})
     async with log.settle(change) as settlement:
         await settlement.write_item(change)
-        await settlement.record(history_of(change))
+        await settlement.record_knowledge_history(history_of(change))
         await settlement.close(change.id, ChangeStatus.APPLIED)
 
 
