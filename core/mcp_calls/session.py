@@ -88,13 +88,13 @@ class McpSession:
         if not (self._opened.done() and self.is_usable):
             return False
         ping = asyncio.create_task(self._opened.result().send_ping())
-        if await self._finished(ping, min(PING_SECONDS, self._call_seconds)):
-            error = None if ping.cancelled() else ping.exception()
-            # Any answer will do, also that it knows no pings.
-            if not ping.cancelled() and (error is None or not ends_session(error)):
-                return self.is_usable
-        self.stop()
-        return False
+        if not await self._finished(ping, min(PING_SECONDS, self._call_seconds)):
+            self.retire()  # others may be in the middle of something slow
+            return False
+        # Any answer will do, also that it knows no pings.
+        if ping.cancelled() or ((error := ping.exception()) and ends_session(error)):
+            self.stop()
+        return self.is_usable
 
     async def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> CallToolResult:
         """Call a tool by the server's own name for it; an answer that is an error is an answer.
