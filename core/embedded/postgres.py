@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,12 +16,15 @@ HOME_HINT = "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_
 
 
 @contextmanager
-def embedded_postgres(home: Path) -> Iterator[str]:
+def embedded_postgres(
+    home: Path, on_alone: Callable[[str], None] = lambda _uri: None
+) -> Iterator[str]:
     """Give the URI of the PostgreSQL whose files are under `home`, started where it is not.
 
     Every process that is inside shares one server; the last one to leave stops it, also where
     others were killed. The kernel keeps the count: each user holds a shared lock on a file, and
     whoever can have it exclusively is alone. Starting and stopping take turns at a second lock.
+    `on_alone` gets the URI where nobody else is inside, before anybody else can come in.
     Raises ConfigurationError where `home` cannot be used, DatabaseDown where the server does
     not start.
     """
@@ -30,8 +33,11 @@ def embedded_postgres(home: Path) -> Iterator[str]:
     with _open_lock(home / ".postgres-users") as users:
         try:
             with _turn(home):
+                is_alone = _is_alone(users)
                 fcntl.flock(users, fcntl.LOCK_SH)
                 uri = cluster.ensure_running()
+                if is_alone:
+                    on_alone(uri)
             yield uri
         finally:
             with _turn(home):

@@ -183,6 +183,7 @@ class Cluster:
             done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
                 [str(self._programs / program), *arguments],
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl+C in a terminal goes to all of a group
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=self._data,

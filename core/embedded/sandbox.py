@@ -27,9 +27,9 @@ _SAID_BYTES = 1_000
 _IN_FOLDER = re.compile(rf"(?<![\w.~/-]){FOLDER}(?![\w.-])")
 
 
-def find_wall() -> Wall:
-    """Try what there is (some 30 ms) and give the best wall."""
-    wall, reason = find_bubblewrap()
+def find_wall(search: str = os.defpath) -> Wall:
+    """Try what there is (some 30 ms) and give the best wall; `search` is a PATH for programs."""
+    wall, reason = find_bubblewrap(search)
     return wall or PlainProcess(reason)
 
 

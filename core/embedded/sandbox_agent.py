@@ -23,8 +23,7 @@ import time
 from contextlib import suppress
 from typing import IO, Any
 
-TICK, DEATH_SECONDS, CHUNK = 0.05, 5.0, 65_536
-TIMED_OUT, KILLED = 124, 137
+TICK, DEATH_SECONDS, CHUNK, TIMED_OUT, KILLED = 0.05, 5.0, 65_536, 124, 137
 
 Streams = dict[IO[bytes], bytearray]
 Reply = dict[str, Any]
@@ -128,8 +127,6 @@ class Agent:
         lower(resource.RLIMIT_CPU, self.limits["seconds"])
         lower(resource.RLIMIT_AS, self.limits["memory_bytes"])
         os.nice(5)
-        with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-            file.write("1000")
 
     def watch(self, streams: Streams) -> int:
         """Collect output until the shell ends (its daemons may live on); give its exit code."""
@@ -275,12 +272,16 @@ def lower(kind: int, value: int) -> None:
     resource.setrlimit(kind, (least, least))
 
 
-def adopt_orphans() -> None:
-    """Become the parent of daemons, so that they can be found where there is no namespace."""
+def settle() -> None:
+    """Be the first that the kernel kills; be out of reach of those inside, and their parent."""
     import ctypes
 
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+        file.write("1000")
     with suppress(AttributeError):
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+        prctl = ctypes.CDLL(None).prctl
+        prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE off: others cannot open our memory and pipes
+        prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans become ours
 
 
 def main() -> None:
@@ -291,8 +292,7 @@ def main() -> None:
     lower(resource.RLIMIT_NOFILE, limits["open_files"])
     if os.getpid() == 1:
         lower(resource.RLIMIT_NPROC, limits["processes"])
-    else:
-        adopt_orphans()
+    settle()
     Agent(limits).serve()
 
 

@@ -121,9 +121,12 @@ class Bubblewrap:
         )
 
 
-def find_bubblewrap() -> tuple[Bubblewrap | None, str]:
-    """Give the wall where it can be built here, else the reason why it cannot."""
-    program = shutil.which("bwrap", path=os.defpath) or shutil.which("bwrap")
+def find_bubblewrap(search: str = os.defpath) -> tuple[Bubblewrap | None, str]:
+    """Give the wall where it can be built here, else the reason why it cannot.
+
+    `search` is where to look for the program, as PATH; not the environment's, since it is the wall.
+    """
+    program = shutil.which("bwrap", path=search)
     if program is None:
         return None, "bubblewrap (the program bwrap) is not installed"
     problem: str | None = None
