@@ -29,7 +29,7 @@ def skill_creator_bundle() -> Bundle:
     }
     files = {SKILL_MD: SkillFile(data=_text(SKILL_MD).encode("utf-8"))}
     for name, text in scripts.items():
-        files[f"scripts/{name}"] = SkillFile(data=text.encode("utf-8"), executable=True)
+        files[f"scripts/{name}"] = SkillFile(data=text.encode("utf-8"))
     return Bundle(name=NAME, files=files)
 
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Make the folder of a new skill, with a document to fill in and an example of each kind of file.
 
 python3 init_skill.py NAME --path DIR

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Validate the folder of a skill and put it into one file, NAME.skill, which is a zip.
 
     python3 package_skill.py SKILL_FOLDER [OUTPUT_FOLDER]

@@ -122,7 +122,6 @@ async def test_lists_and_health(stored: httpx.AsyncClient) -> None:
         "tenant_id": "acme",
     }
     assert (await stored.get("/skills/list")).json() == {"skills": [entry], "count": 1}
-    assert (await stored.get("/skills/list-builtin")).json() == {"skills": [], "count": 0}
     health = (await stored.get("/health")).json()
     assert health == {"status": "ok", "skills_loaded": 1, "loading_complete": True}
 
