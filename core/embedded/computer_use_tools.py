@@ -27,12 +27,6 @@ class SessionCreated(BaseModel):
     session_id: str
 
 
-class Done(BaseModel):
-    """The answer of tools that have nothing to tell."""
-
-    message: str
-
-
 class ShellAnswer(BaseModel):
     """The answer of `run_shell`."""
 
@@ -50,28 +44,28 @@ def make_server(sessions: Sessions) -> FastMCP:
         """Start a sandbox with a private file system, without network and environment."""
         return SessionCreated(session_id=await sessions.create(ttl))
 
-    @server.tool()
-    async def create_file(session_id: str, file_path: Path, content: str) -> Done:
+    @server.tool(structured_output=False)
+    async def create_file(session_id: str, file_path: Path, content: str) -> str:
         """Write a text file, and the folders above it."""
         await sessions.get(session_id).create_file(file_path, content)
-        return Done(message=f"{file_path} is written")
+        return f"{file_path} is written"
 
     @server.tool()
     async def run_shell(session_id: str, command: str) -> Annotated[CallToolResult, ShellAnswer]:
         """Run a shell command in /tmp, and wait for its end."""
         return _shell_result(await sessions.get(session_id).run_shell(command))
 
-    @server.tool()
-    async def delete_file(session_id: str, file_path: Path) -> Done:
+    @server.tool(structured_output=False)
+    async def delete_file(session_id: str, file_path: Path) -> str:
         """Delete a file."""
         await sessions.get(session_id).delete_file(file_path)
-        return Done(message=f"{file_path} is deleted")
+        return f"{file_path} is deleted"
 
-    @server.tool()
-    async def delete_session(session_id: str) -> Done:
+    @server.tool(structured_output=False)
+    async def delete_session(session_id: str) -> str:
         """End a sandbox, with its files and all that runs in it."""
         await sessions.delete(session_id)
-        return Done(message=f"session {session_id} is deleted")
+        return f"session {session_id} is deleted"
 
     return server
 
