@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -25,6 +25,7 @@ from core.ports import (
     Search,
     SkillStore,
 )
+from core.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -57,6 +58,7 @@ class Learning:
     worker: Callable[[int], Worker]
     poll_every: float
     sweep_every: float
+    tally: Tally = field(default_factory=Tally)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,11 @@ class App:
     gate: ChangeGate
     new_id: NewId
     learning: Learning | None = None
+
+    @property
+    def tally(self) -> Tally:
+        """What this process has done so far. Raises ConfigurationError without a model."""
+        return self._learning().tally
 
     async def revert(self, change_id: str, reason: str) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
@@ -93,7 +100,8 @@ class App:
         ]
         async with _beside(side for side in sides if side is not None):
             await learning.worker(concurrency).run(stop, once=once)
-        await self._progress(on_progress)
+        if once and not stop.is_set():
+            await self._progress(on_progress)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
         """Decide about at most `limit` queued pieces, oldest first, and leave no trace."""

@@ -16,11 +16,12 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.no_author import NoAuthor
 from core.learning_committers.skill_committer import SkillCommitter
 from core.models import Kind
-from core.ports import Committer, SkillAuthor
+from core.ports import Committer, Journal, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
 from core.review_policy import apply_all, stop_all
 from core.settings import Settings
 from core.skill_creator_committer import SkillCreatorDeps
+from core.tally import Tally, TallyingJournal
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -99,7 +100,13 @@ def build_learning(
     """Make what a worker needs, with the model in it."""
     from core.polling_manager import process_feedback
 
-    polling = _polling(settings, stores, _react(settings, stores, gate, chat, dry_run=dry_run))
+    tally = Tally()
+    react = _react(settings, stores, gate, chat, dry_run=dry_run)
+    polling = _polling(settings, stores, react, TallyingJournal(stores.journal, tally))
+
+    async def perform(feedback_id: str) -> None:
+        async with tally.at_work():
+            await process_feedback(feedback_id, deps=polling)
 
     def worker(concurrency: int) -> JobWorker:
         options = WorkerOptions(
@@ -109,13 +116,14 @@ def build_learning(
             sweep_every=settings.sweep_seconds,
             grace=settings.shutdown_grace_seconds,
         )
-        return JobWorker(stores.jobs, lambda fid: process_feedback(fid, deps=polling), options)
+        return JobWorker(stores.jobs, perform, options)
 
     return Learning(
         polling=polling,
         worker=worker,
         poll_every=settings.poll_interval_seconds,
         sweep_every=settings.sweep_seconds,
+        tally=tally,
     )
 
 
@@ -142,7 +150,7 @@ def _react(
     )
 
 
-def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDeps:
+def _polling(settings: Settings, stores: Stores, react: ReactDeps, journal: Journal) -> PollingDeps:
     from core.feedback_matcher import MatchDeps
     from core.polling_manager import PollingDeps
     from core.retry_policy import RetryPolicy
@@ -151,7 +159,7 @@ def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDep
         inbox=stores.inbox,
         runs=stores.runs,
         agents=stores.agents,
-        journal=stores.journal,
+        journal=journal,
         sources={},
         matching=MatchDeps(react.model, stores.replies),
         react=react,

@@ -27,6 +27,7 @@ from core.ports import (
 from core.postgres import migrations
 from core.postgres.agents import PostgresAgents
 from core.postgres.changelog import PostgresChangeLog
+from core.postgres.dead_workers import forget_workers
 from core.postgres.inbox import PostgresInbox
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
@@ -106,7 +107,7 @@ def database(settings: Settings) -> Iterator[str]:
         return
     from core.embedded.postgres import embedded_postgres
 
-    with embedded_postgres(settings.skill_worker_home) as uri:
+    with embedded_postgres(settings.skill_worker_home, on_alone=forget_workers) as uri:
         yield uri
 
 

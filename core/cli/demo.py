@@ -35,7 +35,7 @@ def demo(
     with _home(keep) as home:
         settings = _settings(home)
         exhibits = run_until_stopped(
-            lambda stop: _tell(settings, stop), lambda: talk("Ending the demo.")
+            lambda stop: _tell(settings, stop), lambda: talk("Ending the demo."), whole=True
         )
     if as_json:
         print_json({**summary(exhibits.story), "home": str(keep) if keep else None})

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.cli.awaited import Awaited
+from core.cli.exits import FAILED
 from core.cli.options import Json, Offline
 from core.cli.output import print_json, print_table, talk
 from core.cli.progress import feedback_bar
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from core.models import Feedback, Receipt, Verdict
     from core.settings import Override, Settings
+    from core.tally import Tally
 
 _DRY_RUN_LIMIT = 1000
 
@@ -43,13 +46,12 @@ def run(
     if dry_run:
         _dry_run(settings, offline=offline, as_json=as_json)
         return
-    counts = run_until_stopped(
+    tally = run_until_stopped(
         lambda stop: _work(settings, stop, once, offline, concurrency), _on_first_signal
     )
-    if as_json:
-        print_json({"counts": dict(counts)})
-    elif once:
-        talk(", ".join(f"{number} {status}" for status, number in counts.items() if number))
+    _show(tally, once=once, as_json=as_json)
+    if once and tally.unhappy():
+        raise typer.Exit(FAILED)
 
 
 def model_settings(*, offline: bool) -> Settings:
@@ -66,15 +68,36 @@ def model_settings(*, offline: bool) -> Settings:
 
 async def _work(
     settings: Settings, stop: asyncio.Event, once: bool, offline: bool, concurrency: int | None
-) -> Mapping[str, int]:
+) -> Tally:
     from core import bootstrap
 
     async with bootstrap.open_app(settings, model=True, offline=offline) as app:
         if not once:
             talk("Waiting for feedback. Ctrl+C stops.")
-        with feedback_bar("learning") if once else nullcontext(_ignore) as on_progress:
+        awaited = Awaited(settings.stalled_after_seconds, talk)
+        with feedback_bar("learning") if once else nullcontext(_ignore) as show_progress:
+
+            def on_progress(counts: Mapping[str, int]) -> None:
+                show_progress(counts)
+                awaited.look(counts, app.tally.working)
+
             await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
-        return await app.reader.counts()
+        return app.tally
+
+
+def _show(tally: Tally, *, once: bool, as_json: bool) -> None:
+    """Tell what this run did, and nothing of what others or earlier runs did."""
+    counts: dict[str, JsonValue] = dict(tally.counts())
+    unhappy = tally.unhappy()
+    if as_json:
+        items: list[JsonValue] = [piece.model_dump(mode="json") for piece in unhappy]
+        print_json({"counts": counts, "unhappy": items})
+    elif once:
+        talk(", ".join(f"{n} {status}" for status, n in counts.items()) or "There was nothing.")
+        for piece in unhappy:
+            talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
+        if unhappy:
+            talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
 
 
 def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:

@@ -23,17 +23,22 @@ _INSIST_TIMES = 40
 Tasks = Collection[asyncio.Task[object]]
 
 
-async def let_end(worker: asyncio.Task[None], jobs: Tasks, pool: Pool) -> None:
+async def let_end(
+    worker: asyncio.Task[None], jobs: Tasks, pool: Pool, *, at_once: bool = False
+) -> None:
     """Wait for a cancelled worker, which gives its jobs their grace.
 
-    Where this is cancelled the jobs are cancelled too, and get `HURRY_SECONDS`; where the
-    database has gone they get no time, since they could write nothing.
+    `at_once`, or where this is cancelled, the jobs are cancelled too, and get `HURRY_SECONDS`;
+    where the database has gone they get no time, since they could write nothing.
     """
+    if at_once:
+        await _hurry(worker, jobs)
+        return
     silence = asyncio.ensure_future(_silence(pool))
     try:
         await asyncio.wait({worker, silence}, return_when=asyncio.FIRST_COMPLETED)
         if not worker.done():
-            log.warning("jobs.abandoned", error="the database does not answer")
+            log.warning("job.abandoned", error="the database does not answer")
             await _insist(worker, jobs)
     except asyncio.CancelledError:
         await _hurry(worker, jobs)

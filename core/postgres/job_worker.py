@@ -67,7 +67,7 @@ class JobWorker:
             waits.append(self._drained())
         sides.append(asyncio.create_task(_set_when_first(ended, *waits), name="end"))
         try:
-            await self._supervise(ended)
+            await self._supervise(ended, stop)
         finally:
             for side in sides:
                 side.cancel()
@@ -95,18 +95,18 @@ class JobWorker:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _supervise(self, stop: asyncio.Event) -> None:
+    async def _supervise(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
         """Start the engine's worker again whenever it ends by itself: it does with PostgreSQL."""
         backoff = 0.1
-        while not stop.is_set():
+        while not (ended.is_set() or stop.is_set()):
             started = asyncio.get_running_loop().time()
-            await self._work(stop)
+            await self._work(ended, stop)
             if asyncio.get_running_loop().time() - started > self._options.longest_backoff:
                 backoff = 0.1
-            await _first(stop.wait(), asyncio.sleep(backoff))
+            await _first(ended.wait(), asyncio.sleep(backoff))
             backoff = min(2 * backoff, self._options.longest_backoff)
 
-    async def _work(self, stop: asyncio.Event) -> None:
+    async def _work(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
         options = self._options
         worker = asyncio.create_task(
             self._jobs.app.run_worker_async(
@@ -122,20 +122,24 @@ class JobWorker:
             ),
             name="job worker",
         )
-        stopping = asyncio.create_task(stop.wait(), name="stop")
+        ending = asyncio.create_task(ended.wait(), name="end of work")
+        at_once = False
         try:
-            await asyncio.wait({worker, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({worker, ending}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            at_once = stop.is_set()  # told to stop, then cancelled: that is twice
+            raise
         finally:
-            stopping.cancel()
+            ending.cancel()
             worker.cancel()
-            await let_end(worker, self._tasks, self._jobs.pool)
-        self._tell_why(worker, stop)
+            await let_end(worker, self._tasks, self._jobs.pool, at_once=at_once)
+        self._tell_why(worker, ended)
 
-    def _tell_why(self, worker: asyncio.Task[None], stop: asyncio.Event) -> None:
+    def _tell_why(self, worker: asyncio.Task[None], ended: asyncio.Event) -> None:
         """Log why the engine's worker ended, where nobody asked it to."""
         if not worker.done() or worker.cancelled():
             return
-        if stop.is_set():
+        if ended.is_set():
             worker.exception()  # looked at, so that nobody complains that it never was
             return
         try:

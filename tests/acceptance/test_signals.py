@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -14,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import start, wait_for
 from tests.support.processes import servers
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -25,29 +21,7 @@ def home() -> Iterator[Path]:
         yield Path(path)
 
 
-def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start one command in a home of its own."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "core", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=home,
-        env=environment | {"SKILL_WORKER_HOME": str(home)},
-    )
-
-
-def wait_for(process: subprocess.Popen[str], text: str) -> str:
-    """Read stderr until a line holds `text`; give that line."""
-    assert process.stderr
-    for line in process.stderr:
-        if text in line:
-            return line
-    raise AssertionError(f"ended without saying {text!r}")
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals) -> None:
     worker = start(home, "run", "--offline")
     wait_for(worker, "Waiting for feedback")
@@ -79,23 +53,3 @@ def test_the_skill_server_serves_until_it_is_told(home: Path) -> None:
     _, err = server.communicate(timeout=30)
     assert server.returncode == 0, err
     assert "Traceback" not in err
-
-
-def test_a_demo_that_is_interrupted_leaves_nothing(home: Path) -> None:
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(home)}
-    demo = subprocess.Popen(
-        [sys.executable, "-m", "core", "demo"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=home,
-        env=environment,
-    )
-    wait_for(demo, "Starting PostgreSQL")
-    demo.send_signal(signal.SIGTERM)
-    demo.send_signal(signal.SIGTERM)
-    _, err = demo.communicate(timeout=60)
-    assert demo.returncode != 0 or "Ending the demo" in err
-    assert "Traceback" not in err
-    assert list(home.glob("skill-worker-demo-*")) == []
-    assert servers(home) == []

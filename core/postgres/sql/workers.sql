@@ -1,0 +1,3 @@
+-- name: forget
+-- Jobs of a worker that is not in this table count as stalled.
+DELETE FROM procrastinate_workers

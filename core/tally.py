@@ -1,0 +1,71 @@
+"""What one run of the worker did: which pieces of feedback it took up, and what each came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from core.models import NO_USAGE, FeedbackStatus, RunEvent, Usage
+from core.models.base import Model
+from core.ports import Journal
+
+_UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
+
+
+class TakenPiece(Model):
+    """A piece that this run took up; `queued` where it was given back."""
+
+    id: str
+    status: FeedbackStatus = FeedbackStatus.QUEUED
+    error: str | None = None
+
+
+class Tally:
+    """TakenPieces by id, as the events of this process tell of them."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, TakenPiece] = {}
+        self.working = 0
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Count a piece as being worked on."""
+        self.working += 1
+        try:
+            yield
+        finally:
+            self.working -= 1
+
+    def note(self, event: RunEvent) -> None:
+        """Take down what an event says of a piece."""
+        if event.feedback_id is None:
+            return
+        if event.name == "feedback.claimed":
+            self._pieces[event.feedback_id] = TakenPiece(id=event.feedback_id)
+        elif event.name == "feedback.finished":
+            told = {key: event.data.get(key) for key in ("status", "error")}
+            self._pieces[event.feedback_id] = TakenPiece.model_validate(
+                {"id": event.feedback_id} | told
+            )
+
+    def counts(self) -> Mapping[str, int]:
+        """Give the number of pieces by what they came to."""
+        return Counter(str(piece.status) for piece in self._pieces.values())
+
+    def unhappy(self) -> Sequence[TakenPiece]:
+        """Give the pieces that ended failed or dead."""
+        return [piece for piece in self._pieces.values() if piece.status in _UNHAPPY]
+
+
+class TallyingJournal:
+    """The `Journal` port: notes each event, and passes it on."""
+
+    def __init__(self, journal: Journal, tally: Tally) -> None:
+        self._journal = journal
+        self._tally = tally
+
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+        """Write one event and notify; what was `spent` is added to its candidate's usage."""
+        self._tally.note(event)
+        await self._journal.emit(event, spent)

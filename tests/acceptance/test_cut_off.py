@@ -1,0 +1,94 @@
+"""Commands that are cut off: one sentence, the signal's exit code, and nothing lost or left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.commands import finish, silent_server, start, wait_for
+from tests.support.processes import servers
+
+AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
+FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "원화로 적어 주세요")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="skill-worker-cut-") as path:
+        yield Path(path)
+
+
+@pytest.fixture
+def busy(home: Path) -> Iterator[subprocess.Popen[str]]:
+    """A worker that waits for its model's answer."""
+    assert finish(home, *AGENT)[0] == 0
+    assert finish(home, *FEEDBACK)[0] == 0
+    with silent_server() as url:
+        worker = start(home, "run", LLM_PROXY_URL=url, LLM_MODEL="silent")
+        wait_for(worker, "run.started")
+        yield worker
+        worker.communicate(timeout=30)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_second_signal_gives_the_work_back_in_one_sentence(
+    home: Path, busy: subprocess.Popen[str], number: signal.Signals, code: int
+) -> None:
+    busy.send_signal(number)
+    wait_for(busy, "Finishing what is in progress")
+    started = time.monotonic()
+    busy.send_signal(number)
+    _, err = busy.communicate(timeout=30)
+    assert time.monotonic() - started < 6
+    assert busy.returncode == code
+    assert err == "Stopping at once; what is unfinished is taken up again later.\n"
+    _, out, _ = finish(home, "feedback", "list", "--json")
+    assert [item["status"] for item in json.loads(out)["items"]] == ["queued"]
+    assert servers(home) == []
+
+
+def test_what_a_killed_worker_had_is_taken_up_at_once_where_nobody_else_works(
+    home: Path, busy: subprocess.Popen[str]
+) -> None:
+    busy.kill()
+    busy.wait(timeout=30)
+    started = time.monotonic()
+    code, out, err = finish(home, "run", "--once", "--offline", "--json")
+    assert time.monotonic() - started < 15
+    assert code == 0, err
+    assert json.loads(out) == {"counts": {"completed": 1}, "unhappy": []}
+    assert servers(home) == []
+
+
+def test_a_worker_whose_database_has_gone_does_not_wait_for_it(
+    home: Path, busy: subprocess.Popen[str]
+) -> None:
+    for process in servers(home):
+        process.kill()
+    started = time.monotonic()
+    busy.send_signal(signal.SIGTERM)
+    busy.communicate(timeout=60)
+    assert time.monotonic() - started < 8
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_demo_that_is_interrupted_shows_no_part_as_if_it_were_all(
+    home: Path, number: signal.Signals, code: int
+) -> None:
+    demo = start(home, "demo", TMPDIR=str(home))
+    wait_for(demo, "Starting PostgreSQL")
+    os.killpg(demo.pid, number)
+    out, err = demo.communicate(timeout=60)
+    assert demo.returncode == code, err
+    assert out == ""
+    assert err.endswith("Ending the demo.\nstopped\n")
+    assert list(home.glob("skill-worker-demo-*")) == []
+    assert servers(home) == []

@@ -1,0 +1,74 @@
+"""A run knows what it took up itself, and what each piece came to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.cli.awaited import Awaited
+from core.models import FeedbackStatus
+from core.tally import Tally, TallyingJournal
+from core.testing.scripted_model import calls
+from tests.support.worker import MemoryWorker
+
+NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
+
+
+def tallied(worker: MemoryWorker) -> Tally:
+    tally = Tally()
+    worker.deps = replace(worker.deps, journal=TallyingJournal(worker.journal, tally))
+    return tally
+
+
+async def test_what_this_run_ended_is_counted_and_nothing_else() -> None:
+    worker = MemoryWorker([NOTHING, NOTHING])
+    await worker.tell("an earlier run had this")
+    tally = tallied(worker)
+    await worker.tell("thanks")
+    assert tally.counts() == {"no_action": 1}
+    assert tally.unhappy() == []
+    assert "feedback.finished" in worker.happened()
+
+
+async def test_what_failed_is_named_with_its_reason() -> None:
+    worker = MemoryWorker()
+    tally = tallied(worker)
+    piece = await worker.tell("x" * 5000)
+    assert tally.counts() == {"failed": 1}
+    (failed,) = tally.unhappy()
+    assert (failed.id, failed.status) == (piece.id, FeedbackStatus.FAILED)
+    assert "1000 are allowed" in str(failed.error)
+
+
+async def test_a_piece_is_at_work_until_its_body_ends() -> None:
+    tally = Tally()
+    async with tally.at_work():
+        assert tally.working == 1
+    assert tally.working == 0
+
+
+def test_what_is_waited_for_is_said_once_and_not_while_there_is_work() -> None:
+    said: list[str] = []
+    awaited = Awaited(30, said.append)
+    for _ in range(20):
+        awaited.look({"processing": 1}, working=1)
+    assert said == []
+    for _ in range(20):
+        awaited.look({"processing": 1, "completed": 4}, working=0)
+    assert len(said) == 1
+    assert "30 s (STALLED_AFTER_SECONDS)" in said[0]
+
+
+def test_feedback_that_is_due_later_is_said_to_be() -> None:
+    said: list[str] = []
+    awaited = Awaited(30, said.append)
+    for _ in range(20):
+        awaited.look({"queued": 2}, working=0)
+    assert said == ["Waiting for feedback whose next attempt is due later (2)."]
+
+
+def test_nobody_waits_where_all_has_ended() -> None:
+    said: list[str] = []
+    awaited = Awaited(30, said.append)
+    for _ in range(20):
+        awaited.look({"completed": 2}, working=0)
+    assert said == []
