@@ -24,7 +24,9 @@ def validate(path: Folder, as_json: Json = False) -> None:
     from core.skill_quick_validate import check_folder, errors_of
 
     if not path.is_dir():
-        raise NotFound(f"there is no folder {path}", hint="give a skill's folder; `skill inspect` takes files")
+        raise NotFound(
+            f"there is no folder {path}", hint="give a skill's folder; `skill inspect` takes files"
+        )
     problems = check_folder(path)
     show_verdict(path.resolve().name, problems, as_json=as_json)
     if errors_of(problems):

@@ -72,6 +72,8 @@ def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
         if entry.offset != at:
             what = "overlaps another entry" if entry.offset < at else "has data before it"
             raise BundleInvalid(f"{shown(entry.label)} {what}")
+        if end - at < _LOCAL.size:
+            raise BundleInvalid(f"{shown(entry.label)} overlaps another entry")
         start = _see_local(data[at:end], entry) + at
         stop = start + entry.packed_size
         if stop > end:
@@ -85,9 +87,10 @@ def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
 
 def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
     """Read one file of at most `limit` bytes, its checksum verified. Raises BundleInvalid."""
-    if entry.size > limit or (entry.method == STORED and len(packed) > limit):
+    if entry.size > limit:
         raise BundleInvalid(f"{shown(entry.label)} makes the skill too large")
-    data = bytes(packed) if entry.method == STORED else inflate(entry.label, packed, limit)
+    stored = entry.method == STORED
+    data = bytes(packed) if stored else inflate(entry.label, packed, entry.size)
     if len(data) != entry.size:
         raise BundleInvalid(f"{shown(entry.label)} has {len(data)} bytes, not {entry.size}")
     if zlib.crc32(data) != entry.crc:

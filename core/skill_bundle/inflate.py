@@ -18,7 +18,7 @@ def is_bomb(size: int, compressed: int) -> bool:
 
 
 def inflate(name: str, packed: memoryview, limit: int) -> bytes:
-    """Give what deflated data holds, at most `limit` bytes. Raises BundleInvalid."""
+    """Give what deflated data holds, at most the `limit` it claims. Raises BundleInvalid."""
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     chunks: list[bytes] = []
     size = taken = 0
@@ -42,6 +42,6 @@ def inflate(name: str, packed: memoryview, limit: int) -> bytes:
 
 def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
     if size > limit:
-        raise BundleInvalid(f"{shown(name)} makes the skill too large")
+        raise BundleInvalid(f"{shown(name)} has more than the {limit} bytes that it claims")
     if is_bomb(size, packed):
         raise BundleInvalid(f"{shown(name)} inflates more than {MAX_RATIO} times")

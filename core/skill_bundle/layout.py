@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.errors import BundleInvalid
 from core.skill_bundle.extra import FULL_32, extra_fields, resolved
 from core.skill_rules.paths import MAX_FILES
+from core.skill_rules.problems import shown
 
 MAX_ENTRIES = 2 * MAX_FILES
 FULL_16 = 0xFFFF
@@ -17,6 +18,7 @@ _END_64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR_64 = struct.Struct("<4sLQL")
 _CENTRAL = struct.Struct("<4s4B4H3L5H2L")
 _MAX_COMMENT = 0xFFFF
+_MAX_VERSION = 63  # 6.3, the last of the format
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def _find_end(data: memoryview) -> int:
         if len(comment) == 2 and at + _END.size + int.from_bytes(comment, "little") == len(tail):
             found.append(start + at)
         at = tail.find(b"PK\x05\x06", at + 1)
-    if len(found) > 1:
+    if len(found) > 1 or (found and found[0] != start + tail.rfind(b"PK\x05\x06")):
         raise BundleInvalid("the zip has two ends, so that readers may see different files")
     if not found:
         what = "has data behind its end" if b"PK\x05\x06" in tail else "has no end record"
@@ -141,13 +143,15 @@ class _Cursor:
         values = _CENTRAL.unpack(self.take(_CENTRAL.size))
         if values[0] != b"PK\x01\x02":
             raise BundleInvalid("the zip's directory holds what is no entry")
-        _, _, _, _, _, flags, method, _, _, crc, packed, size, *rest = values
+        _, _, _, version, _, flags, method, _, _, crc, packed, size, *rest = values
         name_size, extra_size, comment_size, disk, _, attributes, offset = rest
         name, extra = bytes(self.take(name_size)), bytes(self.take(extra_size))
         self.take(comment_size)
         label = name.decode("utf-8", "backslashreplace")
         fields = extra_fields(extra, label)
         size, packed, offset = resolved(fields, label, (size, packed, offset))
+        if version > _MAX_VERSION:
+            raise BundleInvalid(f"{shown(label)} needs a newer version of the format")
         if disk not in {0, FULL_16}:
             raise BundleInvalid("the zip is one part of several")
         return Entry(name, flags, method, crc, packed, size, attributes, offset, extra)

@@ -50,8 +50,11 @@ class HeadFlow(HeadValues):
 
     def flow_pair(self, key: Node) -> Node:
         """Read the value of a key, which may be left out."""
+        row = self.row
         if self.flow_peek() != ":":
             return Node("", key.end, key.end)
+        if row != self.row:
+            raise self.error("a key and its colon must be on one line")
         self.col += 1
         if self.flow_peek() in ",}":
             return Node("", self.at(), self.at())

@@ -156,8 +156,10 @@ def test_a_document_may_be_put_whole_under_the_same_name() -> None:
     whole = "---\nname: refund\ndescription: d\n---\nnew body\n"
     assert edited(skill(), {"op": "put_file", "text": whole}).document == whole
     other = whole.replace("refund", "other")
-    assert "the skill's folder 'refund'" in problems_of(skill(), {"op": "put_file", "text": other})[0]
-    assert "no frontmatter" in problems_of(skill(), {"op": "put_file", "text": "just text"})[0]
+    assert (
+        "the skill's folder 'refund'" in problems_of(skill(), {"op": "put_file", "text": other})[0]
+    )
+    assert "No YAML frontmatter" in problems_of(skill(), {"op": "put_file", "text": "just text"})[0]
 
 
 @pytest.mark.parametrize(

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from core.skill_document.frontmatter import write_frontmatter
-from core.skill_quick_validate import get_quick_validate_script, read_fields, validate_skill
+from core.models import Bundle, SkillFile
+from core.skill_quick_validate import (
+    check_bundle,
+    errors_of,
+    get_quick_validate_script,
+    validate_skill,
+)
+from tests.support.skill_cases import in_memory
 
-GOOD = "---\nname: refund-sum\ndescription: 환불 합계를 맞춥니다\nmodel: opus\n---\n\nbody\n"
+GOOD = "---\nname: refund-sum\ndescription: 환불 합계를 맞춥니다\n---\n\nbody\n"
 
 
 def skill(folder: Path, document: str) -> Path:
-    (folder / "SKILL.md").write_bytes(document.encode())
-    return folder
+    place = folder / "refund-sum"
+    place.mkdir(exist_ok=True)
+    (place / "SKILL.md").write_bytes(document.encode())
+    return place
+
+
+def bundle(document: str, *paths: str, name: str = "refund-sum") -> Bundle:
+    return in_memory(name, document.encode(), paths)
 
 
 @pytest.mark.parametrize(
@@ -33,6 +45,7 @@ def skill(folder: Path, document: str) -> Path:
         "---\nname: a\ndescription: >-\n  folded\n  lines: too\n---\n",
         "---\n# note\nname: a # ours\ndescription:\n  two\n  lines\nallowed-tools:\n- Bash\n---\n",
         "---\nname: a\ndescription: b\nmetadata:\n  name: nested\n---\n",
+        "---\nname: a\ndescription: b\nmodel: opus\npaths: ['*.py']\nhooks: {}\n---\n",
     ],
 )
 def test_a_valid_skill_is_said_to_be_valid(tmp_path: Path, document: str) -> None:
@@ -40,32 +53,42 @@ def test_a_valid_skill_is_said_to_be_valid(tmp_path: Path, document: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("document", "reason"),
+    ("document", "code", "reason"),
     [
-        ("# no head\n", "No YAML frontmatter"),
-        ("---\nname: a\n", "not closed"),
-        ("---\ndescription: b\n---\n", "Missing 'name'"),
-        ("---\nname: a\n---\n", "Missing 'description'"),
-        ("---\nname: a\ndescription:\n---\n", "empty"),
-        ("---\nname: Refund\ndescription: b\n---\n", "hyphen-case"),
-        ("---\nname: -a\ndescription: b\n---\n", "hyphen-case"),
-        ("---\nname: a--b\ndescription: b\n---\n", "hyphen-case"),
-        ("---\nname: 환불\ndescription: b\n---\n", "hyphen-case"),
-        (f"---\nname: {'a' * 65}\ndescription: b\n---\n", "65 characters"),
-        ("---\nname: a\ndescription: use <b>\n---\n", "angle brackets"),
-        (f"---\nname: a\ndescription: {'가' * 1025}\n---\n", "1025 characters"),
-        ("---\nname: a\ndescription: b: c\n---\n", "colon"),
-        ("---\nname: a\ndescription: [b]\n---\n", "must be text"),
-        ('---\nname: a\ndescription: "b\n---\n', "not closed"),
-        ("---\nname: a\nname: b\ndescription: c\n---\n", "twice"),
-        ("---\nname: a\nwhat is this\ndescription: c\n---\n", "Invalid frontmatter line"),
+        ("# no head\n", "head-missing", "No YAML frontmatter"),
+        ("---\nname: a\n", "head-unclosed", "not closed"),
+        ("---\ndescription: b\n---\n", "name-missing", "Missing 'name'"),
+        ("---\nname: a\n---\n", "description-missing", "Missing 'description'"),
+        ("---\nname: a\ndescription:\n---\n", "description-empty", "empty"),
+        ("---\nname: Refund\ndescription: b\n---\n", "name-form", "hyphen-case"),
+        ("---\nname: x; touch y\ndescription: b\n---\n", "name-form", "hyphen-case"),
+        ("---\nname: ../up\ndescription: b\n---\n", "name-form", "hyphen-case"),
+        ("---\nname: -flag\ndescription: b\n---\n", "name-form", "hyphen-case"),
+        ("---\nname: a--b\ndescription: b\n---\n", "name-form", "hyphen-case"),
+        ("---\nname: 환불\ndescription: b\n---\n", "name-form", "hyphen-case"),
+        (f"---\nname: {'a' * 65}\ndescription: b\n---\n", "name-length", "65 characters"),
+        ("---\nname: [a]\ndescription: b\n---\n", "name-text", "'name' must be text"),
+        ("---\nname: a\ndescription: use <b>\n---\n", "description-brackets", "angle brackets"),
+        (f"---\nname: a\ndescription: {'가' * 1025}\n---\n", "description-length", "1025 char"),
+        ("---\nname: a\ndescription: b: c\n---\n", "head-quotes", "line 3: .*colon"),
+        ("---\nname: a\ndescription: [b]\n---\n", "description-text", "must be text"),
+        ('---\nname: a\ndescription: "b\n---\n', "head-yaml", "not closed"),
+        ("---\nname: a\nname: b\ndescription: c\n---\n", "head-key-twice", "twice"),
+        ("---\nname: a\nmetadata:\n  x: 1\n  x: 2\n---\n", "head-key-twice", "line 5"),
+        ("---\nname: a\nwhat is this\ndescription: c\n---\n", "head-yaml", "no `key: value`"),
+        ("---\nname: &x a\ndescription: *x\n---\n", "head-anchor", "anchors and aliases"),
+        ("---\nname: !!str a\ndescription: b\n---\n", "head-tag", "tags"),
+        ("---\nname: a\ndescription: b\n" + "x: y\n" * 20_000 + "---\n", "head-size", "over 65536"),
     ],
 )
-def test_a_broken_rule_is_the_reason(tmp_path: Path, document: str, reason: str) -> None:
+def test_a_broken_rule_is_the_reason(tmp_path: Path, document: str, code: str, reason: str) -> None:
     valid, message = validate_skill(skill(tmp_path, document))
     assert not valid
-    assert reason in message
     assert not message.startswith("Skill is valid")
+    problem = check_bundle(bundle(document))[0]
+    assert (problem.code, problem.severity, problem.message) == (code, "error", message)
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(message)
 
 
 def test_a_folder_without_a_document_or_with_bytes_is_invalid(tmp_path: Path) -> None:
@@ -74,10 +97,52 @@ def test_a_folder_without_a_document_or_with_bytes_is_invalid(tmp_path: Path) ->
     assert validate_skill(str(tmp_path)) == (False, "SKILL.md is not UTF-8 text")
 
 
-@given(st.text(max_size=40) | st.text("ab :#'\"\\\n\t-|>&{}[]가\u2028", max_size=20))
-def test_it_reads_whatever_our_own_writer_writes(description: str) -> None:
-    fields = read_fields(write_frontmatter("a", description))
-    assert fields == {"name": "a", "description": description}
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        (GOOD.replace("---\n\n", "model: opus\n---\n\n"), "key-unknown"),
+        (GOOD.replace("refund-sum", "old-name"), "name-folder"),
+        (GOOD.replace("refund-sum", "claude-helper"), "name-reserved"),
+        (GOOD.replace("refund-sum", "con"), "name-device"),
+        ("\ufeff" + GOOD, "document-mark"),
+        ("---\nname: refund-sum\ndescription: |\n  two\n  lines\n---\nbody\n", "description-lines"),
+        (GOOD.replace("합계", "합\u200b계"), "head-characters description-invisible"),
+        (GOOD.replace("---\n\n", f"compatibility: {'x' * 501}\n---\n\n"), "compatibility"),
+    ],
+)
+def test_what_is_there_is_a_warning_and_binds_what_is_created(document: str, code: str) -> None:
+    found = check_bundle(bundle(document))
+    assert {problem.severity for problem in found} == {"warning"}
+    assert code.split()[-1] in {problem.code for problem in found}
+    created = check_bundle(bundle(document), created=True)
+    assert {problem.severity for problem in created} == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [("line\n" * 501, "body-lines"), ("가" * 7_000, "body-tokens")]
+)
+def test_a_long_body_is_steered_into_references(body: str, code: str) -> None:
+    (problem,) = check_bundle(bundle(GOOD + body), created=True)
+    assert (problem.code, problem.severity) == (code, "warning")
+    assert "references/" in problem.hint
+
+
+OLD = "---\nname: Old Name\ndescription: was <so>\nhooks: {}\n---\n\nold\n"
+
+
+def test_an_update_keeps_what_was_broken_and_breaks_nothing_new() -> None:
+    before = bundle(OLD, "CON", name="Old Name")
+    after = bundle(OLD.replace("\nold", "\nnew"), "CON", "references/a.md", name="Old Name")
+    assert errors_of(check_bundle(before))
+    assert errors_of(check_bundle(after, before)) == []
+    worse = {
+        "description-brackets": OLD.replace("<so>", "<not so>"),
+        "key-unknown": OLD.replace("hooks", "paths"),
+        "name-folder": OLD.replace("Old Name", "other"),
+    }
+    for code, document in worse.items():
+        found = errors_of(check_bundle(bundle(document, "CON", name="Old Name"), before))
+        assert [problem.code for problem in found] == [code]
 
 
 @pytest.fixture
@@ -97,6 +162,10 @@ def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[bytes]
 def test_the_script_stands_alone_and_exits_by_its_verdict(script: Path, tmp_path: Path) -> None:
     good = run(script, skill(tmp_path, GOOD), cwd=script.parent)
     assert (good.returncode, good.stdout, good.stderr) == (0, b"Skill is valid!\n", b"")
+    extra = run(script, skill(tmp_path, GOOD.replace("---\n\n", "model: x\n---\n\n")), cwd=tmp_path)
+    assert extra.returncode == 0
+    assert extra.stdout.startswith(b"Warning: Key 'model'")
+    assert extra.stdout.endswith(b"\nSkill is valid!\n")
     bad = run(script, skill(tmp_path, GOOD.replace("refund-sum", "환불")), cwd=script.parent)
     assert bad.returncode == 1
     assert "'환불' must be hyphen-case" in bad.stdout.decode("utf-8")
@@ -104,10 +173,44 @@ def test_the_script_stands_alone_and_exits_by_its_verdict(script: Path, tmp_path
 
 
 def test_the_script_can_be_imported_and_needs_no_package(script: Path, tmp_path: Path) -> None:
+    folder = skill(tmp_path, GOOD)
     code = (
         f"import sys; sys.path.insert(0, {str(script.parent)!r}); sys.modules['yaml'] = None;"
-        f"from quick_validate import validate_skill; print(validate_skill({str(tmp_path)!r}))"
+        f"from quick_validate import validate_skill; print(validate_skill({str(folder)!r}))"
     )
-    skill(tmp_path, GOOD)
     done = run("-S", "-c", code, cwd=script.parent)
     assert done.stdout == b"(True, 'Skill is valid!')\n"
+
+
+def test_the_script_is_for_old_interpreters_and_names_everything_once() -> None:
+    tree = ast.parse(get_quick_validate_script(), feature_version=(3, 8))
+    imported = {n.module for n in tree.body if isinstance(n, ast.ImportFrom)}
+    assert not {name for name in imported if name and name.startswith("core")}
+    names = Counter(n.name for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef))
+    targets = [n.targets[0] for n in tree.body if isinstance(n, ast.Assign)]
+    names.update(target.id for target in targets if isinstance(target, ast.Name))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_the_script_for_an_update_warns_of_what_was_there(tmp_path: Path) -> None:
+    before = bundle(OLD, name="Old Name")
+    folder = tmp_path / "Old Name"
+    folder.mkdir()
+    (folder / "SKILL.md").write_bytes(OLD.encode())
+    script = tmp_path / "quick_validate.py"
+    for base, status in ((None, 1), (before, 0)):
+        script.write_text(get_quick_validate_script(base), encoding="utf-8")
+        assert run(script, folder, cwd=tmp_path).returncode == status
+
+
+def test_a_bundle_is_told_of_its_files_too() -> None:
+    files = {
+        **bundle(GOOD).files,
+        "a/SKILL.md": SkillFile(data=b"x"),
+        ".git/x": SkillFile(data=b""),
+    }
+    found = check_bundle(Bundle(name="refund-sum", files=files))
+    assert [(p.code, p.path) for p in found] == [
+        ("path-git", ".git/x"),
+        ("document-second", "a/SKILL.md"),
+    ]

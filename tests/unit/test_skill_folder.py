@@ -1,0 +1,91 @@
+"""A skill's folder on disk: what is read, what is passed over, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from core.errors import BundleInvalid, NotFound
+from core.models import SKILL_MD, SkillFile
+from core.skill_bundle import MAX_FILES, bundle_to_zip, read_folder, read_zip
+
+DOCUMENT = "---\nname: refund\ndescription: d\n---\nbody\n"
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    folder = tmp_path / "refund"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / SKILL_MD).write_text(DOCUMENT, encoding="utf-8")
+    (folder / "scripts" / "run.py").write_bytes(b"#!/usr/bin/env python3\n")
+    (folder / "scripts" / "run.py").chmod(0o755)
+    return folder
+
+
+def test_a_folder_is_read_with_its_executable_bits(skill: Path) -> None:
+    blob = bytes(range(256))
+    (skill / "logo.png").write_bytes(blob)
+    (skill / unicodedata.normalize("NFD", "규정.md")).write_bytes(b"x")
+    bundle = read_folder(skill)
+    assert bundle.name == "refund"
+    assert bundle.files == {
+        SKILL_MD: SkillFile(data=DOCUMENT.encode()),
+        "logo.png": SkillFile(data=blob),
+        "scripts/run.py": SkillFile(data=b"#!/usr/bin/env python3\n", executable=True),
+        "규정.md": SkillFile(data=b"x"),
+    }
+    assert read_zip(bundle_to_zip(bundle, root=False)) == bundle
+
+
+def test_what_tools_leave_behind_is_passed_over(skill: Path) -> None:
+    (skill / "scripts" / "__pycache__").mkdir()
+    (skill / "scripts" / "__pycache__" / "run.pyc").write_bytes(b"x")
+    (skill / ".DS_Store").write_bytes(b"x")
+    assert set(read_folder(skill).files) == {SKILL_MD, "scripts/run.py"}
+
+
+def test_a_link_is_never_followed(skill: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s", encoding="utf-8")
+    (skill / "notes.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(BundleInvalid, match=r"'notes\.md' is a link"):
+        read_folder(skill)
+    (skill / "notes.md").unlink()
+    (skill / "all").symlink_to(tmp_path)
+    with pytest.raises(BundleInvalid, match="'all' is a link"):
+        read_folder(skill)
+
+
+def test_a_pipe_is_no_file(skill: Path) -> None:
+    os.mkfifo(skill / "pipe")
+    with pytest.raises(BundleInvalid, match="no regular file"):
+        read_folder(skill)
+
+
+def test_a_name_that_is_no_text_is_refused(skill: Path) -> None:
+    (skill / os.fsdecode(b"\xff.md")).write_bytes(b"x")
+    with pytest.raises(BundleInvalid, match="not UTF-8"):
+        read_folder(skill)
+
+
+def test_too_many_files_are_refused_unread(skill: Path) -> None:
+    for number in range(MAX_FILES):
+        (skill / f"{number}").touch()
+    with pytest.raises(BundleInvalid, match="files, more than"):
+        read_folder(skill)
+
+
+def test_a_file_too_large_is_refused_unread(skill: Path) -> None:
+    with (skill / "big").open("wb") as file:
+        file.truncate(2**40)
+    with pytest.raises(BundleInvalid, match="bytes, more than"):
+        read_folder(skill)
+
+
+def test_a_folder_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        read_folder(tmp_path / "nothing")
+    with pytest.raises(BundleInvalid, match=r"no SKILL\.md"):
+        read_folder(tmp_path)
