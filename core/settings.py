@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -22,6 +23,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core.errors import ConfigurationError
+from core.settings_file import name_warnings
 from core.settings_types import (
     OFF,
     ON,
@@ -147,7 +149,7 @@ class Settings(BaseSettings):
         default=4, description="Pieces of feedback worked on at the same time.", examples=[4]
     )
     max_attempts: Annotated[int, Field(ge=1, le=100)] = Field(
-        default=5, description="Starts of one piece of feedback before it is dead.", examples=[5]
+        default=10, description="Starts of one piece of feedback before it is dead.", examples=[10]
     )
     retry_base_seconds: Seconds = Field(
         default=2, description="Wait before the second attempt; it doubles.", examples=[2]
@@ -259,15 +261,18 @@ def load_settings(
     """
     given: dict[str, Any] = dict(overrides or {})
     try:
-        return Settings(_env_file=env_file, **given)
+        settings = Settings(_env_file=env_file, **given)
+        names = (name.upper() for name in Settings.model_fields)
+        settings._warnings += name_warnings(names, os.environ, env_file)
     except ValidationError as error:
         lines = [_problem(detail) for detail in error.errors(include_url=False)]
         raise ConfigurationError(
             "\n".join(lines),
-            hint="`skill-worker config show` lists all settings once these are right",
+            hint="mend them in the environment or in .env, then look with `skill-worker doctor`",
         ) from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{env_file} is not UTF-8 text", hint="save it as UTF-8") from None
+    return settings
 
 
 def _problem(detail: ErrorDetails) -> str:

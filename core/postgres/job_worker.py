@@ -58,6 +58,8 @@ class JobWorker:
         Then running jobs get their grace and are cancelled. Cancelling this does the same; a
         second time, or where the database has gone, it ends at once.
         """
+        if stop.is_set():
+            return
         self._register()
         await self._jobs.app.open_async(self._jobs.pool)
         ended = asyncio.Event()
@@ -98,7 +100,7 @@ class JobWorker:
     async def _supervise(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
         """Start the engine's worker again whenever it ends by itself: it does with PostgreSQL."""
         backoff = 0.1
-        while not (ended.is_set() or stop.is_set()):
+        while not ended.is_set():
             started = asyncio.get_running_loop().time()
             await self._work(ended, stop)
             if asyncio.get_running_loop().time() - started > self._options.longest_backoff:

@@ -19,7 +19,7 @@ from psycopg.conninfo import make_conninfo
 from core.embedded.postgres import embedded_postgres
 from core.postgres.migrations import migrate
 
-HOME_VARIABLE = "SKILL_WORKER_TEST_HOME"
+HOME_VARIABLE = "TEST_SKILL_WORKER_HOME"
 SERVER_VARIABLE = "TEST_DATABASE_URL"
 _VERSIONS = Path("core/postgres/migrations/versions")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ConfigurationError
+from core.errors import ConfigurationError, ModelDown
+from core.retry_policy import RetryPolicy
 from core.settings import Settings, load_settings
 
 
@@ -134,6 +135,47 @@ def test_a_file_that_is_not_text_is_a_configuration_error() -> None:
     Path(".env").write_bytes(b"LLM_MODEL=\xff\xfe\n")
     with pytest.raises(ConfigurationError, match="not UTF-8"):
         load_settings()
+
+
+def test_a_misspelt_setting_is_named_with_its_place_and_what_is_meant() -> None:
+    Path(".env").write_text(
+        "# ours\nLLM_MODLE=openai:a\nOTHER=x\nnot a setting\nexport Search_Limits=3\n",
+        encoding="utf-8",
+    )
+    assert load_settings().warnings == (
+        ".env, line 2: there is no setting LLM_MODLE; is LLM_MODEL meant?",
+        ".env, line 4: it is no NAME=VALUE and is left out",
+        ".env, line 5: there is no setting Search_Limits; is SEARCH_LIMIT meant?",
+    )
+
+
+def test_in_the_environment_only_what_begins_like_ours_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("LLM_PROXY_URLS", "DATABASE_URLS", "LLM_SOMETHING_ELSE", "FEEDBACK_BOX"):
+        monkeypatch.setenv(name, "x")
+    assert load_settings().warnings == (
+        "the environment: there is no setting LLM_PROXY_URLS; is LLM_PROXY_URL meant?",
+    )
+
+
+def test_settings_that_are_spelt_in_small_letters_are_no_mistake() -> None:
+    Path(".env").write_text("llm_model=openai:a\n", encoding="utf-8")
+    settings = load_settings()
+    assert settings.llm_model == "openai:a"
+    assert settings.warnings == ()
+
+
+def test_by_default_an_outage_of_minutes_makes_no_feedback_dead() -> None:
+    settings = load_settings()
+    policy = RetryPolicy(
+        settings.max_attempts,
+        settings.retry_base_seconds,
+        settings.retry_max_seconds,
+        jitter=lambda: 0.0,
+    )
+    waits = [policy.delay(tries, ModelDown("down")) for tries in range(1, settings.max_attempts)]
+    assert sum(waits) > 6 * 60
 
 
 def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
