@@ -134,7 +134,9 @@ class JobWorker:
         finally:
             ending.cancel()
             worker.cancel()
-            await let_end(worker, self._tasks, self._jobs.pool, at_once=at_once)
+            await let_end(
+                worker, self._tasks, self._jobs.pool, grace=options.grace, at_once=at_once
+            )
         self._tell_why(worker, ended)
 
     def _tell_why(self, worker: asyncio.Task[None], ended: asyncio.Event) -> None:
