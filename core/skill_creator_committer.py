@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 
@@ -24,6 +25,7 @@ SESSION_SECONDS = 600
 RANGE_BYTES = 30_000
 EXCERPT_CHARS = 500
 VALID = "Skill is valid"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,17 +63,29 @@ async def _build(
     name: str, bundle: Bundle, operation: Operation, base: Bundle | None, deps: SkillCreatorDeps
 ) -> Bundle:
     is_new = operation is Operation.CREATE
-    with _step("read_scripts"):
-        scripts = await read_scripts(deps.documents, with_init=is_new)
-    async with _session(deps.pods) as pod:
+    read = read_scripts(deps.documents, with_init=is_new, base=base)
+    async with _beside(read) as scripts, _session(deps.pods) as pod:
         build = _PodBuild(pod, name, bundle, "".join(filter(str.isalnum, deps.new_id())))
-        await build.write_scripts(scripts)
+        with _step("read_scripts"):
+            texts = await scripts
+        await build.write_scripts(texts)
         await build.make_folder(is_new=is_new)
-        await build.write_files()
+        await build.write_files(is_new=is_new)
         data = await build.package()
     with _step("parse"):
-        returned = zip_to_bundle(data, name)
+        returned = zip_to_bundle(data, name, root=False)
     return compared(bundle, returned, base)
+
+
+@asynccontextmanager
+async def _beside(work: Coroutine[None, None, T]) -> AsyncIterator[asyncio.Task[T]]:
+    """Work while the pod opens; what is not needed any more ends with the context."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager
@@ -115,20 +129,20 @@ class _PodBuild:
             result = await self.pod.run_shell(commands.init_skill(self.name, self.nonce))
             frame = frames.read_frame(result.stdout, self.nonce, "init_skill")
             status = frame.status if frame else result.exit_code
-            if status:
+            if status or (frame and status is None):
                 output = frame.output if frame else result.stdout or result.stderr
                 raise StepFailed(f"status {status}: {output.strip()[-EXCERPT_CHARS:]}")
 
-    async def write_files(self) -> None:
-        """Write the skill's files over init's, and delete init's examples."""
+    async def write_files(self, *, is_new: bool) -> None:
+        """Write the skill's files over init's, and delete the examples that init left."""
+        leftovers = [p for p in commands.INIT_EXAMPLES if is_new and p not in self.bundle.files]
         with _step("write_files"):
-            folder = commands.folder(self.name)
             await _together(
-                self._write(f"{folder}/{path}", file.data)
-                for path, file in self.bundle.files.items()
+                [
+                    *(self._write(path, file.data) for path, file in self.bundle.files.items()),
+                    *map(self._delete, leftovers),
+                ]
             )
-        leftovers = [p for p in commands.INIT_EXAMPLES if p not in self.bundle.files]
-        await _together(self._delete(f"{folder}/{path}") for path in leftovers)
 
     async def package(self) -> bytes:
         """Validate, package and fetch the zip. Raises StepFailed that says which of them failed."""
@@ -152,13 +166,16 @@ class _PodBuild:
             return "\n".join(answers), None
 
     def _check(self, step: str, text: str, exit_code: int | None, needs: str = "") -> None:
-        """Raise unless a step ended with 0 and said what it must; no status at all is no 0."""
+        """Raise unless a step ended with 0 and said what it must.
+
+        A frame without its end is a failure; where there is no frame either, what was said counts.
+        """
         with _step(step):
             frame = frames.read_frame(text, self.nonce, step)
             output = frame.output if frame else text
             said = not needs or any(line.startswith(needs) for line in output.splitlines())
             status = frame.status if frame else exit_code
-            if status or not said:
+            if status or not said or (frame and status is None):
                 shown = "no status" if status is None else f"status {status}"
                 raise StepFailed(f"{shown}: {output.strip()[-EXCERPT_CHARS:]}")
 
@@ -187,7 +204,8 @@ class _PodBuild:
             raise StepFailed("what came is not what was packaged")
         return data
 
-    async def _write(self, path: str, data: bytes) -> None:
+    async def _write(self, inner_path: str, data: bytes) -> None:
+        path = f"{commands.folder(self.name)}/{inner_path}"
         if is_text(data):
             await self.pod.create_file(path, data.decode("utf-8"))
             return
@@ -197,16 +215,16 @@ class _PodBuild:
     async def _delete(self, path: str) -> None:
         """Delete an example; one that stays is left out by name when the zip is read."""
         try:
-            await self.pod.delete_file(path)
+            await self.pod.delete_file(f"{commands.folder(self.name)}/{path}")
         except SkillWorkerError as error:
             log.info("example.left", path=path, error=error.message)
 
 
-async def _together(calls: Iterator[object]) -> None:
+async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
     """Make calls concurrently over the one session; the first failure ends the others."""
     async with asyncio.TaskGroup() as group:
         for call in calls:
-            group.create_task(call)  # type: ignore[arg-type]
+            group.create_task(call)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ INIT_EXAMPLES = ("scripts/example.py", "references/api_reference.md", "assets/ex
 CHUNK_BYTES = 60_000  # one argument of a command holds 128 KiB on Linux
 # Scripts read and write UTF-8 whatever the pod's locale is.
 _UTF8 = "export PYTHONUTF8=1 PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1"
+_PYTHON = "python3 -I -S"  # for what needs no package: it starts in a third of the time
 _SEND = (
     "import base64, hashlib, sys\n"
     "data = open(sys.argv[1], 'rb').read()\n"
@@ -82,7 +83,7 @@ def one_by_one(name: str, nonce: str) -> list[str]:
 
 def send_range(name: str, nonce: str, start: int, size: int) -> str:
     """Print `size` bytes of the packaged zip from `start` as framed base64."""
-    return f"python3 -c {quote(_SEND_RANGE)} {quote(_zip(name))} {nonce} {start} {size}"
+    return f"{_PYTHON} -c {quote(_SEND_RANGE)} {quote(_zip(name))} {nonce} {start} {size}"
 
 
 def _zip(name: str) -> str:
@@ -99,7 +100,7 @@ def _package(name: str, nonce: str) -> str:
 
 
 def _send(name: str, nonce: str, script: str) -> str:
-    return f"python3 -c {quote(script)} {quote(_zip(name))} {nonce}"
+    return f"{_PYTHON} -c {quote(script)} {quote(_zip(name))} {nonce}"
 
 
 def _framed(name: str, command: str, nonce: str) -> str:

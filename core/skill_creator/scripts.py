@@ -6,18 +6,26 @@ import ast
 import asyncio
 
 from core.errors import StepFailed
+from core.models import Bundle
+from core.models import Bundle
 from core.ports import SkillDocuments
 from core.skill_creator_scripts import init_skill_script
 from core.skill_quick_validate import get_quick_validate_script
 
 SKILL = "skill-creator"
+# How the newer layout finds quick_validate; the work folder is the first that Python looks in.
+_NEWER = "from quick_validate import validate_skill  # noqa: F401\n"
 
 
-async def read_scripts(documents: SkillDocuments, *, with_init: bool) -> dict[str, str]:
+async def read_scripts(
+    documents: SkillDocuments, *, with_init: bool, base: Bundle | None = None
+) -> dict[str, str]:
     """Give the files of the work folder: relative path -> text.
 
-    quick_validate is ours; package_skill is the server's; init_skill is the server's or, where
-    the server says that it has none, ours. Both layouts of skill-creator find quick_validate:
+    quick_validate is ours, and only warns of what `base`, the skill as it was, has broken already;
+    package_skill is the server's; init_skill is the server's or, where
+    the server says that it has none, ours. What the skill broke already as `base` only warns.
+    Both layouts of skill-creator find quick_validate:
     the older one beside the packager, the newer one in the package `scripts`.
     Raises StepFailed, McpDown.
     """
@@ -27,11 +35,10 @@ async def read_scripts(documents: SkillDocuments, *, with_init: bool) -> dict[st
     )
     if package is None:
         raise StepFailed("read_scripts: the skill server has no skill-creator/package_skill.py")
-    validate = get_quick_validate_script()
     scripts = {
-        "quick_validate.py": validate,
+        "quick_validate.py": get_quick_validate_script(base),
         "scripts/__init__.py": "",
-        "scripts/quick_validate.py": validate,
+        "scripts/quick_validate.py": _NEWER,
         "package_skill.py": _script(package, "package_skill"),
     }
     if with_init:

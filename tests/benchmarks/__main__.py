@@ -6,7 +6,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from tests.benchmarks import cpu, latency, memory, throughput
+from tests.benchmarks import cpu, latency, memory, pod, throughput
 from tests.benchmarks.table import Figure, print_table
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "throughput": throughput.measure,
     "latency": latency.measure,
     "memory": memory.measure,
+    "pod": pod.measure,
 }
 
 

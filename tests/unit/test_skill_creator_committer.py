@@ -95,7 +95,7 @@ async def test_a_text_that_is_no_such_script_fails_the_step(
     on = deps(tmp_path, MemorySkillDocuments({"skill-creator": scripts}))
     with pytest.raises(StepFailed, match=f"read_scripts: .*{said}"):
         await build(on)
-    assert not calls(on)
+    assert [call.op for call in calls(on)] in ([], ["create_session", "delete_session"])
 
 
 async def test_a_server_without_a_packager_fails_the_step(tmp_path: Path) -> None:
