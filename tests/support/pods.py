@@ -1,0 +1,108 @@
+"""The pod path for tests: deps over two scripted servers, and a gate that works with them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.change_gate import ChangeGate, GateDeps
+from core.learning_committers.base import CommitDeps
+from core.learning_committers.no_author import NoAuthor
+from core.learning_committers.skill_committer import SkillCommitter
+from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments, open_mcp
+from core.models import Kind, SubmitContext
+from core.ports import SkillStore
+from core.skill_creator_committer import SkillCreatorDeps
+from core.testing.changes import MemoryChangeLog
+from core.testing.determinism import counting_ids
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.skill_store import MemorySkillStore
+from core.testing.stores import MemoryJournal, MemoryRuns
+from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
+from tests.support.packagers import INIT, NEWER, OLDER, package_skill
+
+SKILLS = "claude-skills"
+# Published scripts print such lines, which a pod with an ASCII locale cannot.
+SAYS = "print('✅ 묶었다:', target)"
+LAYOUTS = {
+    "older": {
+        "skill-creator/scripts/package_skill.py": package_skill(OLDER, then=SAYS),
+        "skill-creator/scripts/init_skill.py": INIT,
+    },
+    "newer": {"skill-creator/scripts/package_skill.py": package_skill(NEWER, then=SAYS)},
+}
+
+
+def pod_env(locale: str, shims: Path, *, with_yaml: bool) -> dict[str, str]:
+    """Give a pod's environment: its locale, and a python3 that has PyYAML or has not."""
+    folder = shims / ("with" if with_yaml else "without")
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        shim = folder / "python3"
+        flags = "" if with_yaml else "-S "
+        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" {flags}"$@"\n')
+        shim.chmod(0o755)
+    env = {"LC_ALL": locale, "PATH": f"{folder}:{os.defpath}"}
+    # Python would mend a C locale by itself.
+    return env | ({"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"} if locale == "C" else {})
+
+
+@dataclass
+class ScriptedPods:
+    """Both servers, and the deps over one client for them."""
+
+    skills: ScriptedSkills
+    computer: ScriptedComputerUse
+    deps: SkillCreatorDeps
+
+
+@asynccontextmanager
+async def scripted_pods(
+    root: Path, *, call_seconds: float = 20, nonce: str = "n0nce1"
+) -> AsyncIterator[ScriptedPods]:
+    """Serve both over streamable HTTP on loopback; `faults` and `shape` may be set any time."""
+    skills, computer = ScriptedSkills(LAYOUTS["older"]), ScriptedComputerUse(root)
+    async with skills.serve(), computer.serve():
+        servers = [McpServer(SKILLS, skills.url), McpServer(COMPUTER_USE, computer.url)]
+        async with open_mcp(servers, call_seconds=call_seconds) as client:
+            documents = McpSkillDocuments(client, SKILLS)
+            deps = SkillCreatorDeps(McpPods(client), documents, lambda: nonce)
+            yield ScriptedPods(skills, computer, deps)
+
+
+@dataclass
+class PodGate:
+    """The real change gate over memory, with skills that are built in pods."""
+
+    creator: SkillCreatorDeps | None
+    store: SkillStore = field(default_factory=MemorySkillStore)
+
+    def __post_init__(self) -> None:
+        self.log = MemoryChangeLog(MemoryKnowledge())
+        committer = SkillCommitter(
+            self.store,
+            NoAuthor(),
+            self.log,
+            check=MemoryRuns().check,
+            max_rounds=1,
+            creator=self.creator,
+        )
+        self.gate = ChangeGate(
+            GateDeps(
+                committers={Kind.SKILL: committer},
+                changes=self.log,
+                targets=self.log,
+                journal=MemoryJournal(),
+                new_id=counting_ids("change"),
+                sleep=asyncio.sleep,
+            )
+        )
+
+    def deps(self, key: str = "k") -> CommitDeps:
+        context = SubmitContext(key=key, tenant_id="t", agent_id="a", feedback_content="피드백")
+        return CommitDeps(self.gate, context)
