@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from core.errors import ConfigurationError, SkillWorkerError
+from core.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
 from core.models.base import Model
 from core.settings import OFFLINE_MODEL, Settings
 
@@ -50,8 +51,12 @@ async def check_up(settings: Settings) -> list[Check]:
 
 
 def free_bytes(home: Path) -> int:
-    """Give the bytes that are free where `home` is or will be. Raises OSError."""
+    """Give the bytes that are free where `home` is or will be.
+
+    Raises OSError, also where nothing can be made there.
+    """
     existing = next(path for path in (home, *home.parents) if path.exists())
+    Path(tempfile.mkdtemp(prefix=".doctor-", dir=existing)).rmdir()
     return shutil.disk_usage(existing).free
 
 
@@ -130,7 +135,10 @@ def _failed(name: str, error: SkillWorkerError) -> Check:
 async def _ask_database(settings: Settings) -> str:
     from core import bootstrap
 
-    status = await bootstrap.migration_status(settings)
+    try:
+        status = await bootstrap.migration_status(settings)
+    except DatabaseDown as error:
+        raise DatabaseDown(error.message, hint=_database_fix(settings, error)) from error
     is_embedded = settings.database_url is None
     where = "embedded PostgreSQL" if is_embedded else "PostgreSQL of DATABASE_URL"
     if status.newer_than_code:
@@ -144,6 +152,12 @@ async def _ask_database(settings: Settings) -> str:
     raise ConfigurationError(
         f"{where} answers, but its schemas are behind", hint="run `skill-worker db migrate`"
     )
+
+
+def _database_fix(settings: Settings, error: DatabaseDown) -> str:
+    if settings.database_url is None:
+        return error.hint
+    return "start PostgreSQL there, mend DATABASE_URL, or unset it to use the embedded one"
 
 
 async def _ask_skill_api(settings: Settings) -> str:
@@ -165,6 +179,16 @@ async def _ask_model(settings: Settings) -> str:
     model = bootstrap.chat_model(settings)
     if name == OFFLINE_MODEL:
         return "the offline stand-in, for trying things out"
-    with translate_model_errors():
-        await model.ainvoke("Answer with one word: ready")
+    try:
+        with translate_model_errors():
+            await model.ainvoke("Answer with one word: ready")
+    except ModelDown as error:
+        raise ModelDown(error.message, hint=_model_fix(settings, name)) from error
     return f"{name} answers"
+
+
+def _model_fix(settings: Settings, name: str) -> str:
+    if settings.llm_proxy_url is not None:
+        return f"start the proxy at LLM_PROXY_URL={settings.llm_proxy_url}, or mend that setting"
+    provider = name.partition(":")[0]
+    return f"see whether this machine reaches {provider}, or set LLM_PROXY_URL to a proxy"

@@ -123,11 +123,27 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
         ) from error
     except ConfigurationError:
         raise
+    except ValueError as error:
+        if "model_provider" in str(error):
+            raise _no_provider(model, provider) from None
+        raise _unusable(model, error) from error
     except Exception as error:  # constructors of providers raise what they like
-        raise ConfigurationError(
-            f"LLM_MODEL={model!r} cannot be used: {error}",
-            hint="check the name, and the provider's API key in its own variable",
-        ) from error
+        raise _unusable(model, error) from error
+
+
+def _no_provider(model: str, provider: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"LLM_MODEL={model!r}: there is no provider {provider!r}",
+        hint="write it like openai:gpt-4o, anthropic:… or ollama:…, or set LLM_PROXY_URL",
+    )
+
+
+def _unusable(model: str, error: Exception) -> ConfigurationError:
+    said, *_ = str(error).splitlines() or [type(error).__name__]
+    return ConfigurationError(
+        f"LLM_MODEL={model!r} cannot be used: {said}",
+        hint="check the name, and the provider's API key in its own variable",
+    )
 
 
 def _http_client() -> DefaultAsyncHttpxClient:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 from langchain_core.exceptions import (
     ContextOverflowError,
@@ -18,6 +19,7 @@ from core.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorker
 
 _PASSING = frozenset({408, 409, 425, 429})
 _OURS_TO_FIX = frozenset({401, 403, 404})
+_HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
 # The client libraries under the providers, where those let their errors through.
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc"})
 # What a provider's client raises over an answer that is no completion: HTML, an empty body.
@@ -50,7 +52,9 @@ def _translated(error: Exception) -> SkillWorkerError | None:
     if isinstance(error, ModelError) and not error.is_retryable:
         return _by_class(error)
     if _is_transport(error):
-        return ModelDown(f"the model cannot be reached: {_says(error)}")
+        return ModelDown(
+            f"the model{_address(error)} cannot be reached: {_says(error)}", hint=_HINT
+        )
     if isinstance(error, _UNREADABLE) or status:
         return ModelDown(f"the model's answer cannot be read: {_says(error)}")
     return None
@@ -76,6 +80,15 @@ def _by_class(error: ModelError) -> SkillWorkerError:
 def _is_transport(error: Exception) -> bool:
     library = type(error).__module__.partition(".")[0]
     return isinstance(error, ModelError | OSError) or library in _TRANSPORTS
+
+
+def _address(error: Exception) -> str:
+    """Give ` at http://host:port` of the request that failed, or nothing."""
+    try:
+        url = urlsplit(str(getattr(error, "request").url))  # noqa: B009 - most have none
+    except (AttributeError, RuntimeError, ValueError):
+        return ""
+    return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}" if url.netloc else ""
 
 
 def _status(error: Exception) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.cli.exits import named_by_option
 from core.cli.options import Json, Tenant
 from core.cli.output import print_json, print_page, print_table, say
 from core.cli.session import with_app
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from core.app import App
     from core.models import Agent
+
+_OPTIONS = {"id": "--id", "tenant_id": "--tenant", "name": "--name"}
 
 app = typer.Typer(help="Manage the agents that learn.")
 
@@ -33,16 +36,16 @@ def add(
     """Add an agent, or change one that is there."""
     from core.intake.agent_input import checked_agent
 
-    agent = checked_agent(
-        {
-            "id": agent_id,
-            "tenant_id": tenant,
-            "name": name,
-            "role": role,
-            "goal": goal,
-            "persona": persona,
-        }
-    )
+    given = {
+        "id": agent_id,
+        "tenant_id": tenant,
+        "name": name,
+        "role": role,
+        "goal": goal,
+        "persona": persona,
+    }
+    with named_by_option("agents add", _OPTIONS):
+        agent = checked_agent(given)
     _save([agent], as_json=as_json)
 
 

@@ -83,7 +83,21 @@ def _home(keep: Path | None) -> Iterator[Path]:
         finally:
             shutil.rmtree(home, ignore_errors=True)
         return
-    if keep.exists() and (not keep.is_dir() or any(keep.iterdir())):
-        raise InvalidInput(f"{keep} is not empty", hint="give a new folder")
-    keep.mkdir(parents=True, exist_ok=True)
-    yield keep.resolve()
+    yield _kept(keep)
+
+
+def _kept(keep: Path) -> Path:
+    """Make the folder that the demo's home is kept in. Raises InvalidInput."""
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+        is_used = any(keep.iterdir())
+    except (FileExistsError, NotADirectoryError):
+        raise InvalidInput(f"--keep {keep} is no folder", hint="give a new folder") from None
+    except OSError as error:
+        raise InvalidInput(
+            f"--keep {keep} cannot be used: {error.strerror}",
+            hint="give a folder you may write to",
+        ) from None
+    if is_used:
+        raise InvalidInput(f"--keep {keep} is not empty", hint="give a new folder")
+    return keep.resolve()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import typer
 
-from core.errors import SkillWorkerError
+from core.errors import InvalidInput, SkillWorkerError
 
 OK = 0
 FAILED = 1
@@ -30,6 +31,25 @@ _BY_KIND = {
     "stale": NOT_FOUND,
 }
 _DEBUG_HINT = "set LOG_LEVEL=debug to see where it happened"
+
+
+class WrongCall(InvalidInput):
+    """An option of the command is missing or says what it cannot; the message names it."""
+
+    kind = "usage"
+
+
+@contextmanager
+def named_by_option(command: str, options: Mapping[str, str]) -> Iterator[None]:
+    """Say which option of `command` a refused field came from. Raises WrongCall."""
+    try:
+        yield
+    except InvalidInput as error:
+        field, _, problem = error.message.partition(" ")
+        if field not in options:
+            raise
+        hint = f"see `skill-worker {command} --help`"
+        raise WrongCall(f"{options[field]} {problem}", hint=hint) from None
 
 
 @dataclass(frozen=True)
@@ -62,7 +82,8 @@ def describe(error: Exception) -> Failure:
     if known is not None:
         return Failure(known.kind, known.message, known.hint)
     if isinstance(error, typer.TyperException):
-        return Failure("usage", error.format_message(), _usage_hint(error))
+        said = error.format_message().replace("Value error, ", "")
+        return Failure("usage", said, _usage_hint(error))
     return Failure("unexpected", f"unexpected {type(error).__name__}: {error}", _DEBUG_HINT)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.cli.exits import FAILED
+from core.cli.exits import FAILED, WrongCall, named_by_option
 from core.cli.options import Cursor, Json, Limit, Tenant
 from core.cli.output import print_json, print_model, print_page, print_table, say, talk
 from core.cli.session import load, run_async, with_app
@@ -16,7 +16,16 @@ from core.errors import InvalidInput
 if TYPE_CHECKING:
     from core.app import App
     from core.cli.feedback_add import Report
+    from core.models import Feedback
     from core.settings import Settings
+
+_OPTIONS = {
+    "content": "--text",
+    "agent_ids": "--agent",
+    "tenant_id": "--tenant",
+    "task": "--task",
+    "author": "--author",
+}
 
 app = typer.Typer(help="Take feedback in, and see what became of it.")
 Status = Literal[
@@ -39,7 +48,9 @@ def add(
 ) -> None:
     """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
     if (file is None) == (text is None):
-        raise typer.BadParameter("give either a file or --text")
+        raise WrongCall(
+            "give either a file or --text", hint="see `skill-worker feedback add --help`"
+        )
     if file is not None:
         report = _add_file(load(interactive=True), file)
     else:
@@ -89,7 +100,7 @@ def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
             feedback=await opened.inbox.get(feedback_id),
             candidates=tuple(await opened.runs.candidates(feedback_id)),
             history=tuple(history),
-            events=tuple(await opened.reader.events(feedback_id)),
+            run_events=tuple(await opened.reader.events(feedback_id)),
         )
 
     found = with_app(read)
@@ -100,13 +111,51 @@ def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
 
 
 @app.command("retry")
-def retry(feedback_id: FeedbackId, as_json: Json = False) -> None:
-    """Queue an ended piece of feedback again."""
+def retry(
+    feedback_id: Annotated[str | None, typer.Argument(help="Id of the feedback.")] = None,
+    all_dead: Annotated[
+        bool, typer.Option("--all-dead", help="All whose attempts are used up.")
+    ] = False,
+    all_failed: Annotated[
+        bool, typer.Option("--all-failed", help="All that ended for a permanent reason.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: Json = False,
+) -> None:
+    """Queue an ended piece of feedback again, or all that ended dead or failed."""
+    ways = [name for name, wanted in (("dead", all_dead), ("failed", all_failed)) if wanted]
+    if (feedback_id is None) == (not ways) or (feedback_id and tenant):
+        raise WrongCall(
+            "give either an ID, or --all-dead or --all-failed, these with --tenant or without",
+            hint="see `skill-worker feedback retry --help`",
+        )
+    if feedback_id is None:
+        _retry_all(ways, tenant, as_json=as_json)
+        return
     feedback = with_app(lambda opened: opened.inbox.revive(feedback_id))
     if as_json:
         print_model(feedback)
         return
     say(f"queued {feedback.id} again, generation {feedback.generation}")
+
+
+def _retry_all(ways: list[str], tenant: str | None, *, as_json: bool) -> None:
+    from core.cli.feedback_retry import revive_all
+    from core.cli.progress import count_bar
+    from core.models import FeedbackStatus
+
+    async def work(opened: App) -> list[Feedback]:
+        statuses = [FeedbackStatus(way) for way in ways]
+        with count_bar("queueing again") as advance:
+            return await revive_all(opened.inbox, opened.reader, statuses, tenant, advance)
+
+    revived = with_app(work)
+    if as_json:
+        print_page(revived)
+        return
+    for feedback in revived:
+        say(f"queued {feedback.id} again, generation {feedback.generation}")
+    talk(f"{len(revived)} queued again")
 
 
 def _add_file(settings: Settings, file: Path) -> Report:
@@ -130,7 +179,8 @@ def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
     from core.cli.feedback_add import take_in
     from core.intake.feedback_input import Line, checked
 
-    piece = checked(entry, settings.feedback_max_chars)
+    with named_by_option("feedback add", _OPTIONS):
+        piece = checked(entry, settings.feedback_max_chars)
 
     async def work() -> Report:
         async with bootstrap.open_app(settings) as opened:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.cli.options import AgentId, Json, KindName, KindOption, Tenant
-from core.cli.output import print_model, print_page, print_table
+from core.cli.output import print_json, print_model, print_page, print_table, talk
 from core.cli.session import load, run_async, with_app
-from core.errors import InvalidInput, NotFound
+from core.errors import DependencyDown, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +29,9 @@ def list_(
     kind: KindOption = None, agent: AgentId = None, tenant: Tenant = None, as_json: Json = False
 ) -> None:
     """List what is known, newest first."""
-    items = with_app(
-        lambda opened: opened.knowledge.list(tenant_id=tenant, agent_id=agent, kind=_kind(kind))
-    )
+    items = with_app(lambda opened: _list(opened, tenant, agent, _kind(kind)))
     if as_json:
-        print_page(items)
+        print_json({"items": [_listed(item) for item in items], "next": None})
         return
     print_table(
         ("ID", "KIND", "TENANT", "AGENT", "NAME", "VERSION"),
@@ -86,6 +84,42 @@ def search(
     )
 
 
+async def _list(
+    opened: App, tenant: str | None, agent_id: str | None, kind: Kind | None
+) -> Sequence[KnowledgeItem]:
+    from core.models import Kind
+
+    if kind in {None, Kind.SKILL}:
+        await _follow_skills(opened, await _tenants(opened, tenant, agent_id))
+    return await opened.knowledge.list(tenant_id=tenant, agent_id=agent_id, kind=kind)
+
+
+def _listed(item: KnowledgeItem) -> JsonValue:
+    """Give an item as a list has it: a skill without its text, which is behind the skill API."""
+    from core.models import Kind
+
+    dumped: JsonValue = item.model_dump(
+        mode="json", exclude={"content"} if item.kind is Kind.SKILL else None
+    )
+    return dumped
+
+
+async def _tenants(opened: App, tenant: str | None, agent_id: str | None) -> Sequence[str]:
+    if tenant:
+        return [tenant]
+    agents = await opened.agents.list()
+    return sorted({a.tenant_id for a in agents if agent_id in {None, a.id}})
+
+
+async def _follow_skills(opened: App, tenants: Sequence[str]) -> None:
+    """Look what skills others wrote; where the skill API is down, say that they may be missing."""
+    try:
+        for tenant_id in tenants:
+            await opened.search.refresh(tenant_id)
+    except DependencyDown as error:
+        talk(f"warning: skills may be stale: {error.message}")
+
+
 async def _search(
     settings: Settings,
     query: str,
@@ -97,9 +131,11 @@ async def _search(
     from core import bootstrap
 
     async with bootstrap.open_app(settings) as opened:
+        tenant_id = tenant or await _only_tenant(opened, agent_id)
+        await _follow_skills(opened, [tenant_id])
         return await opened.search.search(
             query,
-            tenant_id=tenant or await _only_tenant(opened, agent_id),
+            tenant_id=tenant_id,
             agent_id=agent_id,
             kind=kind,
             limit=limit or settings.search_limit,
@@ -122,14 +158,12 @@ async def _read(
 ) -> tuple[KnowledgeItem, dict[str, SkillFile]]:
     from core.models import Kind
 
-    found = [
-        item
-        for item in await opened.knowledge.list(tenant_id=tenant, agent_id=None, kind=kind)
-        if item.id == item_id
-    ]
+    found = [item for item in await _list(opened, tenant, None, kind) if item.id == item_id]
     places = {(item.kind, item.tenant_id) for item in found}
     if not places:
-        raise NotFound(f"nothing known has the id {item_id!r}", hint="see `knowledge list`")
+        raise NotFound(
+            f"nothing known has the id {item_id!r}", hint="see `skill-worker knowledge list`"
+        )
     if len(places) > 1:
         raise InvalidInput(f"{item_id!r} is known in several places", hint="add --tenant or --kind")
     where, tenant_id = places.pop()

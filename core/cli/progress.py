@@ -25,6 +25,13 @@ def byte_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
+def count_bar(title: str) -> Iterator[Callable[[int], None]]:
+    """Give a function that adds things done to a bar whose end is not known."""
+    with byte_bar(title, None) as advance:
+        yield advance
+
+
+@contextmanager
 def feedback_bar(title: str) -> Iterator[Callable[[Mapping[str, int]], None]]:
     """Give a function that takes the number of pieces by status, and moves a bar."""
     if not sys.stderr.isatty():

@@ -28,10 +28,10 @@ class FeedbackFile(Model):
     feedback: Feedback
     candidates: tuple[Candidate, ...]
     history: tuple[HistoryRecord, ...]
-    events: tuple[RunEvent, ...]
+    run_events: tuple[RunEvent, ...]
 
     def details(self) -> dict[str, JsonValue]:
-        """Give the record as JSON, without the feedback itself."""
+        """Give the record as JSON, without the feedback itself, which has `events` of its own."""
         dumped: dict[str, JsonValue] = self.model_dump(mode="json", exclude={"feedback"})
         return dumped
 
@@ -73,7 +73,7 @@ def show_feedback(found: FeedbackFile) -> None:
             for r in found.history
         ],
     )
-    _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, e.data or "") for e in found.events])
+    _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, e.data or "") for e in found.run_events])
 
 
 def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:

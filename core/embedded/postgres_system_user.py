@@ -42,15 +42,17 @@ def server_user(home: Path) -> ServerUser | None:
         ) from error
     for place in (home, programs()):
         for path in (place, *place.parents):
-            _let_through(path)
+            _let_through(path, is_ours=path == home)
     return ServerUser(entry.pw_uid, entry.pw_gid)
 
 
-def _let_through(path: Path) -> None:
+def _let_through(path: Path, *, is_ours: bool) -> None:
+    """Open a directory for passing through; whose it is not us is told, once since it stays so."""
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & stat.S_IXOTH:
         return
-    structlog.get_logger().warning(
-        "directory.opened", path=str(path), why=f"user {SYSTEM_USER} has to pass through it"
-    )
+    if not is_ours:
+        structlog.get_logger().warning(
+            "directory.opened", path=str(path), why=f"user {SYSTEM_USER} has to pass through it"
+        )
     path.chmod(mode | stat.S_IXOTH)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Mapping
 
@@ -10,6 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from core.errors import InvalidInput
+from core.intake.json_text import parse_json
 from core.intake.text import explain, name_problem, text_problem
 from core.models import Agent
 
@@ -61,7 +61,9 @@ def _entries(text: str) -> list[tuple[str, object]]:
         return [(f"line {number}", _parsed_json(number, line)) for number, line in lines]
     try:
         loaded: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
+    except RecursionError:
+        raise InvalidInput("it is nested too deep for a list of agents") from None
+    except yaml.YAMLError as error:
         raise InvalidInput(f"it is neither JSONL nor YAML: {error}") from None
     if not isinstance(loaded, list):
         raise InvalidInput("it holds no list of agents", hint="one JSON object a line, or a list")
@@ -70,7 +72,6 @@ def _entries(text: str) -> list[tuple[str, object]]:
 
 def _parsed_json(number: int, line: str) -> object:
     try:
-        parsed: object = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"line {number}: it is no JSON: {error}") from None
-    return parsed
+        return parse_json(line)
+    except InvalidInput as error:
+        raise InvalidInput(f"line {number}: {error.message}") from None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NoReturn
 
 from pydantic import JsonValue, ValidationError
 
 from core.errors import InvalidInput
+from core.intake.json_text import parse_json
 from core.intake.text import explain, is_blank, length_problem, name_problem, text_problem
 from core.models import Agent, NewFeedback
 from core.models.base import Model
@@ -83,18 +82,10 @@ def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None
 
 def _parse(data: bytes) -> JsonValue:
     try:
-        parsed: JsonValue = json.loads(data.decode("utf-8"), parse_constant=_no_constant)
+        text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidInput("it is not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"it is no JSON: {error.msg} at character {error.pos + 1}") from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"it is no JSON that can be stored: {error}") from None
-    return parsed
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    return parse_json(text)
 
 
 def _problem(piece: NewFeedback, max_chars: int) -> str | None:

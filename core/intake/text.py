@@ -9,6 +9,15 @@ from pydantic import ValidationError
 from core.safe_text import has_lone_surrogate
 
 MAX_NAME_CHARS = 200
+# What is wrong by the model's words, and by ours.
+_NOT_OF_TYPE = {
+    "string_type": "text",
+    "string_unicode": "text",
+    "tuple_type": "list",
+    "dict_type": "object",
+    "model_type": "object",
+    "invalid-json-value": "JSON value",
+}
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 
 
@@ -51,4 +60,6 @@ def _explained(kind: str, place: tuple[int | str, ...], message: str) -> str:
         return f"{field} is missing"
     if kind == "extra_forbidden":
         return f"{field} is no known field"
+    if kind in _NOT_OF_TYPE:
+        return f"{field} is no {_NOT_OF_TYPE[kind]}"
     return f"{field}: {message[:1].lower()}{message[1:]}"

@@ -42,7 +42,10 @@ class Knowledge(Protocol):
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all current items, newest first; without filters those of all tenants."""
+        """Give all current items, newest first; without filters those of all tenants.
+
+        The content of skills is left blank: reading it takes a call each.
+        """
 
 
 class Search(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from psycopg.rows import DictRow
 
 from core.errors import NotFound
-from core.models import Kind, KnowledgeItem
+from core.models import Kind, KnowledgeItem, Operation
 from core.ports import SkillStore
 from core.postgres.queries import Pool, fetch_all, fetch_one
 from core.snapshots import name_key, same_key
@@ -37,6 +37,11 @@ class PostgresKnowledge:
         bundle = await self._skills.read(name, tenant_id)
         if bundle is None:
             raise _missing(Kind.SKILL, name)
+        row = await fetch_one(
+            self._pool, "knowledge.skill_change", tenant_id=tenant_id, item_id=name
+        )
+        # After a DELETE of ours what is there now is somebody else's.
+        change = row if row and row["operation"] != Operation.DELETE else {}
         return KnowledgeItem(
             id=name,
             kind=Kind.SKILL,
@@ -44,6 +49,7 @@ class PostgresKnowledge:
             agent_id="",
             name=name,
             content=bundle.document,
+            **{key: change[key] for key in change if key in _FIELDS},
         )
 
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
@@ -83,7 +89,7 @@ class PostgresKnowledge:
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all current items, newest first; skills as the index knows them come last."""
+        """Give all current items, newest first; skills as the index knows them, without content."""
         rows = await fetch_all(
             self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
         )

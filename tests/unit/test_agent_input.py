@@ -43,9 +43,10 @@ def test_all_problems_are_named_at_once() -> None:
         ("", "it holds no list of agents"),
         ("a: [", "it is neither JSONL nor YAML"),
         ("{oops", "line 1: it is no JSON"),
+        ('{"id": "a", "id": "b"}', "line 1: the key 'id' comes twice"),
         ("- just text", "entry 1: it is no object"),
         ("- {id: a, tenant_id: t, name: x, colour: red}", "entry 1: colour is no known field"),
-        ("- {id: 7, tenant_id: t, name: x}", "entry 1: id: input should be a valid string"),
+        ("- {id: 7, tenant_id: t, name: x}", "entry 1: id is no text"),
     ],
 )
 def test_what_is_no_list_of_agents_is_refused(text: str, reason: str) -> None:

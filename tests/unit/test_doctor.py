@@ -64,6 +64,17 @@ async def test_a_home_that_cannot_be_looked_at_fails_with_a_fix() -> None:
     assert "SKILL_WORKER_HOME" in checks[1].fix
 
 
+async def test_a_home_where_nothing_can_be_made_is_named_as_the_cause() -> None:
+    checks = await examine(warnings=(), home=Path("/proc/nope"), probes={})
+    assert (checks[1].status, checks[1].kind) == (CheckStatus.FAIL, "configuration")
+    assert "/proc/nope cannot be used" in checks[1].detail
+
+
+def test_looking_at_the_disk_leaves_nothing_there(tmp_path: Path) -> None:
+    free_bytes(tmp_path / "home")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_disk_is_that_of_the_nearest_folder_there_is(tmp_path: Path) -> None:
     assert free_bytes(tmp_path / "not" / "yet") > 0
 

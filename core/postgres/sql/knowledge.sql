@@ -19,7 +19,8 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 ORDER BY version
 
 -- name: list
--- Skills live behind the skill API; what is shown of them here is what the index holds.
+-- Skills live behind the skill API: which there are the index tells, what they say only the API;
+-- their versions are the changes we made.
 SELECT item_id, version, kind, tenant_id, agent_id, name, content, relationship, change_id,
        feedback_id, valid_from, valid_to
 FROM knowledge_versions
@@ -28,8 +29,16 @@ WHERE valid_to IS NULL
   AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
   AND (%(kind)s::text IS NULL OR kind = %(kind)s)
 UNION ALL
-SELECT d.item_id, 1, d.kind, d.tenant_id, '', d.name, d.content, NULL, NULL, NULL, NULL, NULL
+SELECT d.item_id, coalesce(last.version, 1), d.kind, d.tenant_id, '', d.name, '', NULL,
+       last.change_id, last.feedback_id, last.created_at, NULL
 FROM search_documents d
+LEFT JOIN LATERAL (
+    SELECT count(*) OVER () AS version, operation, change_id, feedback_id, created_at
+    FROM history h
+    WHERE h.tenant_id = d.tenant_id AND h.knowledge_type = 'SKILL' AND h.knowledge_id = d.item_id
+      AND h.status = 'applied'
+    ORDER BY h.created_at DESC, h.id DESC LIMIT 1
+) last ON last.operation <> 'DELETE'
 WHERE d.kind = 'SKILL'
   AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
   AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
@@ -38,6 +47,13 @@ WHERE d.kind = 'SKILL'
       JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
       WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
 ORDER BY valid_from DESC NULLS LAST, item_id
+
+-- name: skill_change
+SELECT count(*) OVER () AS version, operation, change_id, feedback_id, created_at AS valid_from
+FROM history
+WHERE tenant_id = %(tenant_id)s AND knowledge_type = 'SKILL' AND knowledge_id = %(item_id)s
+  AND status = 'applied'
+ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- name: create
 INSERT INTO knowledge_versions (

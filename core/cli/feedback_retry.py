@@ -1,0 +1,44 @@
+"""Queueing ended feedback again: one piece, or all that ended in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from core.errors import Refused
+from core.models import Feedback, FeedbackStatus
+from core.ports import Inbox, Reader
+
+_PAGE = 500
+
+
+async def revive_all(
+    inbox: Inbox,
+    reader: Reader,
+    statuses: Sequence[FeedbackStatus],
+    tenant_id: str | None,
+    on_progress: Callable[[int], None],
+) -> list[Feedback]:
+    """Queue all pieces of these statuses again (of a tenant), and give them, newest first.
+
+    What somebody else revives meanwhile is left to them.
+    """
+    revived: list[Feedback] = []
+    for status in statuses:
+        cursor: str | None = None
+        while True:
+            page, cursor = await reader.feedback(
+                status=status, tenant_id=tenant_id, limit=_PAGE, cursor=cursor
+            )
+            for piece in page:
+                revived += await _revive(inbox, piece.id)
+                on_progress(1)
+            if cursor is None:
+                break
+    return revived
+
+
+async def _revive(inbox: Inbox, feedback_id: str) -> list[Feedback]:
+    try:
+        return [await inbox.revive(feedback_id)]
+    except Refused:
+        return []

@@ -1,0 +1,41 @@
+"""JSON from outside: read strictly, and refused in words that say what to mend."""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+from pydantic import JsonValue
+
+from core.errors import InvalidInput
+
+
+def parse_json(text: str) -> JsonValue:
+    """Read one JSON value. Raises InvalidInput, also for NaN and for a key that comes twice."""
+    try:
+        parsed: JsonValue = json.loads(
+            text, parse_constant=_no_constant, object_pairs_hook=_unique_keys
+        )
+    except json.JSONDecodeError as error:
+        where = f"at character {error.pos + 1}"
+        raise InvalidInput(
+            f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]} {where}"
+        ) from None
+    except RecursionError:
+        raise InvalidInput("it is no JSON that can be stored: it is nested too deep") from None
+    except ValueError:  # an integer of thousands of digits
+        raise InvalidInput("it is no JSON that can be stored: a number is too long") from None
+    return parsed
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise InvalidInput(f"it is no JSON that can be stored: {name} is no JSON number")
+
+
+def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InvalidInput(f"the key {key!r} comes twice")
+        found[key] = value
+    return found

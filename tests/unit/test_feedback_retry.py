@@ -1,0 +1,73 @@
+"""All feedback that ended in one way is queued again, whoever else does so at the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from core.cli.app import run
+from core.cli.feedback_retry import revive_all
+from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
+from core.testing.contracts.inbox import claimed
+from core.testing.inbox import MemoryInbox
+from core.testing.reads import MemoryReader
+
+DEAD, FAILED = FeedbackStatus.DEAD, FeedbackStatus.FAILED
+
+
+async def ended(inbox: MemoryInbox, tenant_id: str, status: FeedbackStatus) -> str:
+    piece = NewFeedback(tenant_id=tenant_id, agent_ids=("a",), content="원화로")
+    ((feedback_id, _),) = await inbox.add("test", [piece])
+    await inbox.finish(await claimed(inbox, feedback_id), Outcome(status=status))
+    return feedback_id
+
+
+async def test_all_that_are_dead_are_queued_and_nothing_else() -> None:
+    inbox = MemoryInbox()
+    dead = [await ended(inbox, tenant, DEAD) for tenant in ("t", "u")]
+    others = [await ended(inbox, "t", status) for status in (FAILED, FeedbackStatus.COMPLETED)]
+    done: list[int] = []
+    revived = await revive_all(inbox, MemoryReader(inbox=inbox), [DEAD], None, done.append)
+    assert {piece.id for piece in revived} == set(dead)
+    assert {piece.status for piece in revived} == {FeedbackStatus.QUEUED}
+    assert sum(done) == 2
+    assert [(await inbox.get(other)).status for other in others] == [FAILED, "completed"]
+
+
+async def test_a_tenant_is_enough() -> None:
+    inbox = MemoryInbox()
+    mine, _ = [await ended(inbox, tenant, FAILED) for tenant in ("t", "u")]
+    reader = MemoryReader(inbox=inbox)
+    revived = await revive_all(inbox, reader, [DEAD, FAILED], "t", lambda _: None)
+    assert [piece.id for piece in revived] == [mine]
+
+
+async def test_what_another_has_revived_meanwhile_is_left_to_them() -> None:
+    inbox = MemoryInbox()
+    first, second = [await ended(inbox, "t", DEAD) for _ in range(2)]
+    taken: list[str] = []
+
+    class Rival(MemoryReader):
+        async def feedback(
+            self, *, status: str | None, tenant_id: str | None, limit: int, cursor: str | None
+        ) -> tuple[Sequence[Feedback], str | None]:
+            page = await super().feedback(
+                status=status, tenant_id=tenant_id, limit=limit, cursor=cursor
+            )
+            if not taken:
+                taken.append((await inbox.revive(first)).id)
+            return page
+
+    revived = await revive_all(inbox, Rival(inbox=inbox), [DEAD], None, lambda _: None)
+    assert [piece.id for piece in revived] == [second]
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["x", "--all-dead"], ["x", "--tenant", "t"], ["--tenant", "t"]]
+)
+def test_one_piece_or_all_must_be_said(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["feedback", "retry", *arguments]) == 2
+    assert "--all-dead" in capsys.readouterr().err
