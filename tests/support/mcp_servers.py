@@ -72,6 +72,7 @@ class ScriptedServer(McpHttp):
         self.rename = rename
         self.faults = dict(faults or {})
         self.calls: list[str] = []
+        self.entered: list[str] = []
         self.arguments: list[Mapping[str, object]] = []
         self.called = asyncio.Event()
         self.released = asyncio.Event()
@@ -82,6 +83,14 @@ class ScriptedServer(McpHttp):
 
     async def answer(self, tool: str, given: Mapping[str, object]) -> types.CallToolResult:
         raise NotImplementedError
+
+    def begin(self, faults: Mapping[str, str]) -> None:
+        """Count calls anew, with other faults; what still hangs is let go."""
+        self.released.set()
+        self.released = asyncio.Event()
+        self.faults = dict(faults)
+        self.calls.clear()
+        self.entered.clear()
 
     def fault(self, tool: str) -> str:
         short = {self.rename(name): name for name in self.tools()}.get(tool, tool)
@@ -108,7 +117,8 @@ class ScriptedServer(McpHttp):
         return server
 
     async def _called(self, tool: str, given: Mapping[str, object]) -> types.CallToolResult:
-        fault = count_faults(self.faults, self.calls, tool)
+        self.entered.append(tool)  # at once: calls may have come in since this one did
+        fault = count_faults(self.faults, self.entered, tool)
         if fault == "hang":
             await self.released.wait()
         if fault == "tool_error":
