@@ -195,7 +195,8 @@ class Settings(BaseSettings):
     )
     log_format: Literal["auto", "console", "json"] = Field(
         default="auto",
-        description="`auto` is `console` on a terminal and `json` elsewhere.",
+        description="`auto`: plain lines, and of `run` and `serve` `console` on a terminal and"
+        " `json` elsewhere.",
         examples=["json"],
     )
 
