@@ -27,6 +27,9 @@ def demo(
     keep: Annotated[
         Path | None, typer.Option("--keep", metavar="DIR", help="Keep the demo's home here.")
     ] = None,
+    skill_creator: Annotated[
+        bool, typer.Option("--skill-creator", help="Build the demo's skills in sandboxes.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """See example feedback become memories, rules and skills; no key, nothing left behind."""
@@ -35,7 +38,9 @@ def demo(
     with _home(keep) as home:
         settings = _settings(home)
         exhibits = run_until_stopped(
-            lambda stop: _tell(settings, stop), lambda: talk("Ending the demo."), whole=True
+            lambda stop: _tell(settings, stop, in_pods=skill_creator),
+            lambda: talk("Ending the demo."),
+            whole=True,
         )
     if as_json:
         print_json({**summary(exhibits.story), "home": str(keep) if keep else None})
@@ -43,7 +48,22 @@ def demo(
     show_demo(exhibits, kept=keep)
 
 
-async def _tell(settings: Settings, stop: asyncio.Event) -> Exhibits:
+async def _tell(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -> Exhibits:
+    if not in_pods:
+        return await _told(settings, stop)
+    from core import bootstrap
+    from core.demo.story import Sandbox
+
+    name, is_boundary, detail = await bootstrap.sandbox_status()
+    sandbox = Sandbox(name=name, is_boundary=is_boundary, detail=detail)
+    async with bootstrap.computer_use(settings) as url:
+        pods = {"use_skill_creator_workflow": True, "computer_use_mcp_url": url}
+        exhibits = await _told(settings.model_copy(update=pods), stop)
+    story = exhibits.story.model_copy(update={"sandbox": sandbox})
+    return exhibits.model_copy(update={"story": story})
+
+
+async def _told(settings: Settings, stop: asyncio.Event) -> Exhibits:
     from core import bootstrap
     from core.cli.demo_show import collect_exhibits
     from core.demo.scenario import load_scenario
@@ -58,7 +78,7 @@ async def _tell(settings: Settings, stop: asyncio.Event) -> Exhibits:
 
 
 def _settings(home: Path) -> Settings:
-    """Give settings that leave the user's database, skill API and model alone."""
+    """Give settings that leave the user's database, servers and model alone."""
     return load(
         {
             "skill_worker_home": home,
@@ -66,6 +86,9 @@ def _settings(home: Path) -> Settings:
             "mcp_server_url": None,
             "skill_api_base_url": None,
             "skill_api_token": None,
+            "use_skill_creator_workflow": False,
+            "computer_use_mcp_url": None,
+            "computer_use_mcp_token": None,
             "llm_model": "offline",
             "log_level": "warning",
         },

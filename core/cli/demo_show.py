@@ -51,6 +51,7 @@ def summary(story: Story) -> dict[str, JsonValue]:
         "model_calls": usage.model_calls,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
+        "skill_creator": _pods(story),
         "items": [_item(told) for told in story.told],
     }
 
@@ -78,6 +79,8 @@ def show_demo(exhibits: Exhibits, *, kept: Path | None) -> None:
         f" {usage.input_tokens + usage.output_tokens} tokens"
         " (an offline stand-in for a model decided by rules of thumb)"
     )
+    if story.sandbox:
+        say(f"{story.skills_built} skills were built in a pod ({story.sandbox.detail})")
     print_block("where to look next", _next_steps(kept))
 
 
@@ -101,6 +104,13 @@ def _in_words(receipt: Receipt) -> str:
     if receipt.status is ReceiptStatus.APPLIED:
         return f"{receipt.kind} {receipt.operation} {receipt.target_name or ''}".strip()
     return str(receipt.status)
+
+
+def _pods(story: Story) -> JsonValue:
+    """Tell of the pods that skills were built in; None where there were none."""
+    if story.sandbox is None:
+        return None
+    return {"skills_built": story.skills_built, "sandbox": story.sandbox.model_dump(mode="json")}
 
 
 def _item(told: Told) -> JsonValue:

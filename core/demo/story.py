@@ -43,10 +43,19 @@ class Told(Model):
                 yield from (r for r in candidate.verdict.receipts if r.status.is_outcome)
 
 
+class Sandbox(Model):
+    """What kept the pods in that the demo's skills were built in, and whether it holds."""
+
+    name: str
+    is_boundary: bool
+    detail: str
+
+
 class Story(Model):
-    """What the demo came to."""
+    """What the demo came to; `sandbox` is there where skills were built in pods."""
 
     told: tuple[Told, ...]
+    sandbox: Sandbox | None = None
 
     def receipt(self, kind: Kind, operation: Operation) -> Receipt | None:
         """Give the first change of this kind and operation that was applied."""
@@ -55,6 +64,12 @@ class Story(Model):
                 if (receipt.kind, receipt.operation) == (kind, operation) and receipt.change_id:
                     return receipt
         return None
+
+    @property
+    def skills_built(self) -> int:
+        """Count the skills that came out of a pod: there is no other way while there are pods."""
+        changed = self.count_changes().get(Kind.SKILL, {})
+        return changed.get(Operation.CREATE, 0) + changed.get(Operation.UPDATE, 0)
 
     @property
     def usage(self) -> Usage:

@@ -224,6 +224,16 @@ def test_the_demo_shows_every_kind_operation_and_category(tmp_path: Path) -> Non
     assert max(item["model_calls"] for item in single) <= 3
 
 
+def test_the_demo_builds_its_skills_in_a_pod_when_told_to(tmp_path: Path) -> None:
+    done = call(tmp_path, "demo", "--skill-creator", "--json", USE_SKILL_CREATOR_WORKFLOW="false")
+    assert done.returncode == 0, done.stderr.decode()
+    told = json.loads(done.stdout)
+    skills = told["counts"]["SKILL"]
+    assert told["skill_creator"]["skills_built"] == skills["CREATE"] + skills["UPDATE"] > 2
+    sandbox = told["skill_creator"]["sandbox"]
+    assert sandbox["is_boundary"] or "sandbox.weakened" in done.stderr.decode()
+
+
 def _short(part: dict[str, str]) -> str:
     if part["category"]:
         return part["category"]
