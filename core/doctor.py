@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from core.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
 from core.models.base import Model
@@ -15,7 +16,7 @@ from core.settings import OFFLINE_MODEL, Settings
 _GIB = 1024**3
 _LOW_BYTES = _GIB
 _FULL_BYTES = _GIB // 10
-Probe = Callable[[], Awaitable[str]]
+COMPUTER_USE = "computer-use"
 DiskUsage = Callable[[Path], int]
 
 
@@ -46,8 +47,12 @@ async def check_up(settings: Settings) -> list[Check]:
             "database": lambda: _ask_database(settings),
             "skill API": lambda: _ask_skill_api(settings),
             "model": lambda: _ask_model(settings),
+            **_pod_probes(settings),
         },
     )
+
+
+Probe = Callable[[], Awaitable[str | Check]]
 
 
 def free_bytes(home: Path) -> int:
@@ -69,7 +74,8 @@ async def examine(
 ) -> list[Check]:
     """Check configuration and disk, then each probe in order.
 
-    A probe gives a sentence about a part that is well, and raises SkillWorkerError otherwise.
+    A probe gives a sentence about a part that is well, or a whole check, and raises
+    SkillWorkerError where something is wrong.
     """
     checks = [_config(warnings), _disk(home, free)]
     checks += [await _probe(name, probe) for name, probe in probes.items()]
@@ -117,9 +123,14 @@ def _disk(home: Path, free: DiskUsage) -> Check:
 
 async def _probe(name: str, probe: Probe) -> Check:
     try:
-        return Check(name=name, status=CheckStatus.OK, detail=await probe())
+        found = await probe()
     except SkillWorkerError as error:
         return _failed(name, error)
+    return found if isinstance(found, Check) else _well(name, found)
+
+
+def _well(name: str, detail: str) -> Check:
+    return Check(name=name, status=CheckStatus.OK, detail=detail)
 
 
 def _failed(name: str, error: SkillWorkerError) -> Check:
@@ -192,3 +203,54 @@ def _model_fix(settings: Settings, name: str) -> str:
         return f"start the proxy at LLM_PROXY_URL={settings.llm_proxy_url}, or mend that setting"
     provider = name.partition(":")[0]
     return f"see whether this machine reaches {provider}, or set LLM_PROXY_URL to a proxy"
+
+
+def _pod_probes(settings: Settings) -> Mapping[str, Probe]:
+    """Give the probes of what skills are built with, where it is asked for or named."""
+    wanted, url = settings.use_skill_creator_workflow, settings.computer_use_mcp_url
+    probes: dict[str, Probe] = {}
+    if wanted or url or settings.mcp_server_url:
+        probes["skills MCP"] = lambda: _ask_mcp(settings, settings.mcp_server_name)
+    if url:
+        probes["computer-use MCP"] = lambda: _ask_mcp(settings, COMPUTER_USE)
+    elif wanted:
+        probes["computer-use MCP"] = _no_pods
+    if (wanted or url) and (url is None or _is_loopback(url)):
+        probes["sandbox"] = _ask_sandbox
+    return probes
+
+
+async def _ask_mcp(settings: Settings, server_name: str) -> str:
+    from core import bootstrap
+
+    async with bootstrap.skill_server(settings) as url:
+        tools = await bootstrap.mcp_tools(settings, url, server_name)
+    return f"{server_name} answers, its tools: {', '.join(tools) or 'none'}"
+
+
+async def _no_pods() -> Check:
+    return Check(
+        name="computer-use MCP",
+        status=CheckStatus.WARN,
+        detail="COMPUTER_USE_MCP_URL is not set: skills go out over HTTP, without a sandbox",
+        fix="run `skill-worker serve computer-use`, and set COMPUTER_USE_MCP_URL to its address",
+    )
+
+
+async def _ask_sandbox() -> Check:
+    """Tell what would keep pods of this machine in."""
+    from core import bootstrap
+
+    name, is_boundary, detail = await bootstrap.sandbox_status()
+    if is_boundary:
+        return _well("sandbox", f"{name}, a security boundary: {detail}")
+    return Check(
+        name="sandbox",
+        status=CheckStatus.WARN,
+        detail=detail,
+        fix="install bubblewrap (the program bwrap), e.g. `apt-get install bubblewrap`",
+    )
+
+
+def _is_loopback(url: str) -> bool:
+    return urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}

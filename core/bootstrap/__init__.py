@@ -10,7 +10,7 @@ from core.app import App
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
 from core.bootstrap.pods import (
     computer_use,
-    mcp_servers,
+    mcp_tools,
     sandbox_status,
     serve_computer_use,
     skill_creator,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "chat_model",
     "computer_use",
-    "mcp_servers",
+    "mcp_tools",
     "migrate",
     "migration_status",
     "open_app",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,15 @@ def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
             )
         )
     return servers
+
+
+async def mcp_tools(settings: Settings, skills_url: str, server_name: str) -> Sequence[str]:
+    """Ask one MCP server for the names of its tools. Raises McpDown, ConfigurationError."""
+    from core.mcp_client import open_mcp
+
+    servers = mcp_servers(settings, skills_url)
+    async with open_mcp(servers, call_seconds=settings.mcp_timeout_seconds) as client:
+        return await client.tool_names(server_name)
 
 
 @asynccontextmanager
