@@ -7,7 +7,6 @@ import asyncio
 
 from core.errors import StepFailed
 from core.models import Bundle
-from core.models import Bundle
 from core.ports import SkillDocuments
 from core.skill_creator_scripts import init_skill_script
 from core.skill_quick_validate import get_quick_validate_script
@@ -22,11 +21,10 @@ async def read_scripts(
 ) -> dict[str, str]:
     """Give the files of the work folder: relative path -> text.
 
-    quick_validate is ours, and only warns of what `base`, the skill as it was, has broken already;
-    package_skill is the server's; init_skill is the server's or, where
-    the server says that it has none, ours. What the skill broke already as `base` only warns.
-    Both layouts of skill-creator find quick_validate:
-    the older one beside the packager, the newer one in the package `scripts`.
+    quick_validate is ours, and only warns of what the skill broke already as `base`;
+    package_skill is the server's; init_skill is the server's or, where the server says that it
+    has none, ours. Both layouts of skill-creator find quick_validate: the older one beside the
+    packager, the newer one in the package `scripts`.
     Raises StepFailed, McpDown.
     """
     package, init = await asyncio.gather(

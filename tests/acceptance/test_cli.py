@@ -208,6 +208,18 @@ def test_the_schemas_are_reported(home: Path) -> None:
     assert answer(home, "db", "status")["up_to_date"] is True
 
 
+@pytest.mark.usefixtures("_agents")
+def test_without_an_address_for_pods_skills_go_out_over_http(home: Path) -> None:
+    text = (
+        "정기 구독을 해지하는 절차를 알려 드립니다.\n1. 횟수를 센다.\n2. 금액을 뺀다.\n3. 기록한다."
+    )
+    answer(home, "feedback", "add", "--agent", "a1", "--tenant", "t", "--text", text)
+    done = call(home, "run", "--once", "--offline", USE_SKILL_CREATOR_WORKFLOW="True")
+    assert done.returncode == 0, done.stderr.decode()
+    assert "COMPUTER_USE_MCP_URL 없음 → 기존 HTTP 사용" in done.stderr.decode()
+    assert items(answer(home, "knowledge", "list", "--kind", "SKILL", "--tenant", "t"))
+
+
 def test_the_demo_shows_every_kind_operation_and_category(tmp_path: Path) -> None:
     done = call(tmp_path, "demo", "--json", MCP_SERVER_URL="http://127.0.0.1:1/mcp")
     assert done.returncode == 0, done.stderr.decode()

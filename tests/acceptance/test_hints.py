@@ -70,6 +70,12 @@ def test_a_demo_cannot_be_kept_just_anywhere(home: Path, place: str) -> None:
     assert "hint: give a" in err
 
 
+def test_a_command_on_a_home_that_is_there_says_nothing_but_its_answer(home: Path) -> None:
+    code, out, err = finish(home, "agents", "list", "--json")
+    assert (code, err) == (0, "")
+    assert [item["id"] for item in json.loads(out)["items"]] == ["a1"]
+
+
 def test_a_misspelt_setting_is_told_in_plain_words(home: Path) -> None:
     (home / ".env").write_text("LLM_MODLE=x\n")
     try:

@@ -139,7 +139,7 @@ async def test_a_model_that_does_not_answer_in_time_is_down() -> None:
 
 async def test_a_server_that_is_not_there_is_down() -> None:
     model = build_chat_model("m", proxy_url="http://127.0.0.1:1/v1", max_retries=0)
-    with pytest.raises(ModelDown, match="the model at http://127.0.0.1:1 cannot") as caught:
+    with pytest.raises(ModelDown, match=r"the model at http://127\.0\.0\.1:1 cannot") as caught:
         await ask_structured(model, [HumanMessage("x")], SkillArtifact)
     assert "LLM_PROXY_URL" in caught.value.hint
     await close_chat_model(model)
