@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     )
     computer_use_mcp_url: Url | None = Field(
         default=None,
-        description="The computer-use MCP server that gives the sandbox.",
+        description="The computer-use MCP server that gives pods. Unset: skills go out over HTTP.",
         examples=["http://localhost:8766/mcp"],
     )
     computer_use_mcp_token: SecretStr | None = Field(
