@@ -36,8 +36,8 @@ SKILL = Bundle(
         "assets/logo.bin": SkillFile(data=bytes(range(256))),
     },
 )
-# A key that nobody may write today, in a skill that has it.
-OLD = TEXT.replace("---\n\n", "model: opus\n---\n\n")
+# What nobody may write today, in a skill that has it: a key, and a description that is too long.
+OLD = TEXT.replace("정산한다\n---", f"정산한다 {'길게 ' * 400}\nmodel: opus\n---")
 BASE = Bundle(name="partial-refund", files={"SKILL.md": SkillFile(data=OLD.encode())})
 EDITED = BASE.model_copy(update={"files": {**SKILL.files, **BASE.files}})
 
