@@ -40,11 +40,18 @@ def _is_file(stream: io.TextIOWrapper) -> bool:
 
 def give_up_stdout() -> None:
     """Write nothing more there: the interpreter would, and complain, as it ends."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    if isinstance(raw, _Stdout):
+        raw.is_lost = True
     sys.stdout = io.StringIO()
 
 
 class _Stdout(io.FileIO):
+    is_lost = False
+
     def write(self, data: Buffer) -> int:
+        if self.is_lost:
+            return memoryview(data).nbytes
         try:
             return super().write(data)
         except OSError as error:

@@ -9,6 +9,8 @@ from pydantic import JsonValue
 
 from core.errors import InvalidInput
 
+MAX_DEPTH = 100
+
 
 def parse_json(text: str) -> JsonValue:
     """Read one JSON value. Raises InvalidInput, also for NaN and for a key that comes twice."""
@@ -22,10 +24,29 @@ def parse_json(text: str) -> JsonValue:
             f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]} {where}"
         ) from None
     except RecursionError:
-        raise InvalidInput("it is no JSON that can be stored: it is nested too deep") from None
+        raise _too_deep() from None
     except ValueError:  # an integer of thousands of digits
         raise InvalidInput("it is no JSON that can be stored: a number is too long") from None
+    if _depth(parsed) > MAX_DEPTH:
+        raise _too_deep()
     return parsed
+
+
+def _depth(value: JsonValue) -> int:
+    """Count the levels of lists and objects, without recursion of our own."""
+    level: list[JsonValue] = [value]
+    depth = 0
+    while level:
+        nested = [v for v in level if isinstance(v, list | dict)]
+        depth += bool(nested)
+        level = [item for v in nested for item in (v.values() if isinstance(v, dict) else v)]
+    return depth
+
+
+def _too_deep() -> InvalidInput:
+    return InvalidInput(
+        f"it is no JSON that can be stored: it is nested too deep, {MAX_DEPTH} levels are allowed"
+    )
 
 
 def _no_constant(name: str) -> NoReturn:
