@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -14,6 +15,8 @@ from tests.support import databases
 
 def pytest_configure(config: pytest.Config) -> None:
     configure_logging("info", "console")
+    # Whoever starts the run may have had it ignored, and processes inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
 
