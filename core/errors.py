@@ -25,6 +25,7 @@
          ├─ SkillApiDown         skill_api      the skill HTTP API
          ├─ McpDown              mcp            an MCP server
          ├─ ModelDown            model          the language model
+         │   └─ ModelHeld        model          it is held back for all, so nobody asked it
          └─ TargetBusy           busy           another change holds the target
 
 `kind` is the closed set of words that `--json` failures carry.
@@ -195,6 +196,10 @@ class ModelDown(DependencyDown):
     """The language model does not answer, or says that it cannot now."""
 
     kind = "model"
+
+
+class ModelHeld(ModelDown):
+    """The model was not asked: it is held back, or its line is full. This is no attempt."""
 
 
 class TargetBusy(DependencyDown):

@@ -16,6 +16,8 @@ from core.bootstrap.pods import (
     skill_creator,
 )
 from core.bootstrap.stores import (
+    Wrap,
+    as_it_is,
     build_stores,
     database,
     migrate,
@@ -24,6 +26,7 @@ from core.bootstrap.stores import (
     serve_skills,
     skill_server,
     skill_store,
+    wrapped,
 )
 from core.postgres import migrations
 from core.postgres.pool import open_pool
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 __all__ = [
+    "Wrap",
     "chat_model",
     "computer_use",
     "mcp_tools",
@@ -55,10 +59,12 @@ async def open_app(
     offline: bool = False,
     dry_run: bool = False,
     chat: BaseChatModel | None = None,
+    wrap: Wrap = as_it_is,
 ) -> AsyncIterator[App]:
     """Open the program: database and skill API as settings say, a model where it is asked for.
 
-    `chat` is a model to use instead of the one that settings name. What is embedded is started
+    `chat` is a model to use instead of the one that settings name; every port goes through
+    `wrap`. What is embedded is started
     here, and stopped by the last process to leave. Raises ConfigurationError, DatabaseDown.
     """
     async with AsyncExitStack() as stack:
@@ -71,9 +77,9 @@ async def open_app(
         pool = await stack.enter_async_context(open_pool(conninfo))
         await migrations.require_current(pool)
         url = await stack.enter_async_context(skill_server(settings))
-        skills = await stack.enter_async_context(skill_store(settings, url))
+        skills = wrap("skills", await stack.enter_async_context(skill_store(settings, url)))
         creator = await stack.enter_async_context(skill_creator(settings, url)) if chat else None
-        stores = build_stores(settings, pool, skills, dry_run=dry_run)
+        stores = wrapped(build_stores(settings, pool, skills, dry_run=dry_run), wrap)
         gate = build_gate(settings, stores, chat, creator, dry_run=dry_run)
         yield App(
             inbox=stores.inbox,

@@ -7,7 +7,8 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Protocol, TypeVar
 
 import structlog
 
@@ -46,6 +47,7 @@ from core.testing.replies import MemoryReplies
 from core.testing.runs import MemoryRuns
 
 LOOPBACK = "127.0.0.1"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,24 @@ class Stores:
     journal: Journal
     reader: Reader
     skills: SkillStore
+
+
+class Wrap(Protocol):
+    """Stands a port in for another of the same kind: where tests cut off, delay and count."""
+
+    def __call__(self, name: str, port: T, /) -> T:
+        """Give what is used in place of `port`, which is called `name`."""
+
+
+def as_it_is(_name: str, port: T, /) -> T:
+    """Use a port as it is."""
+    return port
+
+
+def wrapped(stores: Stores, wrap: Wrap) -> Stores:
+    """Pass each port of the stores through `wrap`."""
+    names = [f.name for f in fields(stores) if f.name not in {"pool", "jobs", "skills"}]
+    return replace(stores, **{name: wrap(name, getattr(stores, name)) for name in names})
 
 
 def new_id() -> str:

@@ -1,4 +1,4 @@
-"""Feedback and what becomes of it: agents, candidates, verdicts, events."""
+"""Feedback and what becomes of it: agents, candidates, verdicts, events, holds."""
 
 from __future__ import annotations
 
@@ -51,6 +51,29 @@ class NewFeedback(Model):
     content: str
     author: str | None = None
     events: tuple[JsonValue, ...] = ()
+
+
+class Fetched(Model):
+    """What a source gives at once: agents as it knows them, and pieces, oldest first."""
+
+    agents: tuple[Agent, ...] = ()
+    pieces: tuple[NewFeedback, ...] = ()
+
+
+class HoldKind(StrEnum):
+    """What holds work back: a person's pause, or a model that does not answer."""
+
+    PAUSED = "paused"
+    MODEL = "model"
+
+
+class Hold(Model):
+    """Why no worker begins new work. `fatal`: it will not pass before somebody mends something."""
+
+    kind: HoldKind
+    reason: str
+    since: datetime
+    fatal: bool = False
 
 
 class Usage(Model):

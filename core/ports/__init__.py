@@ -7,10 +7,10 @@ All raise only errors of `core.errors`; ids are opaque text; times are aware dat
 from collections.abc import Awaitable, Callable
 
 from core.ports.changes import ChangeLog, Committer, Gate, Settlement, Targets
-from core.ports.intake import Agents, FeedbackSource, Inbox
+from core.ports.intake import Agents, Deliveries, FeedbackSource, Inbox, Intake
 from core.ports.knowledge import Knowledge, Reader, Search, SkillAuthor, SkillStore
 from core.ports.pods import Pod, Pods, SkillDocuments
-from core.ports.runs import Journal, Replies, Runs
+from core.ports.runs import Journal, ModelLine, Observer, Replies, Runs
 
 NewId = Callable[[], str]
 Sleep = Callable[[float], Awaitable[None]]
@@ -19,12 +19,16 @@ __all__ = [
     "Agents",
     "ChangeLog",
     "Committer",
+    "Deliveries",
     "FeedbackSource",
     "Gate",
     "Inbox",
+    "Intake",
     "Journal",
     "Knowledge",
+    "ModelLine",
     "NewId",
+    "Observer",
     "Pod",
     "Pods",
     "Reader",

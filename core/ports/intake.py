@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from core.models import Agent, Feedback, NewFeedback, Outcome
+from core.models import Agent, Feedback, FeedbackStatus, Fetched, Hold, NewFeedback, Outcome
 
 
 class FeedbackSource(Protocol):
@@ -15,11 +15,31 @@ class FeedbackSource(Protocol):
     def name(self) -> str:
         """The source's name, part of each piece's identity."""
 
-    async def fetch(self, limit: int) -> Sequence[NewFeedback]:
-        """Give at most `limit` pieces that are not yet acknowledged; each has an `id`."""
+    async def fetch(self, limit: int) -> Fetched:
+        """Give what is not yet acknowledged, oldest first: of about `limit` of its records.
+
+        A piece may be given again until it is acknowledged, whatever worker took it; each has
+        an `id`. Raises ConfigurationError, DependencyDown.
+        """
+
+    async def accept(self, pieces: Sequence[NewFeedback]) -> None:
+        """Tell the source that these are stored here; repeating it changes nothing."""
 
     async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
         """Tell the source what a piece came to; repeating it changes nothing."""
+
+
+class Deliveries(Protocol):
+    """What outside sources gave, and what they have yet to be told."""
+
+    async def known(self, source: str, source_ids: Sequence[str]) -> Mapping[str, FeedbackStatus]:
+        """Give those of a source's ids that are stored, and where each piece stands."""
+
+    async def unacknowledged(self, source: str, limit: int) -> Sequence[Feedback]:
+        """Give ended pieces whose source does not know it yet, longest ended first."""
+
+    async def acknowledged(self, ended: Feedback) -> None:
+        """Note that the source knows this end; nothing where the piece was revived since."""
 
 
 class Inbox(Protocol):
@@ -53,8 +73,27 @@ class Inbox(Protocol):
         Raises LeaseLost where it has ended or was claimed again since; nothing changes then.
         """
 
+
+class Intake(Protocol):
+    """What people ask of the queue: bring one back, take one off, hold all back."""
+
     async def revive(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
+
+    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
+        """End a piece as `cancelled`; whoever works on it is fenced off.
+
+        Raises NotFound; Refused where it has ended.
+        """
+
+    async def pause(self, reason: str) -> Hold:
+        """Let all workers begin nothing new; a second pause keeps the time of the first."""
+
+    async def resume(self) -> bool:
+        """Let workers begin again; True where they were paused."""
+
+    async def paused(self) -> Hold | None:
+        """Give the pause, or None."""
 
 
 class Agents(Protocol):

@@ -1,8 +1,9 @@
-"""What is kept of a run: candidates, model replies, events."""
+"""What a run needs and leaves: candidates, model replies, the line to the model, events."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from core.models import (
     Candidate,
     Feedback,
     Fence,
+    Hold,
     Receipt,
     RunEvent,
     Usage,
@@ -57,8 +59,32 @@ class Replies(Protocol):
         """Sum the usage of the replies whose key begins with `key_prefix`."""
 
 
+class ModelLine(Protocol):
+    """The way to the model, shared by all workers: its breaker, its concurrency, its rate."""
+
+    def call(self) -> AbstractAsyncContextManager[None]:
+        """Wait for a place, hold it while the block runs, and judge the model by how that ends.
+
+        A ModelDown or ConfigurationError inside counts against the model, a normal end for it.
+        Raises ModelHeld, without a call, while the model is held back or the wait is too long.
+        """
+
+    async def hold(self) -> Hold | None:
+        """Say why no work is begun that needs the model; None where it may be."""
+
+    async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Where the model is held back and a look is due, ask it: over all workers, one does.
+
+        Its answer ends the hold; an error of `ask` (ModelDown, ConfigurationError) prolongs it.
+        """
+
+
 class Journal(Protocol):
     """What happens in a run, for logs and for people watching."""
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
         """Write one event and notify; what was `spent` is added to its candidate's usage."""
+
+
+# Told of each event once it is committed; it must neither block nor raise.
+Observer = Callable[[RunEvent, Usage], None]

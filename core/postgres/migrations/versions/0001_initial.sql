@@ -47,8 +47,10 @@ CREATE TABLE feedback (
     input_tokens  bigint NOT NULL DEFAULT 0,
     output_tokens bigint NOT NULL DEFAULT 0,
     job_id        bigint,
+    turn          integer NOT NULL DEFAULT 0,   -- its place in the line: the lowest is next
     retry_at      timestamptz,
     acknowledged  boolean NOT NULL DEFAULT false,
+    pruned        boolean NOT NULL DEFAULT false, -- what its runs kept was deleted with age
     created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     finished_at   timestamptz,
     UNIQUE (source, source_id)
@@ -56,6 +58,11 @@ CREATE TABLE feedback (
 CREATE INDEX feedback_by_age ON feedback (created_at DESC, id DESC);
 CREATE INDEX feedback_unfinished ON feedback (status, created_at)
     WHERE status IN ('queued', 'processing');
+CREATE INDEX feedback_turns ON feedback (tenant_id, turn DESC) WHERE status = 'queued';
+CREATE INDEX feedback_unacknowledged ON feedback (source, finished_at)
+    WHERE NOT acknowledged AND status NOT IN ('queued', 'processing');
+CREATE INDEX feedback_unpruned ON feedback (finished_at)
+    WHERE NOT pruned AND status NOT IN ('queued', 'processing');
 
 CREATE TABLE candidates (
     id            text PRIMARY KEY,
@@ -192,6 +199,31 @@ CREATE TABLE run_events (
     data          jsonb NOT NULL DEFAULT '{}'
 );
 CREATE INDEX run_events_by_feedback ON run_events (feedback_id, id);
+
+-- What all workers share about one model: its breaker and its rate. Without a row it is well.
+CREATE TABLE model_lines (
+    model         text PRIMARY KEY,
+    failures      integer NOT NULL DEFAULT 0,   -- in a row, over all workers
+    open_since    timestamptz,                  -- since then no work is begun
+    probe_at      timestamptz,                  -- when one worker asks the model again
+    fatal         boolean NOT NULL DEFAULT false, -- it will not pass by itself
+    reason        text NOT NULL DEFAULT '',
+    next_call_at  timestamptz NOT NULL DEFAULT '-infinity'  -- the first free slot of its rate
+);
+-- A place in a model's line while a call runs; one past its time belonged to a dead worker.
+CREATE TABLE model_permits (
+    id            text PRIMARY KEY,
+    model         text NOT NULL,
+    expires_at    timestamptz NOT NULL
+);
+CREATE INDEX model_permits_by_model ON model_permits (model, expires_at);
+
+-- One row while a person has paused the taking up of feedback.
+CREATE TABLE intake_pause (
+    one           boolean PRIMARY KEY DEFAULT true CHECK (one),
+    reason        text NOT NULL DEFAULT '',
+    since         timestamptz NOT NULL DEFAULT clock_timestamp()
+);
 
 CREATE TABLE search_documents (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
