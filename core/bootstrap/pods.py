@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from core.bootstrap.stores import LOOPBACK, new_id
+from core.bootstrap.stores import LOOPBACK, Wrap, as_it_is, new_id
 from core.settings import Settings
 from core.skill_creator_committer import SkillCreatorDeps
 
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 @asynccontextmanager
 async def skill_creator(
-    settings: Settings, skills_url: str
+    settings: Settings, skills_url: str, wrap: Wrap = as_it_is
 ) -> AsyncIterator[SkillCreatorDeps | None]:
     """Give the pods and documents of the skill-creator path; None where skills go out over HTTP.
 
@@ -40,8 +40,8 @@ async def skill_creator(
         mcp_servers(settings, skills_url), call_seconds=settings.mcp_timeout_seconds
     ) as client:
         yield SkillCreatorDeps(
-            pods=McpPods(client),
-            documents=McpSkillDocuments(client, settings.mcp_server_name),
+            pods=wrap("pods", McpPods(client)),
+            documents=wrap("documents", McpSkillDocuments(client, settings.mcp_server_name)),
             new_id=new_id,
         )
 
