@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 
 from core.models import NO_USAGE, FeedbackStatus, RunEvent, Usage
 from core.models.base import Model
-from core.ports import Journal
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
 
@@ -37,8 +36,9 @@ class Tally:
         finally:
             self.working -= 1
 
-    def note(self, event: RunEvent) -> None:
-        """Take down what an event says of a piece."""
+    def note(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+        """Take down what an event says of a piece: the tally as an observer."""
+        del spent
         if event.feedback_id is None:
             return
         if event.name == "feedback.claimed":
@@ -56,16 +56,3 @@ class Tally:
     def unhappy(self) -> Sequence[TakenPiece]:
         """Give the pieces that ended failed or dead."""
         return [piece for piece in self._pieces.values() if piece.status in _UNHAPPY]
-
-
-class TallyingJournal:
-    """The `Journal` port: notes each event, and passes it on."""
-
-    def __init__(self, journal: Journal, tally: Tally) -> None:
-        self._journal = journal
-        self._tally = tally
-
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event and notify; what was `spent` is added to its candidate's usage."""
-        self._tally.note(event)
-        await self._journal.emit(event, spent)

@@ -28,9 +28,11 @@ from core.bootstrap.stores import (
     skill_store,
     wrapped,
 )
+from core.observers import all_of, log_event
 from core.postgres import migrations
 from core.postgres.pool import open_pool
 from core.settings import Settings
+from core.tally import Tally
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -64,7 +66,7 @@ async def open_app(
     """Open the program: database and skill API as settings say, a model where it is asked for.
 
     `chat` is a model to use instead of the one that settings name; every port goes through
-    `wrap`. What is embedded is started
+    `wrap`, and so does the saver of ReAct runs. What is embedded is started
     here, and stopped by the last process to leave. Raises ConfigurationError, DatabaseDown.
     """
     async with AsyncExitStack() as stack:
@@ -78,8 +80,13 @@ async def open_app(
         await migrations.require_current(pool)
         url = await stack.enter_async_context(skill_server(settings))
         skills = wrap("skills", await stack.enter_async_context(skill_store(settings, url)))
-        creator = await stack.enter_async_context(skill_creator(settings, url)) if chat else None
-        stores = wrapped(build_stores(settings, pool, skills, dry_run=dry_run), wrap)
+        creator = (
+            await stack.enter_async_context(skill_creator(settings, url, wrap)) if chat else None
+        )
+        tally = Tally()
+        observe = all_of(log_event, tally.note)
+        made = build_stores(settings, pool, skills, observe=observe, dry_run=dry_run)
+        stores = wrapped(made, wrap)
         gate = build_gate(settings, stores, chat, creator, dry_run=dry_run)
         yield App(
             inbox=stores.inbox,
@@ -92,7 +99,9 @@ async def open_app(
             skills=skills,
             gate=gate,
             new_id=new_id,
-            learning=build_learning(settings, stores, gate, chat, dry_run=dry_run)
+            learning=build_learning(
+                settings, stores, gate, chat, tally=tally, dry_run=dry_run, wrap=wrap
+            )
             if chat
             else None,
         )

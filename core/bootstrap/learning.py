@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from core.app import Learning
-from core.bootstrap.stores import Stores, new_id
+from core.bootstrap.stores import Stores, Wrap, as_it_is, new_id
 from core.change_gate import ChangeGate, GateDeps
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
@@ -16,18 +17,21 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.no_author import NoAuthor
 from core.learning_committers.skill_committer import SkillCommitter
 from core.models import Kind
-from core.ports import Committer, Journal, SkillAuthor
+from core.ports import Committer, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
 from core.review_policy import apply_all, stop_all
 from core.settings import Settings
 from core.skill_creator_committer import SkillCreatorDeps
-from core.tally import Tally, TallyingJournal
+from core.tally import Tally
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from core.polling_manager import PollingDeps
     from core.react.deps import ReactDeps
+
+    SaverFactory = Callable[[], BaseCheckpointSaver[str]]
 
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
@@ -95,14 +99,21 @@ def _author(stores: Stores, chat: BaseChatModel | None) -> SkillAuthor:
 
 
 def build_learning(
-    settings: Settings, stores: Stores, gate: ChangeGate, chat: BaseChatModel, *, dry_run: bool
+    settings: Settings,
+    stores: Stores,
+    gate: ChangeGate,
+    chat: BaseChatModel,
+    *,
+    tally: Tally,
+    dry_run: bool,
+    wrap: Wrap = as_it_is,
 ) -> Learning:
-    """Make what a worker needs, with the model in it."""
+    """Make what a worker needs, with the model in it; `tally` is told what happens."""
     from core.polling_manager import process_feedback
 
-    tally = Tally()
-    react = _react(settings, stores, gate, chat, dry_run=dry_run)
-    polling = _polling(settings, stores, react, TallyingJournal(stores.journal, tally))
+    saver = _dry_saver if dry_run else _saver(stores, wrap)
+    react = _react(settings, stores, gate, chat, saver)
+    polling = _polling(settings, stores, react)
 
     async def perform(feedback_id: str) -> None:
         async with tally.at_work():
@@ -127,12 +138,25 @@ def build_learning(
     )
 
 
-def _react(
-    settings: Settings, stores: Stores, gate: ChangeGate, chat: BaseChatModel, *, dry_run: bool
-) -> ReactDeps:
+def _saver(stores: Stores, wrap: Wrap) -> SaverFactory:
+    from core.postgres.saver import postgres_saver
+
+    return lambda: wrap("saver", postgres_saver(stores.pool))
+
+
+def _dry_saver() -> BaseCheckpointSaver[str]:
     from langgraph.checkpoint.memory import InMemorySaver
 
-    from core.postgres.saver import postgres_saver
+    return InMemorySaver()
+
+
+def _react(
+    settings: Settings,
+    stores: Stores,
+    gate: ChangeGate,
+    chat: BaseChatModel,
+    saver_factory: SaverFactory,
+) -> ReactDeps:
     from core.react.deps import ReactDeps
 
     return ReactDeps(
@@ -144,13 +168,13 @@ def _react(
         runs=stores.runs,
         replies=stores.replies,
         journal=stores.journal,
-        saver_factory=InMemorySaver if dry_run else lambda: postgres_saver(stores.pool),
+        saver_factory=saver_factory,
         max_iterations=settings.react_max_iterations,
         search_limit=settings.search_limit,
     )
 
 
-def _polling(settings: Settings, stores: Stores, react: ReactDeps, journal: Journal) -> PollingDeps:
+def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDeps:
     from core.feedback_matcher import MatchDeps
     from core.polling_manager import PollingDeps
     from core.retry_policy import RetryPolicy
@@ -159,7 +183,7 @@ def _polling(settings: Settings, stores: Stores, react: ReactDeps, journal: Jour
         inbox=stores.inbox,
         runs=stores.runs,
         agents=stores.agents,
-        journal=journal,
+        journal=stores.journal,
         sources={},
         matching=MatchDeps(react.model, stores.replies),
         react=react,

@@ -18,6 +18,7 @@ from core.ports import (
     Inbox,
     Journal,
     Knowledge,
+    Observer,
     Reader,
     Replies,
     Runs,
@@ -93,7 +94,12 @@ def new_id() -> str:
 
 
 def build_stores(
-    settings: Settings, pool: Pool, skills: SkillStore, *, dry_run: bool = False
+    settings: Settings,
+    pool: Pool,
+    skills: SkillStore,
+    *,
+    observe: Observer,
+    dry_run: bool = False,
 ) -> Stores:
     """Make the adapters; a dry run keeps its runs in memory and takes the index as it stands."""
     jobs = Jobs(pool)
@@ -103,12 +109,12 @@ def build_stores(
         inbox=PostgresInbox(pool, jobs, new_id),
         agents=PostgresAgents(pool),
         runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
-        replies=MemoryReplies() if dry_run else PostgresReplies(pool),
-        changes=PostgresChangeLog(pool),
+        replies=MemoryReplies() if dry_run else PostgresReplies(pool, observe),
+        changes=PostgresChangeLog(pool, observe),
         targets=PostgresTargets(pool),
         knowledge=PostgresKnowledge(pool, skills),
         search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
-        journal=MemoryJournal() if dry_run else PostgresJournal(pool),
+        journal=MemoryJournal() if dry_run else PostgresJournal(pool, observe),
         reader=PostgresReader(pool),
         skills=skills,
     )

@@ -11,7 +11,9 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
 from core.errors import LeaseLost, NotFound, Stale, TargetBusy
-from core.models import Change, FileRef, HistoryRecord, RunEvent
+from core.models import NO_USAGE, Change, FileRef, HistoryRecord, RunEvent
+from core.observers import nobody
+from core.ports import Observer
 from core.postgres.queries import Connection, Pool, fetch_all, fetch_one, sql, transaction
 from core.postgres.settlement import PostgresSettlement
 
@@ -19,10 +21,11 @@ _PLAIN = set(Change.model_fields) - {"before", "after", "warnings", "created_at"
 
 
 class PostgresChangeLog:
-    """The `ChangeLog` port."""
+    """The `ChangeLog` port; `observe` is told of each event once it is committed."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
+        self._observe = observe
 
     async def find(self, key: str) -> Change | None:
         """Give the newest attempt under an idempotency key, or None."""
@@ -52,6 +55,7 @@ class PostgresChangeLog:
             settlement = PostgresSettlement(conn)
             await settlement.record_knowledge_history(history)
             await settlement.emit(event)
+        self._tell(settlement)
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
@@ -77,7 +81,13 @@ class PostgresChangeLog:
                 held = await fence.fetchone()
                 if held is None or held["epoch"] != change.epoch:
                     raise LeaseLost(f"candidate {change.candidate_id} was taken over")
-            yield PostgresSettlement(conn)
+            settlement = PostgresSettlement(conn)
+            yield settlement
+        self._tell(settlement)
+
+    def _tell(self, settlement: PostgresSettlement) -> None:
+        for event in settlement.events:
+            self._observe(event, NO_USAGE)
 
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import structlog
 from psycopg.types.json import Jsonb
 
 from core.models import NO_USAGE, RunEvent, Usage
+from core.observers import nobody
+from core.ports import Observer
 from core.postgres.queries import Connection, Pool, connection, sql
-
-log = structlog.get_logger(__name__)
-
-_TAKEN = {"event", "level", "logger", "timestamp", "exc_info", "stack_info"}  # by the logger
 
 
 class PostgresJournal:
-    """The `Journal` port."""
+    """The `Journal` port; `observe` is told of each event once it is committed."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
+        self._observe = observe
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
         """Write one event and notify; what was `spent` is added to its candidate's usage."""
         async with connection(self._pool) as conn:
             await write_event(conn, event, spent)
+        self._observe(event, spent)
 
 
 async def write_event(conn: Connection, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-    """Write an event in the caller's transaction, which notifies when it commits, and log it."""
+    """Write an event in the caller's transaction, which notifies when it commits.
+
+    The caller tells the observer after that.
+    """
     row = event.model_dump(exclude={"id", "at", "data"})
     params = {**row, **spent.model_dump(), "data": Jsonb(event.data)}
     await conn.execute(sql("journal.emit"), params)
-    ids = {key: value for key, value in row.items() if value is not None and key != "name"}
-    data = {f"{key}_" if key in _TAKEN else key: value for key, value in event.data.items()}
-    log.info(event.name, **{**data, **ids})

@@ -19,10 +19,14 @@ _FILES = ("previous_files", "new_files")
 
 
 class PostgresSettlement:
-    """The `Settlement` port on a connection whose transaction the change log opened."""
+    """The `Settlement` port on a connection whose transaction the change log opened.
+
+    `events` are those that happen once it commits.
+    """
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
+        self.events: list[RunEvent] = []
 
     async def write_item(self, change: Change) -> None:
         """Write the item's next version, or close it where `after` is None. Raises Stale."""
@@ -75,6 +79,7 @@ class PostgresSettlement:
     async def emit(self, event: RunEvent) -> None:
         """Add an event and notify, when the transaction commits."""
         await write_event(self._conn, event)
+        self.events.append(event)
 
     async def _index(self, change: Change, agent_id: str | None) -> None:
         if change.after is None:

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from core.errors import LeaseLost, NotFound, Stale, TargetBusy
-from core.models import Change, ChangeStatus, FileRef, HistoryRecord, RunEvent
+from core.models import NO_USAGE, Change, ChangeStatus, FileRef, HistoryRecord, RunEvent
+from core.observers import nobody
+from core.ports import Observer
 from core.testing.knowledge import MemoryKnowledge
 
 _HAVE = {ChangeStatus.PREPARED, ChangeStatus.APPLYING}
@@ -19,8 +21,9 @@ class MemoryChangeLog:
     `epochs` maps candidate id -> current epoch; raise one to fence a run off.
     """
 
-    def __init__(self, knowledge: MemoryKnowledge) -> None:
+    def __init__(self, knowledge: MemoryKnowledge, observe: Observer = nobody) -> None:
         self.knowledge = knowledge
+        self._observe = observe
         self.changes: dict[str, Change] = {}
         self.history: list[HistoryRecord] = []
         self.events: list[RunEvent] = []
@@ -51,6 +54,7 @@ class MemoryChangeLog:
         await self.open(change, blobs)
         self.history.append(history)
         self.events.append(event)
+        self._observe(event, NO_USAGE)
 
     async def hold(self, change: Change) -> None:
         """Hold the target of a change. Raises TargetBusy, LeaseLost, Stale."""
@@ -100,12 +104,15 @@ class MemoryChangeLog:
         kept = {key: copy.copy(value) for key, value in vars(self).items()}
         rows = copy.copy(vars(self.knowledge))
         vars(self.knowledge).update({key: copy.copy(value) for key, value in rows.items()})
+        settlement = MemorySettlement(self)
         try:
-            yield MemorySettlement(self)
+            yield settlement
         except BaseException:
             vars(self).update({**kept, "knowledge": self.knowledge})
             vars(self.knowledge).update(rows)
             raise
+        for event in settlement.events:
+            self._observe(event, NO_USAGE)
 
     def _put(self, change: Change) -> None:
         self._check_fence(change)
@@ -132,6 +139,7 @@ class MemorySettlement:
 
     def __init__(self, log: MemoryChangeLog) -> None:
         self._log = log
+        self.events: list[RunEvent] = []
 
     async def write_item(self, change: Change) -> None:
         """Write the item's next version, or close it. Raises Stale."""
@@ -167,6 +175,7 @@ class MemorySettlement:
     async def emit(self, event: RunEvent) -> None:
         """Add an event."""
         self._log.events.append(event)
+        self.events.append(event)
 
 
 def _target(change: Change) -> tuple[str, str, str]:

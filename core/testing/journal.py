@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from core.models import NO_USAGE, RunEvent, Usage
+from core.observers import nobody
+from core.ports import Observer
 from core.testing.changes import MemoryChangeLog
 from core.testing.runs import MemoryRuns
 
@@ -14,11 +16,16 @@ class MemoryJournal:
     """
 
     def __init__(
-        self, *, log: MemoryChangeLog | None = None, runs: MemoryRuns | None = None
+        self,
+        *,
+        log: MemoryChangeLog | None = None,
+        runs: MemoryRuns | None = None,
+        observe: Observer = nobody,
     ) -> None:
         self._own: list[RunEvent] = []
         self._log = log
         self._runs = runs
+        self._observe = observe
 
     @property
     def events(self) -> list[RunEvent]:
@@ -30,3 +37,4 @@ class MemoryJournal:
         self.events.append(event)
         if self._runs is not None and event.candidate_id is not None:
             self._runs.spend(event.candidate_id, spent)
+        self._observe(event, spent)

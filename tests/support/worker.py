@@ -11,9 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from core.change_gate import ChangeGate, GateDeps
 from core.feedback_matcher import MatchDeps
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.models import Agent, Feedback, Kind, NewFeedback
+from core.models import Agent, Feedback, Kind, NewFeedback, RunEvent, Usage
+from core.observers import all_of
 from core.polling_manager import PollingDeps, process_feedback
-from core.ports import FeedbackSource
+from core.ports import FeedbackSource, Observer
 from core.react.deps import ReactDeps
 from core.retry_policy import RetryPolicy
 from core.testing.changes import MemoryChangeLog
@@ -43,12 +44,13 @@ class MemoryWorker:
     max_attempts: int = 3
 
     def __post_init__(self) -> None:
+        self.observers: list[Observer] = []
         self.knowledge = MemoryKnowledge()
-        self.log = MemoryChangeLog(self.knowledge)
+        self.log = MemoryChangeLog(self.knowledge, self._tell)
         self.runs = MemoryRuns(log=self.log)
-        self.replies = MemoryReplies()
+        self.replies = MemoryReplies(self._tell)
         self.inbox = MemoryInbox(runs=self.runs, replies=self.replies)
-        self.journal = MemoryJournal(runs=self.runs)
+        self.journal = MemoryJournal(runs=self.runs, observe=self._tell)
         self.clock = ticking_clock()
         self.agents = MemoryAgents([CLERK, DESK], log=self.log)
         self.saver = InMemorySaver()
@@ -64,6 +66,9 @@ class MemoryWorker:
             )
         )
         self.deps = self._deps()
+
+    def _tell(self, event: RunEvent, spent: Usage) -> None:
+        all_of(*self.observers)(event, spent)
 
     def _deps(self) -> PollingDeps:
         return PollingDeps(

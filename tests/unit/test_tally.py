@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from core.cli.awaited import Awaited
 from core.models import FeedbackStatus
-from core.tally import Tally, TallyingJournal
+from core.tally import Tally
 from core.testing.scripted_model import calls
 from tests.support.worker import MemoryWorker
 
@@ -15,7 +13,7 @@ NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 
 def tallied(worker: MemoryWorker) -> Tally:
     tally = Tally()
-    worker.deps = replace(worker.deps, journal=TallyingJournal(worker.journal, tally))
+    worker.observers.append(tally.note)
     return tally
 
 
