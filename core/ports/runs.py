@@ -59,6 +59,17 @@ class Replies(Protocol):
         """Sum the usage of the replies whose key begins with `key_prefix`."""
 
 
+class Retention(Protocol):
+    """What runs keep for going on after a crash is not needed for ever."""
+
+    async def prune(self, seconds: float) -> int:
+        """Forget the runs of feedback that ended more than `seconds` ago; give their number.
+
+        Threads, model replies and events go; what they cost, changes and history stay. Held
+        feedback has not ended. Where another process prunes, 0 at once.
+        """
+
+
 class ModelLine(Protocol):
     """The way to the model, shared by all workers: its breaker, its concurrency, its rate."""
 

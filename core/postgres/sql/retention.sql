@@ -1,0 +1,60 @@
+-- name: try_lock
+SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext('retention')) AS held
+
+-- name: ended
+-- What waits for a person has not come to its end: what its run did may help them to decide.
+SELECT f.id, f.generation, ARRAY(SELECT c.id FROM candidates c WHERE c.feedback_id = f.id)
+       AS candidate_ids
+FROM feedback f
+WHERE NOT f.pruned AND f.status NOT IN ('queued', 'processing') AND f.status <> 'held'
+  AND f.finished_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+ORDER BY f.finished_at
+LIMIT %(limit)s
+FOR UPDATE OF f SKIP LOCKED
+
+-- name: drop_checkpoints
+DELETE FROM checkpoints WHERE thread_id = ANY(%(threads)s)
+
+-- name: drop_checkpoint_blobs
+DELETE FROM checkpoint_blobs WHERE thread_id = ANY(%(threads)s)
+
+-- name: drop_checkpoint_writes
+DELETE FROM checkpoint_writes WHERE thread_id = ANY(%(threads)s)
+
+-- name: drop_events
+DELETE FROM run_events WHERE feedback_id = ANY(%(feedback_ids)s)
+
+-- name: fold_replies
+-- What the replies cost stays, as one row a piece: the bill of a piece is over all generations.
+-- Prefixes end with a colon; a semicolon is the next character, so that the index finds the range.
+WITH part AS (
+    SELECT * FROM unnest(%(kept_keys)s::text[], %(prefixes)s::text[]) AS p (kept_key, prefix)
+), gone AS (
+    DELETE FROM model_replies r USING part p
+    WHERE r.key >= p.prefix AND r.key < left(p.prefix, -1) || ';' AND r.key <> p.kept_key
+    RETURNING p.kept_key, r.model_calls, r.input_tokens, r.output_tokens
+)
+INSERT INTO model_replies AS r (
+    key, ordinal, reply, model_calls, input_tokens, output_tokens)
+SELECT kept_key, 0, 'null', sum(model_calls), sum(input_tokens), sum(output_tokens)
+FROM gone GROUP BY kept_key
+ON CONFLICT (key, ordinal) DO UPDATE SET
+    model_calls = r.model_calls + excluded.model_calls,
+    input_tokens = r.input_tokens + excluded.input_tokens,
+    output_tokens = r.output_tokens + excluded.output_tokens
+
+-- name: mark
+UPDATE feedback SET pruned = true WHERE id = ANY(%(feedback_ids)s)
+
+-- name: drop_events_of_nothing
+DELETE FROM run_events WHERE id IN (
+    SELECT id FROM run_events
+    WHERE feedback_id IS NULL AND at < clock_timestamp() - make_interval(secs => %(seconds)s)
+    ORDER BY id LIMIT %(limit)s)
+
+-- name: drop_dead_permits
+DELETE FROM model_permits WHERE expires_at < clock_timestamp() - interval '1 hour'
+
+-- name: drop_dead_workers
+-- The job engine forgets them only when another worker starts.
+DELETE FROM procrastinate_workers WHERE last_heartbeat < now() - interval '1 day'

@@ -1,0 +1,95 @@
+"""Retention on PostgreSQL: in batches, one process at a time, and nothing of the dead stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
+from core.postgres.inbox import PostgresInbox
+from core.postgres.jobs import Jobs
+from core.postgres.journal import PostgresJournal
+from core.postgres.queries import Pool, connection, sql, transaction
+from core.postgres.retention import PostgresRetention
+from core.testing.contracts.inbox import claimed
+from core.testing.determinism import counting_ids
+
+DONE = Outcome(status=FeedbackStatus.COMPLETED)
+DAY = 86_400.0
+
+
+@pytest.fixture
+def inbox(pool: Pool) -> PostgresInbox:
+    return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+
+async def ended(inbox: PostgresInbox, number: int) -> list[str]:
+    new = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(number)]
+    stored = [feedback_id for feedback_id, _ in await inbox.add("cli", new)]
+    for feedback_id in stored:
+        await inbox.finish(await claimed(inbox, feedback_id), DONE)
+    return stored
+
+
+async def rows(pool: Pool, table: str) -> int:
+    async with connection(pool) as conn:
+        found = await (await conn.execute(f"SELECT count(*) AS n FROM {table}")).fetchone()
+        assert found
+        return int(found["n"])
+
+
+async def test_all_batches_are_worked_off_at_once(pool: Pool, inbox: PostgresInbox) -> None:
+    await ended(inbox, 7)
+    assert await PostgresRetention(pool, batch=3).prune(0) == 7
+    assert await rows(pool, "feedback WHERE pruned") == 7
+
+
+async def test_while_another_process_prunes_nothing_is_done(
+    pool: Pool, inbox: PostgresInbox
+) -> None:
+    await ended(inbox, 1)
+    async with transaction(pool) as other:
+        await other.execute(sql("retention.try_lock"))
+        assert await PostgresRetention(pool).prune(0) == 0
+    assert await PostgresRetention(pool).prune(0) == 1
+
+
+async def test_a_piece_that_somebody_holds_is_left_for_later(
+    pool: Pool, inbox: PostgresInbox
+) -> None:
+    held, _ = await ended(inbox, 2)
+    async with transaction(pool) as other:
+        await other.execute("SELECT FROM feedback WHERE id = %s FOR UPDATE", [held])
+        assert await PostgresRetention(pool).prune(0) == 1
+    assert await PostgresRetention(pool).prune(0) == 1
+
+
+async def test_events_of_no_feedback_go_with_age(pool: Pool) -> None:
+    await PostgresJournal(pool).emit(RunEvent(name="change.reverted"))
+    await PostgresRetention(pool).prune(DAY)
+    assert await rows(pool, "run_events") == 1
+    await PostgresRetention(pool).prune(0)
+    assert await rows(pool, "run_events") == 0
+
+
+async def test_what_dead_processes_left_goes(pool: Pool) -> None:
+    async with connection(pool) as conn:
+        await conn.execute(
+            "INSERT INTO model_permits (id, model, expires_at) VALUES"
+            " ('dead', 'm', now() - interval '1 day'), ('live', 'm', now() + interval '1 minute')"
+        )
+        await conn.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat) VALUES"
+            " (now() - interval '2 days'), (now())"
+        )
+    await PostgresRetention(pool).prune(DAY)
+    assert await rows(pool, "model_permits") == 1
+    assert await rows(pool, "procrastinate_workers") == 1
+
+
+async def test_a_revive_is_pruned_again(pool: Pool, inbox: PostgresInbox) -> None:
+    (feedback_id,) = await ended(inbox, 1)
+    assert await PostgresRetention(pool).prune(0) == 1
+    await inbox.revive(feedback_id)
+    assert await PostgresRetention(pool).prune(0) == 0
+    await inbox.finish(await claimed(inbox, feedback_id), DONE)
+    assert await PostgresRetention(pool).prune(0) == 1
