@@ -24,6 +24,7 @@
          ├─ DatabaseDown         database       PostgreSQL
          ├─ SkillApiDown         skill_api      the skill HTTP API
          ├─ McpDown              mcp            an MCP server
+         ├─ SourceDown           source         a source of feedback
          ├─ ModelDown            model          the language model
          │   └─ ModelHeld        model          it is held back for all, so nobody asked it
          └─ TargetBusy           busy           another change holds the target
@@ -190,6 +191,12 @@ class McpDown(DependencyDown):
     """An MCP server does not answer, or its session is gone."""
 
     kind = "mcp"
+
+
+class SourceDown(DependencyDown):
+    """A source of feedback does not answer, or says that it cannot now."""
+
+    kind = "source"
 
 
 class ModelDown(DependencyDown):

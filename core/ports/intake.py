@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from core.models import Agent, Feedback, FeedbackStatus, Fetched, Hold, NewFeedback, Outcome
+from core.models import (
+    Agent,
+    Feedback,
+    FeedbackStatus,
+    Fetched,
+    Hold,
+    NewFeedback,
+    Outcome,
+    Waiting,
+)
 
 
 class FeedbackSource(Protocol):
@@ -26,7 +35,13 @@ class FeedbackSource(Protocol):
         """Tell the source that these are stored here; repeating it changes nothing."""
 
     async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
-        """Tell the source what a piece came to; repeating it changes nothing."""
+        """Tell the source what a piece came to; repeating it changes nothing.
+
+        A record that is gone is fine. Raises ConfigurationError, DependencyDown.
+        """
+
+    async def ping(self) -> None:
+        """See that the source answers. Raises ConfigurationError, DependencyDown."""
 
 
 class Deliveries(Protocol):
@@ -94,6 +109,16 @@ class Intake(Protocol):
 
     async def paused(self) -> Hold | None:
         """Give the pause, or None."""
+
+
+class Backlog(Protocol):
+    """The whole queue in figures, for those who watch it."""
+
+    async def waiting(self) -> Waiting:
+        """Give what has not ended. Cheap: it grows with what waits, not with what was."""
+
+    async def ended(self) -> Mapping[FeedbackStatus, int]:
+        """Give the number of pieces by each end; it takes longer the more there are."""
 
 
 class Agents(Protocol):
