@@ -37,6 +37,7 @@ from core.models.feedback import (
     Usage,
     Verdict,
     VerdictStatus,
+    Waiting,
 )
 from core.models.fence import Fence
 from core.models.knowledge import (
@@ -126,4 +127,5 @@ __all__ = [
     "Usage",
     "Verdict",
     "VerdictStatus",
+    "Waiting",
 ]

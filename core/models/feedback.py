@@ -198,6 +198,14 @@ class Outcome(Model):
     error: str | None = None
 
 
+class Waiting(Model):
+    """Feedback that has not ended: pieces by status, and for how long the oldest is queued."""
+
+    queued: int = 0
+    processing: int = 0
+    oldest_seconds: float = 0.0
+
+
 class RunEvent(Model):
     """Something that happened in a run; `name` is `noun.verb_past`."""
 

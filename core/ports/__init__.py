@@ -7,16 +7,17 @@ All raise only errors of `core.errors`; ids are opaque text; times are aware dat
 from collections.abc import Awaitable, Callable
 
 from core.ports.changes import ChangeLog, Committer, Gate, Settlement, Targets
-from core.ports.intake import Agents, Deliveries, FeedbackSource, Inbox, Intake
+from core.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
 from core.ports.knowledge import Knowledge, Reader, Search, SkillAuthor, SkillStore
 from core.ports.pods import Pod, Pods, SkillDocuments
-from core.ports.runs import Journal, ModelLine, Observer, Replies, Runs
+from core.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs
 
 NewId = Callable[[], str]
 Sleep = Callable[[float], Awaitable[None]]
 
 __all__ = [
     "Agents",
+    "Backlog",
     "ChangeLog",
     "Committer",
     "Deliveries",
@@ -33,6 +34,7 @@ __all__ = [
     "Pods",
     "Reader",
     "Replies",
+    "Retention",
     "Runs",
     "Search",
     "Settlement",

@@ -1,0 +1,10 @@
+-- name: waiting
+SELECT count(*) FILTER (WHERE status = 'queued') AS queued,
+       count(*) FILTER (WHERE status = 'processing') AS processing,
+       coalesce(greatest(0, extract(epoch FROM clock_timestamp()
+           - min(created_at) FILTER (WHERE status = 'queued'))), 0)::float8 AS oldest_seconds
+FROM feedback WHERE status IN ('queued', 'processing')
+
+-- name: ended
+SELECT status, count(*) AS pieces FROM feedback
+WHERE status NOT IN ('queued', 'processing') GROUP BY status

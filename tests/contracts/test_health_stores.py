@@ -1,0 +1,98 @@
+"""What watches the queue and what is told of events, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+
+from core.models import RunEvent, Usage
+from core.ports import Backlog, ChangeLog, Inbox, Journal, Replies
+from core.postgres.backlog import PostgresBacklog
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.inbox import PostgresInbox
+from core.postgres.jobs import Jobs
+from core.postgres.journal import PostgresJournal
+from core.postgres.queries import Pool
+from core.postgres.replies import PostgresReplies
+from core.testing.backlog import MemoryBacklog
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.backlog import BacklogContract
+from core.testing.contracts.observed import ObservedContract, Told
+from core.testing.determinism import counting_ids, ticking_clock
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies
+
+
+class TestBacklogInMemory(BacklogContract):
+    @pytest.fixture
+    def clock(self) -> object:
+        return ticking_clock()
+
+    @pytest.fixture
+    def inbox(self, clock: object) -> Inbox:
+        return MemoryInbox(clock=clock)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def backlog(self, inbox: MemoryInbox, clock: object) -> Backlog:
+        return MemoryBacklog(inbox, clock)  # type: ignore[arg-type]
+
+
+class TestBacklogInPostgres(BacklogContract):
+    @pytest.fixture
+    def inbox(self, pool: Pool) -> Inbox:
+        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    @pytest.fixture
+    def backlog(self, pool: Pool) -> Backlog:
+        return PostgresBacklog(pool)
+
+
+class _Observed(ObservedContract):
+    @pytest.fixture
+    def told(self) -> Told:
+        return []
+
+    @pytest.fixture
+    def observe(self, told: Told) -> object:
+        return lambda event, spent: told.append((event, spent))
+
+
+class TestObservedInMemory(_Observed):
+    @pytest.fixture
+    def journal(self, observe: object) -> Journal:
+        return MemoryJournal(observe=observe)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def change_log(self, observe: object) -> ChangeLog:
+        return MemoryChangeLog(MemoryKnowledge(), observe)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def replies(self, observe: object) -> Replies:
+        return MemoryReplies(observe)  # type: ignore[arg-type]
+
+
+class TestObservedInPostgres(_Observed):
+    @pytest.fixture
+    def journal(self, pool: Pool, observe: object) -> Journal:
+        return PostgresJournal(pool, observe)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def change_log(self, pool: Pool, observe: object) -> ChangeLog:
+        return PostgresChangeLog(pool, observe)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def replies(self, pool: Pool, observe: object) -> Replies:
+        return PostgresReplies(pool, observe)  # type: ignore[arg-type]
+
+
+async def test_whoever_is_told_of_an_event_finds_its_row(pool: Pool) -> None:
+    found: list[int] = []
+
+    def look(event: RunEvent, _: Usage) -> None:
+        with psycopg.connect(pool.conninfo) as conn:  # type: ignore[arg-type]
+            found.append(len(conn.execute("SELECT FROM run_events").fetchall()))
+
+    journal = PostgresJournal(pool, look)
+    await journal.emit(RunEvent(name="feedback.claimed", feedback_id="f1"))
+    await journal.emit(RunEvent(name="feedback.finished", feedback_id="f1"))
+    assert found == [1, 2]
