@@ -21,6 +21,7 @@ from core.ports import (
     Knowledge,
     NewId,
     Reader,
+    Retention,
     Runs,
     Search,
     SkillStore,
@@ -40,6 +41,10 @@ PROGRESS_SECONDS = 0.2
 # An intent this old whose feedback has ended will not be finished by the run that wrote it.
 ABANDONED_SECONDS = 60.0
 
+PRUNE_SECONDS = 60.0
+# What is told of an end is told after it: so long its run is kept whatever the settings say.
+SETTLED_SECONDS = 60.0
+
 OnProgress = Callable[[Mapping[str, int]], None]
 
 
@@ -56,6 +61,8 @@ class Learning:
 
     polling: PollingDeps
     worker: Callable[[int], Worker]
+    retention: Retention
+    keep_seconds: float
     poll_every: float
     sweep_every: float
     tally: Tally = field(default_factory=Tally)
@@ -96,6 +103,7 @@ class App:
         sides = [
             _every(learning.poll_every, lambda: self._fetch(learning)),
             _every(learning.sweep_every, self._sweep),
+            _every(PRUNE_SECONDS, lambda: self._prune(learning)),
             _every(PROGRESS_SECONDS, lambda: self._progress(on_progress)) if once else None,
         ]
         async with _beside(side for side in sides if side is not None):
@@ -139,6 +147,9 @@ class App:
 
     async def _sweep(self) -> None:
         await self.gate.sweep(ABANDONED_SECONDS)
+
+    async def _prune(self, learning: Learning) -> None:
+        await learning.retention.prune(max(learning.keep_seconds, SETTLED_SECONDS))
 
     async def _progress(self, on_progress: OnProgress) -> None:
         on_progress(await self.reader.counts())

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     SaverFactory = Callable[[], BaseCheckpointSaver[str]]
 
+DAY_SECONDS = 86_400
+
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
     """Build the chat model. Raises ConfigurationError."""
@@ -132,6 +134,8 @@ def build_learning(
     return Learning(
         polling=polling,
         worker=worker,
+        retention=stores.retention,
+        keep_seconds=settings.retention_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,
         sweep_every=settings.sweep_seconds,
         tally=tally,

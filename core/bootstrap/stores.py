@@ -21,6 +21,7 @@ from core.ports import (
     Observer,
     Reader,
     Replies,
+    Retention,
     Runs,
     Search,
     SkillStore,
@@ -37,6 +38,7 @@ from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
 from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
+from core.postgres.retention import PostgresRetention
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
 from core.postgres.skill_follower import SkillFollower
@@ -61,6 +63,7 @@ class Stores:
     agents: Agents
     runs: Runs
     replies: Replies
+    retention: Retention
     changes: ChangeLog
     targets: Targets
     knowledge: Knowledge
@@ -110,6 +113,7 @@ def build_stores(
         agents=PostgresAgents(pool),
         runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
         replies=MemoryReplies() if dry_run else PostgresReplies(pool, observe),
+        retention=PostgresRetention(pool),
         changes=PostgresChangeLog(pool, observe),
         targets=PostgresTargets(pool),
         knowledge=PostgresKnowledge(pool, skills),

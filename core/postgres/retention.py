@@ -33,7 +33,8 @@ class PostgresRetention:
             pruned += done
         if pruned:
             log.info("feedback.pruned", count=pruned)
-        await self._tidy(seconds)
+        params = {"seconds": seconds, "limit": 10 * self._batch}
+        await execute(self._pool, "retention.drop_events_of_nothing", **params)
         return pruned
 
     async def _prune_batch(self, seconds: float) -> int:
@@ -46,13 +47,6 @@ class PostgresRetention:
             if ended:
                 await _forget(conn, ended)
             return len(ended)
-
-    async def _tidy(self, seconds: float) -> None:
-        """Drop what belongs to no feedback; what is left over is dropped the next time."""
-        params = {"seconds": seconds, "limit": 10 * self._batch}
-        await execute(self._pool, "retention.drop_events_of_nothing", **params)
-        await execute(self._pool, "retention.drop_dead_permits")
-        await execute(self._pool, "retention.drop_dead_workers")
 
 
 async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:

@@ -1,4 +1,4 @@
-"""Retention on PostgreSQL: in batches, one process at a time, and nothing of the dead stays."""
+"""Retention on PostgreSQL: in batches, one process at a time, and once more after a revive."""
 
 from __future__ import annotations
 
@@ -69,21 +69,6 @@ async def test_events_of_no_feedback_go_with_age(pool: Pool) -> None:
     assert await rows(pool, "run_events") == 1
     await PostgresRetention(pool).prune(0)
     assert await rows(pool, "run_events") == 0
-
-
-async def test_what_dead_processes_left_goes(pool: Pool) -> None:
-    async with connection(pool) as conn:
-        await conn.execute(
-            "INSERT INTO model_permits (id, model, expires_at) VALUES"
-            " ('dead', 'm', now() - interval '1 day'), ('live', 'm', now() + interval '1 minute')"
-        )
-        await conn.execute(
-            "INSERT INTO procrastinate_workers (last_heartbeat) VALUES"
-            " (now() - interval '2 days'), (now())"
-        )
-    await PostgresRetention(pool).prune(DAY)
-    assert await rows(pool, "model_permits") == 1
-    assert await rows(pool, "procrastinate_workers") == 1
 
 
 async def test_a_revive_is_pruned_again(pool: Pool, inbox: PostgresInbox) -> None:

@@ -51,10 +51,3 @@ DELETE FROM run_events WHERE id IN (
     SELECT id FROM run_events
     WHERE feedback_id IS NULL AND at < clock_timestamp() - make_interval(secs => %(seconds)s)
     ORDER BY id LIMIT %(limit)s)
-
--- name: drop_dead_permits
-DELETE FROM model_permits WHERE expires_at < clock_timestamp() - interval '1 hour'
-
--- name: drop_dead_workers
--- The job engine forgets them only when another worker starts.
-DELETE FROM procrastinate_workers WHERE last_heartbeat < now() - interval '1 day'
