@@ -212,11 +212,12 @@ CREATE TABLE model_lines (
 );
 -- A place in a model's line while a call runs; one past its time belonged to a dead worker.
 CREATE TABLE model_permits (
-    id            text PRIMARY KEY,
     model         text NOT NULL,
-    expires_at    timestamptz NOT NULL
+    place         integer NOT NULL,             -- from 1 to the limit: so there are never more
+    id            text NOT NULL,
+    expires_at    timestamptz NOT NULL,
+    PRIMARY KEY (model, place)
 );
-CREATE INDEX model_permits_by_model ON model_permits (model, expires_at);
 
 -- One row while a person has paused the taking up of feedback.
 CREATE TABLE intake_pause (

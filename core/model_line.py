@@ -1,0 +1,112 @@
+"""The rules of the line to a model: what counts against it, and how long it is held back (pure)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from core.errors import ConfigurationError, ModelDown, ModelHeld, SkillWorkerError
+
+_MARGIN = 10.0  # seconds by which a place outlives the longest call
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineOptions:
+    """How a line is kept; all times in seconds.
+
+    `failures` in a row hold the model back, `probe_every` is between two looks at it then.
+    `longest_wait` is for a place, `longest_call` for the call itself with its repetitions.
+    """
+
+    failures: int = 5
+    probe_every: float = 15.0
+    max_concurrency: int | None = None
+    requests_per_minute: float | None = None
+    longest_wait: float = 120.0
+    longest_call: float = 600.0
+
+    @property
+    def interval(self) -> float | None:
+        """The time between the begins of two calls, or None where any number may begin."""
+        return None if self.requests_per_minute is None else 60.0 / self.requests_per_minute
+
+    @property
+    def place_lasts(self) -> float:
+        """The time after which the place of a call belonged to a worker that has died."""
+        return self.longest_wait + self.longest_call + _MARGIN
+
+
+def blames_model(error: BaseException) -> bool:
+    """Tell whether what a call ended with says that the model cannot be used.
+
+    It does not where the model refused this one request, or was not asked.
+    """
+    return isinstance(error, ModelDown | ConfigurationError) and not isinstance(error, ModelHeld)
+
+
+def failures_of(error: SkillWorkerError, options: LineOptions, *, has_answered: bool) -> int:
+    """Give how many failures this one counts as.
+
+    A wrong setting, met by a process that never had an answer, is no accident: it holds the
+    model back at once. After an answer it may lie in the one request.
+    """
+    is_setting = isinstance(error, ConfigurationError)
+    return options.failures if is_setting and not has_answered else 1
+
+
+def first_look(error: SkillWorkerError, options: LineOptions) -> float:
+    """Seconds until a held model is looked at: at once where a setting is to be confirmed wrong."""
+    return 0.0 if isinstance(error, ConfigurationError) else next_look(error, options)
+
+
+def next_look(error: SkillWorkerError, options: LineOptions) -> float:
+    """Seconds until it is looked at again, at least what the model asked for."""
+    return max(options.probe_every, asked_wait(error))
+
+
+def asked_wait(error: SkillWorkerError) -> float:
+    """Seconds that the model asked to be left alone."""
+    return (error.retry_after or 0.0) if isinstance(error, ModelDown) else 0.0
+
+
+def reason_of(error: SkillWorkerError) -> str:
+    """Say why the model is held back, with what to do about it."""
+    return error.message + (f" ({error.hint})" if error.hint else "")
+
+
+def held_back(reason: str, seconds: float) -> ModelHeld:
+    """Say that the model is held back, and for how long at least."""
+    return ModelHeld(f"the model is held back: {reason}", retry_after=max(0.0, seconds))
+
+
+def line_full(options: LineOptions) -> ModelHeld:
+    """Say that no place was free in time."""
+    return ModelHeld(
+        f"{options.max_concurrency} calls of the model ran all the time for"
+        f" {options.longest_wait:g} s",
+        hint="LLM_MAX_CONCURRENCY is shared by all workers",
+    )
+
+
+def line_too_long(options: LineOptions, seconds: float) -> ModelHeld:
+    """Say that the calls ahead fill more than the longest wait."""
+    return ModelHeld(
+        f"the next call of the model may begin in {seconds:.0f} s",
+        hint=f"LLM_REQUESTS_PER_MINUTE={options.requests_per_minute:g} is shared by all workers",
+        retry_after=max(0.0, seconds - options.longest_wait),
+    )
+
+
+@asynccontextmanager
+async def within_its_time(options: LineOptions) -> AsyncIterator[None]:
+    """End the block before its place is taken for that of a dead worker. Raises ModelDown."""
+    deadline = asyncio.timeout(options.longest_call)
+    try:
+        async with deadline:
+            yield
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        raise ModelDown(f"the model did not end its answer in {options.longest_call:g} s") from None

@@ -1,0 +1,81 @@
+"""What every line to a model must do about a wrong key or name; supply `open_line`, `pass_time`."""
+
+from __future__ import annotations
+
+from core.errors import ConfigurationError
+from core.ports import ModelLine
+from core.testing.contracts.model_line import (
+    DOWN,
+    WRONG_KEY,
+    Asked,
+    OpenLine,
+    PassTime,
+    call,
+    hold_back,
+)
+
+
+async def _is_fatal(line: ModelLine) -> bool:
+    hold = await line.hold()
+    assert hold is not None
+    return hold.fatal
+
+
+class ModelSettingsContract:
+    """Tests for any line: what a setting that somebody has to mend does to it."""
+
+    async def test_it_holds_back_at_once_and_is_confirmed_at_once(
+        self, open_line: OpenLine
+    ) -> None:
+        line = open_line()
+        await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
+        assert not await _is_fatal(line)
+        await line.probe(Asked(WRONG_KEY))
+        hold = await line.hold()
+        assert hold is not None
+        assert hold.fatal
+        assert hold.reason == WRONG_KEY.message
+
+    async def test_the_reason_says_what_to_do(self, open_line: OpenLine) -> None:
+        line = open_line()
+        await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
+        hold = await line.hold()
+        assert hold is not None
+        assert hold.reason == "401 (check LLM_MODEL)"
+
+    async def test_where_the_model_has_answered_before_it_may_lie_in_one_request(
+        self, open_line: OpenLine
+    ) -> None:
+        line = open_line()
+        await call(line)
+        await call(line, WRONG_KEY)
+        await call(line, WRONG_KEY)
+        assert await line.hold() is None
+        await call(line, WRONG_KEY)
+        await line.probe(Asked())
+        assert await line.hold() is None
+
+    async def test_it_is_fatal_to_those_who_have_looked_themselves(
+        self, open_line: OpenLine
+    ) -> None:
+        one, other, third = open_line(), open_line(), open_line()
+        await call(one, WRONG_KEY)
+        await one.probe(Asked(WRONG_KEY))
+        assert not await _is_fatal(other)
+        await other.probe(ask := Asked(WRONG_KEY))
+        assert ask.times == 1
+        assert await _is_fatal(other)
+        await other.probe(ask)
+        assert ask.times == 1
+        await third.probe(Asked())
+        assert await one.hold() is None
+
+    async def test_a_model_that_is_down_is_not_fatal(
+        self, open_line: OpenLine, pass_time: PassTime
+    ) -> None:
+        line = open_line()
+        await hold_back(line, WRONG_KEY)
+        await line.probe(Asked(WRONG_KEY))
+        await pass_time(16)
+        await line.probe(Asked(DOWN))
+        assert not await _is_fatal(line)

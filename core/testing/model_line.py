@@ -1,0 +1,165 @@
+"""The `ModelLine` port in memory: several lines over one `SharedLine` are several workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from core.errors import ConfigurationError, ModelDown, SkillWorkerError
+from core.model_line import (
+    LineOptions,
+    asked_wait,
+    blames_model,
+    failures_of,
+    first_look,
+    held_back,
+    line_full,
+    line_too_long,
+    next_look,
+    reason_of,
+    within_its_time,
+)
+from core.models import Hold, HoldKind
+
+_PAUSE = 0.05
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class SharedLine:
+    """What all workers know of one model. Time stands still but for `pass_time`."""
+
+    now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+    failures: int = 0
+    open_since: datetime | None = None
+    probe_at: datetime = _LONG_AGO
+    fatal: bool = False
+    reason: str = ""
+    next_call_at: datetime = _LONG_AGO
+    places: dict[int, datetime] = field(default_factory=dict)  # when each expires, by its key
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let time pass, and others run."""
+        self.now += timedelta(seconds=seconds)
+        await asyncio.sleep(0)
+
+    def seconds_to(self, moment: datetime) -> float:
+        """How long it is until then."""
+        return (moment - self.now).total_seconds()
+
+    def later(self, seconds: float) -> datetime:
+        """The moment in so many seconds."""
+        return self.now + timedelta(seconds=seconds)
+
+    def reset(self) -> None:
+        """Forget all that went wrong."""
+        self.failures, self.open_since, self.fatal, self.reason = 0, None, False, ""
+
+
+class MemoryModelLine:
+    """The line of one worker; `shared` is what it has in common with others."""
+
+    def __init__(self, options: LineOptions | None = None, shared: SharedLine | None = None):
+        self._options = options or LineOptions()
+        self._shared = shared or SharedLine()
+        self._has_answered = False
+        self._has_looked = False
+
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[None]:
+        """Hold a place while the block runs, and judge the model by its end. Raises ModelHeld."""
+        self._require_closed()
+        try:
+            async with self._taken():
+                self._require_closed()
+                yield
+        except (ModelDown, ConfigurationError) as error:
+            if blames_model(error):
+                self._fail(error)
+            raise
+        self._has_answered = True
+        if self._shared.open_since is None:
+            self._shared.reset()
+
+    async def hold(self) -> Hold | None:
+        """Say why no work is begun; `fatal` only where this worker has looked too."""
+        shared = self._shared
+        if shared.open_since is None:
+            self._has_looked = False
+            return None
+        fatal = shared.fatal and self._has_looked
+        return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
+
+    async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
+        """Where a look is due, ask: over all workers, one does."""
+        shared, era = self._shared, self._shared.open_since
+        is_due = shared.probe_at <= shared.now or (shared.fatal and not self._has_looked)
+        if era is None or not is_due:
+            return
+        shared.probe_at = shared.later(self._options.probe_every)
+        try:
+            await ask()
+        except SkillWorkerError as error:
+            self._has_looked = True
+            if shared.open_since == era:
+                shared.probe_at = shared.later(next_look(error, self._options))
+                shared.fatal, shared.reason = not error.retryable, reason_of(error)
+        else:
+            self._has_answered = True
+            if shared.open_since == era:
+                shared.reset()
+
+    def _require_closed(self) -> None:
+        shared = self._shared
+        if shared.open_since is not None:
+            raise held_back(shared.reason, shared.seconds_to(shared.probe_at))
+
+    def _fail(self, error: SkillWorkerError) -> None:
+        shared = self._shared
+        shared.failures += failures_of(error, self._options, has_answered=self._has_answered)
+        if shared.open_since is not None:
+            shared.probe_at = max(shared.probe_at, shared.later(asked_wait(error)))
+            return
+        shared.reason = reason_of(error)
+        if shared.failures >= self._options.failures:
+            shared.open_since = shared.now
+            shared.probe_at = shared.later(first_look(error, self._options))
+
+    @asynccontextmanager
+    async def _taken(self) -> AsyncIterator[None]:
+        if self._options.max_concurrency is None:
+            await self._await_begin()
+            yield
+            return
+        place = await self._take(self._options.max_concurrency)
+        try:
+            await self._await_begin()
+            async with within_its_time(self._options):
+                yield
+        finally:
+            self._shared.places.pop(place, None)
+
+    async def _take(self, places: int) -> int:
+        shared, waited = self._shared, 0.0
+        while len([end for end in shared.places.values() if end > shared.now]) >= places:
+            if waited >= self._options.longest_wait:
+                raise line_full(self._options)
+            await shared.pass_time(_PAUSE)
+            waited += _PAUSE
+        place = max(shared.places, default=0) + 1
+        shared.places[place] = shared.later(self._options.place_lasts)
+        return place
+
+    async def _await_begin(self) -> None:
+        shared, interval = self._shared, self._options.interval
+        if interval is None:
+            return
+        wait = shared.seconds_to(shared.next_call_at)
+        if wait >= self._options.longest_wait:
+            raise line_too_long(self._options, wait)
+        shared.next_call_at = max(shared.next_call_at, shared.now) + timedelta(seconds=interval)
+        if wait > 0:
+            await shared.pass_time(wait)
