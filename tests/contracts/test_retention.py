@@ -7,6 +7,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from core.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
 from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool
@@ -17,6 +18,7 @@ from core.postgres.runs import PostgresRuns
 from core.postgres.saver import postgres_saver
 from core.testing.contracts.retention import RetentionContract, Saver
 from core.testing.determinism import counting_ids, ticking_clock
+from core.testing.intake import MemoryIntake
 from core.testing.retention import MemoryRetention
 from core.testing.stores import (
     MemoryInbox,
@@ -51,7 +53,7 @@ class TestRetentionInMemory(RetentionContract):
 
     @pytest.fixture
     def intake(self, inbox: MemoryInbox) -> Intake:
-        return inbox  # type: ignore[return-value]
+        return MemoryIntake(inbox)
 
     @pytest.fixture
     def reader(self, inbox: MemoryInbox, journal: MemoryJournal) -> Reader:
@@ -98,8 +100,8 @@ class TestRetentionInPostgres(RetentionContract):
         return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
 
     @pytest.fixture
-    def intake(self, inbox: PostgresInbox) -> Intake:
-        return inbox  # type: ignore[return-value]
+    def intake(self, pool: Pool) -> Intake:
+        return PostgresIntake(pool, Jobs(pool))
 
     @pytest.fixture
     def reader(self, pool: Pool) -> Reader:

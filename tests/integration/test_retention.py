@@ -6,6 +6,7 @@ import pytest
 
 from core.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
 from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool, connection, sql, transaction
@@ -74,7 +75,7 @@ async def test_events_of_no_feedback_go_with_age(pool: Pool) -> None:
 async def test_a_revive_is_pruned_again(pool: Pool, inbox: PostgresInbox) -> None:
     (feedback_id,) = await ended(inbox, 1)
     assert await PostgresRetention(pool).prune(0) == 1
-    await inbox.revive(feedback_id)
+    await PostgresIntake(pool, Jobs(pool)).revive(feedback_id)
     assert await PostgresRetention(pool).prune(0) == 0
     await inbox.finish(await claimed(inbox, feedback_id), DONE)
     assert await PostgresRetention(pool).prune(0) == 1
