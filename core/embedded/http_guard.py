@@ -27,13 +27,15 @@ class HttpGuard:
     name of it. `Origin`, which only browsers send, is to be the server's own.
     """
 
-    def __init__(self, app: ASGIApp, *, host: str, token: str | None, setting: str) -> None:
+    def __init__(self, app: ASGIApp, *, host: str, token: str | None, setting: str | None) -> None:
         """Guard `app`, which is served on `host`; `setting` is the variable that holds the token.
+
+        It is None where nothing is told that others may not know, so that no token is needed.
 
         Raises ConfigurationError where `host` is beyond loopback and there is no token.
         """
         self._hosts = _LOOPBACK | {host} if _is_loopback(host) else None
-        if self._hosts is None and not token:
+        if self._hosts is None and not token and setting is not None:
             raise ConfigurationError(
                 f"serving on {host} lets other machines in, and {setting} is not set",
                 hint=f"set {setting}, or leave --host at 127.0.0.1",

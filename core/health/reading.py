@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Clock = Callable[[], float]
 
 
-class Reading(Generic[T]):
-    """The newest answer of `read`, however many ask; it must not raise.
+class Reading(Generic[T_co]):
+    """The newest answer of `read`, however many ask; it gives None for a failure, and never raises.
 
     An answer is kept for `keep` seconds, or `rest` times as long as it took, if that is longer:
     what is slow to read is read seldom. Whoever asks waits `patience` seconds at most. `clock`
@@ -20,7 +20,7 @@ class Reading(Generic[T]):
 
     def __init__(
         self,
-        read: Callable[[], Awaitable[T]],
+        read: Callable[[], Awaitable[T_co]],
         *,
         keep: float,
         patience: float,
@@ -33,15 +33,17 @@ class Reading(Generic[T]):
         self._rest = rest
         self._clock = clock
         self._due = float("-inf")
-        self._task: asyncio.Task[T] | None = None
+        self._task: asyncio.Task[T_co] | None = None
 
-    async def get(self) -> T | None:
+    async def get(self) -> T_co | None:
         """Give the newest answer; None where it is not there in time."""
         if self._task is None or (self._task.done() and self._clock() >= self._due):
             self._task = asyncio.create_task(self._made())
         # It is left running: a call that hangs is never made twice at a time.
         await asyncio.wait({self._task}, timeout=self._patience)
-        return self._task.result() if self._task.done() else None
+        if not self._task.done() or self._task.cancelled():
+            return None
+        return self._task.result()
 
     async def close(self) -> None:
         """End what is being read."""
@@ -49,10 +51,10 @@ class Reading(Generic[T]):
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _made(self) -> T:
+    async def _made(self) -> T_co:
         began = self._clock()
-        try:
-            return await self._read()
-        finally:
-            now = self._clock()
-            self._due = now + max(self._keep, self._rest * (now - began))
+        answer = await self._read()
+        now = self._clock()
+        rest = 0.0 if answer is None else self._rest * (now - began)
+        self._due = now + max(self._keep, rest)
+        return answer
