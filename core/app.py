@@ -18,6 +18,7 @@ from core.ports import (
     Agents,
     ChangeLog,
     Inbox,
+    Intake,
     Knowledge,
     NewId,
     Reader,
@@ -26,6 +27,7 @@ from core.ports import (
     Search,
     SkillStore,
 )
+from core.source_tasks import SourcePoller
 from core.tally import Tally
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class App:
     """Everything wired. `learning` is there where a model was asked for."""
 
     inbox: Inbox
+    intake: Intake
     runs: Runs
     agents: Agents
     knowledge: Knowledge
@@ -98,10 +101,11 @@ class App:
     ) -> None:
         """Work until `stop` is set or, with `once`, until all feedback has come to its end."""
         learning = self._learning()
+        sources = SourcePoller(learning.polling)
         if once:
-            await self._fetch(learning)
+            await _drain(sources, stop)
         sides = [
-            _every(learning.poll_every, lambda: self._fetch(learning)),
+            _every(learning.poll_every, lambda: sources.poll(FETCH_LIMIT)),
             _every(learning.sweep_every, self._sweep),
             _every(PRUNE_SECONDS, lambda: self._prune(learning)),
             _every(PROGRESS_SECONDS, lambda: self._progress(on_progress)) if once else None,
@@ -110,6 +114,8 @@ class App:
             await learning.worker(concurrency).run(stop, once=once)
         if once and not stop.is_set():
             await self._progress(on_progress)
+            await sources.acknowledge(FETCH_LIMIT)
+            _see_all_told(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
         """Decide about at most `limit` queued pieces, oldest first, and leave no trace."""
@@ -139,12 +145,6 @@ class App:
             raise ConfigurationError("this process was opened without a model")
         return self.learning
 
-    async def _fetch(self, learning: Learning) -> None:
-        from core.polling_manager import fetch_feedback_task
-
-        for source in learning.polling.sources.values():
-            await fetch_feedback_task(source, limit=FETCH_LIMIT, deps=learning.polling)
-
     async def _sweep(self) -> None:
         await self.gate.sweep(ABANDONED_SECONDS)
 
@@ -155,7 +155,19 @@ class App:
         on_progress(await self.reader.counts())
 
 
-async def _every(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+async def _drain(sources: SourcePoller, stop: asyncio.Event) -> None:
+    """Fetch until there is nothing new, or `stop` is set."""
+    while not stop.is_set() and await sources.poll(FETCH_LIMIT):
+        pass
+
+
+def _see_all_told(sources: SourcePoller) -> None:
+    """Raise why a source could not be fetched from or told, where one could not."""
+    for error in sources.failures.values():
+        raise error
+
+
+async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
     """Repeat `work` for ever; what goes wrong once is logged and tried again."""
     while True:
         try:

@@ -15,6 +15,7 @@ from core.bootstrap.pods import (
     serve_computer_use,
     skill_creator,
 )
+from core.bootstrap.sources import ask_supabase, feedback_sources
 from core.bootstrap.stores import (
     Wrap,
     as_it_is,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Wrap",
+    "ask_supabase",
     "chat_model",
     "computer_use",
     "mcp_tools",
@@ -88,8 +90,14 @@ async def open_app(
         made = build_stores(settings, pool, skills, observe=observe, dry_run=dry_run)
         stores = wrapped(made, wrap)
         gate = build_gate(settings, stores, chat, creator, dry_run=dry_run)
+        sources = (
+            await stack.enter_async_context(feedback_sources(settings, stores, wrap))
+            if chat
+            else {}
+        )
         yield App(
             inbox=stores.inbox,
+            intake=stores.intake,
             runs=stores.runs,
             agents=stores.agents,
             knowledge=stores.knowledge,
@@ -100,7 +108,14 @@ async def open_app(
             gate=gate,
             new_id=new_id,
             learning=build_learning(
-                settings, stores, gate, chat, tally=tally, dry_run=dry_run, wrap=wrap
+                settings,
+                stores,
+                gate,
+                chat,
+                sources=sources,
+                tally=tally,
+                dry_run=dry_run,
+                wrap=wrap,
             )
             if chat
             else None,

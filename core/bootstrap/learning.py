@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.no_author import NoAuthor
 from core.learning_committers.skill_committer import SkillCommitter
 from core.models import Kind
-from core.ports import Committer, SkillAuthor
+from core.ports import Committer, FeedbackSource, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
 from core.review_policy import apply_all, stop_all
 from core.settings import Settings
@@ -106,6 +106,7 @@ def build_learning(
     gate: ChangeGate,
     chat: BaseChatModel,
     *,
+    sources: Mapping[str, FeedbackSource],
     tally: Tally,
     dry_run: bool,
     wrap: Wrap = as_it_is,
@@ -115,7 +116,7 @@ def build_learning(
 
     saver = _dry_saver if dry_run else _saver(stores, wrap)
     react = _react(settings, stores, gate, chat, saver)
-    polling = _polling(settings, stores, react)
+    polling = _polling(settings, stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
         async with tally.at_work():
@@ -127,6 +128,7 @@ def build_learning(
             heartbeat=settings.heartbeat_seconds,
             stalled_after=settings.stalled_after_seconds,
             sweep_every=settings.sweep_seconds,
+            reconcile_every=settings.reconcile_seconds,
             grace=settings.shutdown_grace_seconds,
         )
         return JobWorker(stores.jobs, perform, options)
@@ -137,7 +139,7 @@ def build_learning(
         retention=stores.retention,
         keep_seconds=settings.retention_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,
-        sweep_every=settings.sweep_seconds,
+        sweep_every=settings.reconcile_seconds,
         tally=tally,
     )
 
@@ -178,7 +180,12 @@ def _react(
     )
 
 
-def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDeps:
+def _polling(
+    settings: Settings,
+    stores: Stores,
+    react: ReactDeps,
+    sources: Mapping[str, FeedbackSource],
+) -> PollingDeps:
     from core.feedback_matcher import MatchDeps
     from core.polling_manager import PollingDeps
     from core.retry_policy import RetryPolicy
@@ -188,7 +195,8 @@ def _polling(settings: Settings, stores: Stores, react: ReactDeps) -> PollingDep
         runs=stores.runs,
         agents=stores.agents,
         journal=stores.journal,
-        sources={},
+        deliveries=stores.deliveries,
+        sources=sources,
         matching=MatchDeps(react.model, stores.replies),
         react=react,
         retry=RetryPolicy(

@@ -15,7 +15,9 @@ import structlog
 from core.ports import (
     Agents,
     ChangeLog,
+    Deliveries,
     Inbox,
+    Intake,
     Journal,
     Knowledge,
     Observer,
@@ -31,7 +33,9 @@ from core.postgres import migrations
 from core.postgres.agents import PostgresAgents
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.dead_workers import forget_workers
+from core.postgres.deliveries import PostgresDeliveries
 from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
@@ -60,6 +64,8 @@ class Stores:
     pool: Pool
     jobs: Jobs
     inbox: Inbox
+    intake: Intake
+    deliveries: Deliveries
     agents: Agents
     runs: Runs
     replies: Replies
@@ -110,6 +116,8 @@ def build_stores(
         pool=pool,
         jobs=jobs,
         inbox=PostgresInbox(pool, jobs, new_id),
+        intake=PostgresIntake(pool, jobs),
+        deliveries=PostgresDeliveries(pool),
         agents=PostgresAgents(pool),
         runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
         replies=MemoryReplies() if dry_run else PostgresReplies(pool, observe),

@@ -132,7 +132,7 @@ def retry(
     if feedback_id is None:
         _retry_all(ways, tenant, as_json=as_json)
         return
-    feedback = with_app(lambda opened: opened.inbox.revive(feedback_id))
+    feedback = with_app(lambda opened: opened.intake.revive(feedback_id))
     if as_json:
         print_model(feedback)
         return
@@ -147,7 +147,7 @@ def _retry_all(ways: list[str], tenant: str | None, *, as_json: bool) -> None:
     async def work(opened: App) -> list[Feedback]:
         statuses = [FeedbackStatus(way) for way in ways]
         with count_bar("queueing again") as advance:
-            return await revive_all(opened.inbox, opened.reader, statuses, tenant, advance)
+            return await revive_all(opened.intake, opened.reader, statuses, tenant, advance)
 
     revived = with_app(work)
     if as_json:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from core.errors import Refused
 from core.models import Feedback, FeedbackStatus
-from core.ports import Inbox, Reader
+from core.ports import Intake, Reader
 
 _PAGE = 500
 
 
 async def revive_all(
-    inbox: Inbox,
+    intake: Intake,
     reader: Reader,
     statuses: Sequence[FeedbackStatus],
     tenant_id: str | None,
@@ -30,15 +30,15 @@ async def revive_all(
                 status=status, tenant_id=tenant_id, limit=_PAGE, cursor=cursor
             )
             for piece in page:
-                revived += await _revive(inbox, piece.id)
+                revived += await _revive(intake, piece.id)
                 on_progress(1)
             if cursor is None:
                 break
     return revived
 
 
-async def _revive(inbox: Inbox, feedback_id: str) -> list[Feedback]:
+async def _revive(intake: Intake, feedback_id: str) -> list[Feedback]:
     try:
-        return [await inbox.revive(feedback_id)]
+        return [await intake.revive(feedback_id)]
     except Refused:
         return []

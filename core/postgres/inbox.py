@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 from psycopg.types.json import Jsonb
 
-from core.errors import InvalidInput, LeaseLost, NotFound, Refused
+from core.errors import InvalidInput, LeaseLost, NotFound
 from core.intake.digest import feedback_digest
 from core.models import Feedback, NewFeedback, Outcome
 from core.ports import NewId
-from core.postgres.jobs import Jobs
+from core.postgres.jobs import Jobs, Waiting
 from core.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
 from core.postgres.rows import feedback_of
 from core.reply_keys import matching_prefix
@@ -31,20 +31,21 @@ class PostgresInbox:
         """Store pieces with a job for each new one. Raises InvalidInput on other content."""
         rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
         async with transaction(self._pool) as conn:
-            params = {"source": source, "pieces": Jsonb(rows)}
+            params = {"source": source, "pieces": Jsonb(rows), "turn": await self._jobs.turn(conn)}
             inserted = await (await conn.execute(sql("inbox.add"), params)).fetchall()
-            new = {row["id"] for row in inserted}
-            await self._defer(conn, [str(row["id"]) for row in rows if row["id"] in new])
-            known = await _known(conn, source, [row for row in rows if row["id"] not in new])
+            turns = {row["id"]: row["turn"] for row in inserted}
+            new = [str(row["id"]) for row in rows if row["id"] in turns]
+            await self._jobs.defer(conn, [Waiting(key, turns[key]) for key in new])
+            known = await _known(conn, source, [row for row in rows if row["id"] not in turns])
         ids = [str(row["id"]) for row in rows]
         sources = [str(row["source_id"]) for row in rows]
-        return [(known.get(key, id_), id_ in new) for key, id_ in zip(sources, ids, strict=True)]
+        return [(known.get(key, id_), id_ in turns) for key, id_ in zip(sources, ids, strict=True)]
 
     async def get(self, feedback_id: str) -> Feedback:
         """Give one piece. Raises NotFound."""
         row = await fetch_one(self._pool, "inbox.get", id=feedback_id)
         if row is None:
-            raise _not_found(feedback_id)
+            raise not_found(feedback_id)
         return feedback_of(row)
 
     async def claim(self, feedback_id: str) -> Feedback | None:
@@ -58,10 +59,13 @@ class PostgresInbox:
         """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
         params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
         async with transaction(self._pool) as conn:
-            given = await conn.execute(sql("inbox.give_back"), {**params, "counts": counts})
-            if not given.rowcount:
-                raise _lease_lost(claimed)
-            await self._defer(conn, [claimed.id], delay=delay)
+            done = await conn.execute(sql("inbox.give_back"), {**params, "counts": counts})
+            row = await done.fetchone()
+            if row is None:
+                raise lease_lost(claimed)
+            # Its turn stays, since it is older than what waits behind it.
+            waiting = Waiting(claimed.id, row["turn"])
+            await self._jobs.defer(conn, [waiting], due=row["retry_at"])
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
         """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
@@ -75,33 +79,7 @@ class PostgresInbox:
             matching=matching_prefix(claimed.id),
         )
         if not ended:
-            raise _lease_lost(claimed)
-
-    async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
-        params = {"id": feedback_id}
-        async with transaction(self._pool) as conn:
-            row = await (await conn.execute(sql("inbox.revive"), params)).fetchone()
-            if row is not None:
-                await conn.execute(sql("inbox.reset_verdicts"), params)
-                await self._defer(conn, [feedback_id])
-                return feedback_of(row)
-        found = await self.get(feedback_id)
-        raise Refused(
-            f"feedback {feedback_id} has not ended: it is {found.status}",
-            hint="only feedback that has ended can be tried again",
-        )
-
-    async def _defer(
-        self, conn: Connection, feedback_ids: Sequence[str], *, delay: float = 0
-    ) -> None:
-        if delay > 0:
-            job_ids = [await self._jobs.defer(conn, key, delay=delay) for key in feedback_ids]
-        else:
-            job_ids = await self._jobs.defer_many(conn, feedback_ids)
-        if job_ids:
-            params = {"feedback_ids": list(feedback_ids), "job_ids": job_ids}
-            await conn.execute(sql("inbox.set_jobs"), params)
+            raise lease_lost(claimed)
 
     def _row(self, place: int, piece: NewFeedback) -> _Piece:
         feedback_id = self._new_id()
@@ -130,11 +108,13 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     return {source_id: str(row["id"]) for source_id, row in found.items()}
 
 
-def _lease_lost(claimed: Feedback) -> LeaseLost:
+def lease_lost(claimed: Feedback) -> LeaseLost:
+    """Say that a piece is no longer its claimer's."""
     return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
 
 
-def _not_found(feedback_id: str) -> NotFound:
+def not_found(feedback_id: str) -> NotFound:
+    """Say that there is no such piece."""
     return NotFound(
         f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import structlog
+from psycopg.rows import DictRow
 
 from core.errors import SkillWorkerError
-from core.postgres.jobs import QUEUE, Jobs, engine_errors
+from core.postgres.jobs import QUEUE, Jobs, Waiting, engine_errors
 from core.postgres.queries import Connection, fetch_all, sql, transaction
 
 log = structlog.get_logger(__name__)
@@ -15,19 +16,36 @@ log = structlog.get_logger(__name__)
 BATCH = 1_000
 
 
-async def sweep(jobs: Jobs, *, stalled_after: float) -> int:
-    """Give unfinished feedback whose job is gone or stalled a new job; give their number.
+async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
+    """Queue again what workers had who were silent for `stalled_after` seconds; give its number.
 
-    A job is stalled when its worker was silent for `stalled_after` seconds. A new job has a new
-    id, so a worker that was only paused can neither finish nor repeat its successor's. One
-    sweep runs at a time, over all processes; another returns 0 at once. `jobs.app` is open.
+    A new job has a new id, so a worker that was only paused can neither finish nor repeat its
+    successor's. One sweep runs at a time, over all processes; another returns 0 at once.
     """
     async with transaction(jobs.pool) as conn:
-        held = await (await conn.execute(sql("jobs.try_sweep"))).fetchone()
-        if not held or not held["held"]:
+        if not await _alone(conn, "take-over"):
             return 0
-        await _end_stalled(jobs, stalled_after)
-        return await _reconcile(jobs, conn)
+        silent: dict[str, object] = {"stalled_after": stalled_after}
+        taken = await _requeue_stalled(jobs, conn, "jobs.end_stalled", silent)
+        await conn.execute(sql("workers.forget_dead"), silent)
+        return taken
+
+
+async def reconcile(jobs: Jobs) -> int:
+    """Give all unfinished feedback whose job is gone, or is nobody's, a new one; give its number.
+
+    One sweep runs at a time, over all processes; another returns 0 at once.
+    """
+    async with transaction(jobs.pool) as conn:
+        if not await _alone(conn, "reconcile"):
+            return 0
+        taken = await _requeue_stalled(jobs, conn, "jobs.end_ownerless", {})
+        lost = await _rows(conn, "jobs.lock_without_job", {"limit": BATCH})
+        if lost:
+            lost_ids = [row["id"] for row in lost]
+            rows = await _rows(conn, "jobs.requeue_without_job", {"feedback_ids": lost_ids})
+            taken += await _defer(jobs, conn, rows)
+        return taken
 
 
 async def end_left(jobs: Jobs, job_ids: Collection[int]) -> None:
@@ -42,20 +60,41 @@ async def end_left(jobs: Jobs, job_ids: Collection[int]) -> None:
         await _end(jobs, row["id"])
 
 
-async def _end_stalled(jobs: Jobs, stalled_after: float) -> None:
-    with engine_errors():
-        stalled = await jobs.app.job_manager.get_stalled_jobs(
-            queue=QUEUE, seconds_since_heartbeat=stalled_after
-        )
-    for job in stalled:
-        log.warning("job.stalled", job_id=job.id, feedback_id=job.task_kwargs.get("feedback_id"))
-        await _end(jobs, job.id)
+async def _alone(conn: Connection, name: str) -> bool:
+    """Tell whether nobody else does the sweep `name`; nobody does until the transaction ends."""
+    row = await (await conn.execute(sql("jobs.try_sweep"), {"sweep": name})).fetchone()
+    return bool(row and row["held"])
 
 
-async def _end(jobs: Jobs, job_id: int | None) -> None:
+async def _requeue_stalled(
+    jobs: Jobs, conn: Connection, block: str, params: dict[str, object]
+) -> int:
+    ended = await _rows(conn, block, {"queue": QUEUE, **params})
+    for row in ended:
+        log.warning("job.stalled", job_id=row["id"], feedback_id=row["feedback_id"])
+    if not ended:
+        return 0
+    had = {
+        "feedback_ids": [row["feedback_id"] for row in ended],
+        "job_ids": [row["id"] for row in ended],
+    }
+    return await _defer(jobs, conn, await _rows(conn, "jobs.requeue", had))
+
+
+async def _rows(conn: Connection, block: str, params: Mapping[str, object]) -> list[DictRow]:
+    return await (await conn.execute(sql(block), params)).fetchall()
+
+
+async def _defer(jobs: Jobs, conn: Connection, rows: list[DictRow]) -> int:
+    if rows:
+        log.warning("feedback.recovered", count=len(rows), first=rows[0]["id"])
+        await jobs.defer(conn, [Waiting(row["id"], row["turn"]) for row in rows])
+    return len(rows)
+
+
+async def _end(jobs: Jobs, job_id: int) -> None:
     from procrastinate.jobs import Status
 
-    assert job_id is not None
     try:
         with engine_errors():
             await jobs.app.job_manager.finish_job_by_id_async(
@@ -63,14 +102,3 @@ async def _end(jobs: Jobs, job_id: int | None) -> None:
             )
     except SkillWorkerError as error:
         log.info("job.kept", job_id=job_id, error=error.message)
-
-
-async def _reconcile(jobs: Jobs, conn: Connection) -> int:
-    rows = await (await conn.execute(sql("jobs.without_job"), {"limit": BATCH})).fetchall()
-    feedback_ids = [row["id"] for row in rows]
-    if feedback_ids:
-        log.warning("feedback.recovered", count=len(feedback_ids), first=feedback_ids[0])
-        job_ids = await jobs.defer_many(conn, feedback_ids)
-        params = {"feedback_ids": feedback_ids, "job_ids": job_ids}
-        await conn.execute(sql("jobs.set_jobs"), params)
-    return len(feedback_ids)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
 
-from core.errors import SkillWorkerError
+from core.errors import ConfigurationError, SkillWorkerError
+from core.models import Hold
+from core.postgres.job_sides import AskHold, Heartbeat, Holding, never, repeat
 from core.postgres.job_stop import let_end
-from core.postgres.job_sweep import end_left, sweep
+from core.postgres.job_sweep import end_left, reconcile, take_over
 from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
 
 if TYPE_CHECKING:
@@ -21,20 +23,25 @@ log = structlog.get_logger(__name__)
 
 Body = Callable[[str], Awaitable[None]]
 
+HOLD_SECONDS = 1.0
+_DAY = 86_400.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
     """How a worker works; all times in seconds.
 
     `heartbeat` is between two signs of life, `stalled_after` the silence after which a worker
-    counts as dead, `sweep_every` between two looks for what dead ones left, `grace` what running
-    jobs get to end, `poll` between two looks for jobs that are due again.
+    counts as dead, `sweep_every` between two looks for dead ones, `reconcile_every` between two
+    searches for feedback without a job, `grace` what running jobs get to end, `poll` between two
+    looks for jobs that are due again.
     """
 
     concurrency: int = 8
     heartbeat: float = 5
     stalled_after: float = 30
-    sweep_every: float = 30
+    sweep_every: float = 2
+    reconcile_every: float = 30
     grace: float = 30
     poll: float = 1
     longest_backoff: float = 10
@@ -49,24 +56,28 @@ class JobWorker:
         self._options = options
         self._running = 0
         self._tasks: set[asyncio.Task[object]] = set()  # the engine's, one a running job
-        self._over: set[int] = set()  # jobs whose body has ended since the last sweep
+        self._over: set[int] = set()  # jobs whose body has ended since the last reconciliation
+        self._overdue: set[int] = set()  # and those that had ended before it
         self._idle = asyncio.Event()
+        self._heartbeat = Heartbeat(jobs, options.heartbeat)
 
-    async def run(self, stop: asyncio.Event, *, once: bool = False) -> None:
+    async def run(self, stop: asyncio.Event, *, once: bool = False, hold: AskHold = never) -> None:
         """Work until `stop` is set, or with `once` until no feedback is unfinished.
 
         Then running jobs get their grace and are cancelled. Cancelling this does the same; a
-        second time, or where the database has gone, it ends at once.
+        second time, or where the database has gone, it ends at once. While `hold` gives a reason,
+        no job is begun. Raises ConfigurationError where that is fatal, with `once`.
         """
         if stop.is_set():
             return
         self._register()
         await self._jobs.app.open_async(self._jobs.pool)
+        holding = Holding(self._jobs, hold)
+        await holding.look()
         ended = asyncio.Event()
-        sides = [asyncio.create_task(self._sweep_for_ever(), name="sweep")]
-        waits: list[Awaitable[object]] = [stop.wait()]
-        if once:
-            waits.append(self._drained())
+        drained = asyncio.create_task(self._drained(holding)) if once else None
+        waits: list[Awaitable[object]] = [stop.wait(), *([drained] if drained else [])]
+        sides = [asyncio.create_task(side) for side in self._sides(holding)]
         sides.append(asyncio.create_task(_set_when_first(ended, *waits), name="end"))
         try:
             await self._supervise(ended, stop)
@@ -74,6 +85,17 @@ class JobWorker:
             for side in sides:
                 side.cancel()
             await asyncio.gather(*sides, return_exceptions=True)
+        if drained and not drained.cancelled() and (hopeless := drained.result()):
+            raise ConfigurationError(hopeless.reason, hint="What waits is still queued.")
+
+    def _sides(self, holding: Holding) -> list[Coroutine[object, object, None]]:
+        options = self._options
+        return [
+            repeat(HOLD_SECONDS, "hold", holding.look),
+            repeat(options.heartbeat, "heartbeat", self._heartbeat.beat),
+            repeat(options.sweep_every, "sweep", self._take_over),
+            repeat(options.reconcile_every, "reconcile", self._reconcile),
+        ]
 
     def _register(self) -> None:
         if TASK not in self._jobs.app.tasks:
@@ -119,7 +141,7 @@ class JobWorker:
                 listen_notify=True,
                 fetch_job_polling_interval=options.poll,
                 shutdown_graceful_timeout=options.grace,
-                update_heartbeat_interval=options.heartbeat,
+                update_heartbeat_interval=_DAY,  # ours goes on while the last jobs end
                 stalled_worker_timeout=options.stalled_after,
             ),
             name="job worker",
@@ -156,25 +178,29 @@ class JobWorker:
         else:
             log.warning("worker.restarting", error="the job engine stopped by itself")
 
-    async def _sweep_for_ever(self) -> None:
-        overdue: set[int] = set()
-        while True:
-            try:
-                await end_left(self._jobs, overdue)
-                # The engine gets until the next sweep to write down that these have ended.
-                overdue, self._over = self._over, set()
-                await sweep(self._jobs, stalled_after=self._options.stalled_after)
-            except SkillWorkerError as error:
-                log.warning("sweep.failed", error=error.message)
-            await asyncio.sleep(self._options.sweep_every)
+    async def _take_over(self) -> None:
+        # Whoever was paused has to be seen to live before it looks who is dead.
+        await self._heartbeat.beat_if_late()
+        await take_over(self._jobs, stalled_after=self._options.stalled_after)
 
-    async def _drained(self) -> None:
-        """Wait until no feedback is unfinished, also none that other workers have."""
+    async def _reconcile(self) -> None:
+        await end_left(self._jobs, self._overdue)
+        # The engine gets until the next time to write down that these have ended.
+        self._overdue, self._over = self._over, set()
+        await reconcile(self._jobs)
+
+    async def _drained(self, holding: Holding) -> Hold | None:
+        """Wait until no feedback is unfinished, also none that other workers have.
+
+        Where nothing runs and what holds work back will not pass, give that.
+        """
         while True:
             self._idle.clear()
             try:
+                if not self._running and holding.now is not None and holding.now.fatal:
+                    return holding.now if await self._jobs.unfinished() else None
                 if not self._running and not await self._jobs.unfinished():
-                    return
+                    return None
             except SkillWorkerError as error:
                 log.warning("drain.waiting", error=error.message)
             await _first(self._idle.wait(), asyncio.sleep(0.2))

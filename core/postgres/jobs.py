@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
 
 from core.errors import DatabaseDown
 from core.postgres.errors import DOWN_HINT, translate
-from core.postgres.queries import Connection, Pool, fetch_one
+from core.postgres.queries import Connection, Pool, fetch_one, sql
 
 if TYPE_CHECKING:
     from procrastinate import App
-    from procrastinate.jobs import JobDeferrer
-    from procrastinate.types import JSONDict
+    from procrastinate.jobs import Job
+
+    from core.postgres.job_engine import Engine
 
 QUEUE = "feedback"
 TASK = "process_feedback"
+
+
+class Waiting(NamedTuple):
+    """A piece of feedback that needs a job, and its turn: the lowest is next."""
+
+    feedback_id: str
+    turn: int
 
 
 class Jobs:
@@ -29,37 +38,55 @@ class Jobs:
         self.pool = pool
 
     @cached_property
+    def engine(self) -> Engine:
+        """The engine's calls on the database, which can be held back."""
+        from core.postgres.job_engine import Engine
+
+        return Engine()
+
+    @cached_property
     def app(self) -> App:
         """The engine's app, closed still: deferring on a given connection needs no more."""
-        from procrastinate import App, PsycopgConnector
-
-        return App(connector=PsycopgConnector())
+        return self.engine.app()
 
     async def defer(
-        self, conn: Connection, feedback_id: str, *, delay: float = 0, priority: int = 0
-    ) -> int:
-        """Defer a job in the caller's transaction, due in `delay` seconds; give its id."""
+        self, conn: Connection, waiting: Sequence[Waiting], *, due: datetime | None = None
+    ) -> None:
+        """Give each of these its job in the caller's transaction, due at `due` or at once."""
+        if not waiting:
+            return
+        jobs = [_job(piece, due) for piece in waiting]
         with engine_errors():
-            return await self._deferrer(conn, delay, priority).defer_async(feedback_id=feedback_id)
+            deferred = await self.app.job_manager.batch_defer_jobs_async(jobs, connection=conn)
+        params = {
+            "feedback_ids": [piece.feedback_id for piece in waiting],
+            "job_ids": [job.id for job in deferred],
+        }
+        await conn.execute(sql("jobs.set_jobs"), params)
 
-    async def defer_many(self, conn: Connection, feedback_ids: Sequence[str]) -> list[int]:
-        """Defer a job each, in this order, in the caller's transaction; give their ids."""
-        if not feedback_ids:
-            return []
-        kwargs: list[JSONDict] = [{"feedback_id": feedback_id} for feedback_id in feedback_ids]
-        with engine_errors():
-            return await self._deferrer(conn, 0, 0).batch_defer_async(*kwargs)
+    async def turn(self, conn: Connection) -> int:
+        """Give the turn that is served now: whoever comes new is after it. 0 where none waits."""
+        row = await (await conn.execute(sql("jobs.turn"), {"queue": QUEUE})).fetchone()
+        return int(row["turn"]) if row else 0
 
     async def unfinished(self) -> int:
         """Count the feedback that waits or is being processed."""
         row = await fetch_one(self.pool, "jobs.unfinished")
         return int(row["unfinished"]) if row else 0
 
-    def _deferrer(self, conn: Connection, delay: float, priority: int) -> JobDeferrer:
-        schedule = {"seconds": delay} if delay > 0 else None
-        return self.app.configure_task(
-            TASK, queue=QUEUE, connection=conn, schedule_in=schedule, priority=priority
-        )
+
+def _job(piece: Waiting, due: datetime | None) -> Job:
+    from procrastinate.jobs import Job
+
+    return Job(
+        queue=QUEUE,
+        task_name=TASK,
+        task_kwargs={"feedback_id": piece.feedback_id},
+        priority=-piece.turn,  # the engine takes the highest first
+        scheduled_at=due,
+        lock=None,
+        queueing_lock=None,
+    )
 
 
 @contextmanager

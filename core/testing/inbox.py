@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from core.errors import InvalidInput, LeaseLost, NotFound, Refused
+from core.errors import InvalidInput, LeaseLost, NotFound
 from core.intake.digest import feedback_digest
 from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.ports import NewId
@@ -94,23 +94,26 @@ class MemoryInbox:
             usage=spent,
         )
 
-    async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
-        found = await self.get(feedback_id)
-        if not found.status.is_end:
-            raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")
-        self._runs.reset_verdicts(feedback_id)
-        self.jobs.append((feedback_id, 0.0))
+    def queue_again(self, ended: Feedback) -> Feedback:
+        """Queue an ended piece under its next generation, with a job and without verdicts."""
+        self._runs.reset_verdicts(ended.id)
+        self.jobs.append((ended.id, 0.0))
         return self._set(
-            found,
+            ended,
             status=FeedbackStatus.QUEUED,
-            generation=found.generation + 1,
+            generation=ended.generation + 1,
             attempts=0,
-            epoch=found.epoch + 1,
+            epoch=ended.epoch + 1,
             error=None,
             finished_at=None,
             retry_at=None,
         )
+
+    def take_off(self, found: Feedback) -> Feedback:
+        """Fence whoever works on a piece, and drop the job that waits for it."""
+        self._runs.fence(found.id)
+        self.jobs = [job for job in self.jobs if job[0] != found.id]
+        return self._set(found, epoch=found.epoch + 1)
 
     def _add(self, source: str, piece: NewFeedback) -> tuple[str, bool]:
         _refuse_unstorable(piece)

@@ -83,6 +83,12 @@ class MemoryRuns:
             if candidate.feedback_id == feedback_id:
                 self._put(candidate.model_copy(update={"verdict": None}))
 
+    def fence(self, feedback_id: str) -> None:
+        """Raise the epochs of a piece's candidates: whoever runs them commits nothing more."""
+        for candidate in list(self.stored.values()):
+            if candidate.feedback_id == feedback_id:
+                self._put(candidate.model_copy(update={"epoch": candidate.epoch + 1}))
+
     def _put(self, candidate: Candidate) -> Candidate:
         self.stored[candidate.id] = candidate
         if self._log is not None:

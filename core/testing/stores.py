@@ -1,7 +1,9 @@
 """All stores in memory, under one name to import."""
 
 from core.testing.agents import MemoryAgents
+from core.testing.deliveries import MemoryDeliveries
 from core.testing.inbox import MemoryInbox
+from core.testing.intake import MemoryIntake
 from core.testing.journal import MemoryJournal
 from core.testing.reads import MemoryReader
 from core.testing.replies import MemoryReplies
@@ -9,7 +11,9 @@ from core.testing.runs import MemoryRuns
 
 __all__ = [
     "MemoryAgents",
+    "MemoryDeliveries",
     "MemoryInbox",
+    "MemoryIntake",
     "MemoryJournal",
     "MemoryReader",
     "MemoryReplies",

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.ports import ChangeLog, Inbox, Journal, Replies, Runs
+from core.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool, connection
@@ -16,10 +17,17 @@ from core.postgres.replies import PostgresReplies
 from core.postgres.runs import PostgresRuns
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.inbox import InboxContract, WaitingJobs
+from core.testing.contracts.intake import IntakeContract
 from core.testing.contracts.runs import RunsContract
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies, MemoryRuns
+from core.testing.stores import (
+    MemoryInbox,
+    MemoryIntake,
+    MemoryJournal,
+    MemoryReplies,
+    MemoryRuns,
+)
 
 
 class InMemory:
@@ -42,6 +50,10 @@ class InMemory:
     @pytest.fixture
     def inbox(self, runs: MemoryRuns, replies: MemoryReplies) -> Inbox:
         return MemoryInbox(runs=runs, replies=replies)
+
+    @pytest.fixture
+    def intake(self, inbox: MemoryInbox) -> Intake:
+        return MemoryIntake(inbox)
 
     @pytest.fixture
     def jobs(self, inbox: MemoryInbox) -> WaitingJobs:
@@ -73,6 +85,10 @@ class InPostgres:
         return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
 
     @pytest.fixture
+    def intake(self, pool: Pool) -> Intake:
+        return PostgresIntake(pool, Jobs(pool))
+
+    @pytest.fixture
     def jobs(self, pool: Pool) -> WaitingJobs:
         async def waiting() -> Sequence[str]:
             async with connection(pool) as conn:
@@ -90,6 +106,14 @@ class TestInboxInMemory(InMemory, InboxContract):
 
 
 class TestInboxInPostgres(InPostgres, InboxContract):
+    pass
+
+
+class TestIntakeInMemory(InMemory, IntakeContract):
+    pass
+
+
+class TestIntakeInPostgres(InPostgres, IntakeContract):
     pass
 
 

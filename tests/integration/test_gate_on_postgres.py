@@ -35,6 +35,7 @@ from core.models.fence import Fence
 from core.postgres.agents import PostgresAgents
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
@@ -54,6 +55,7 @@ class Stores:
         self.changes = PostgresChangeLog(pool)
         self.runs = PostgresRuns(pool, new_id)
         self.inbox = PostgresInbox(pool, Jobs(pool), new_id)
+        self.intake = PostgresIntake(pool, Jobs(pool))
         self.agents = PostgresAgents(pool)
         skills = SkillCommitter(
             self.store, self.author, self.changes, check=self.runs.check, max_rounds=1
@@ -167,7 +169,7 @@ async def test_a_dead_piece_s_intent_is_swept_whatever_its_epoch(stores: Stores)
 
 async def test_a_revived_piece_finishes_what_it_left_open(stores: Stores) -> None:
     feedback, candidate = await left_open(stores)
-    revived = await stores.inbox.revive(feedback.id)
+    revived = await stores.intake.revive(feedback.id)
     again = await stores.runs.start(candidate, revived.generation)
     assert await stores.gate.sweep(0) == 0
     assert await stores.gate.resume(Fence(candidate_id=again.id, epoch=again.epoch)) == 1

@@ -12,7 +12,7 @@ import pytest
 from core.errors import DatabaseDown
 from core.models import FeedbackStatus, NewFeedback, Outcome
 from core.postgres.inbox import PostgresInbox
-from core.postgres.job_sweep import sweep
+from core.postgres.job_sweep import reconcile, take_over
 from core.postgres.job_worker import Body, JobWorker, WorkerOptions
 from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
@@ -195,7 +195,7 @@ async def test_a_body_that_breaks_loses_nothing(jobs: Jobs, inbox: PostgresInbox
         await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
     await inbox.add("cli", pieces(1))
-    async with working(jobs, body, sweep_every=0.1):
+    async with working(jobs, body, reconcile_every=0.1):
         await until(lambda: _none_left(jobs))
     assert len(calls) == 2
 
@@ -220,9 +220,9 @@ async def test_feedback_of_a_dead_worker_is_taken_up(
 ) -> None:
     await inbox.add("cli", pieces(2))
     dead = await _fetched_by_a_dead_worker(pool)
-    async with jobs.app.open_async(pool):
-        assert await sweep(jobs, stalled_after=30) == 1
-        assert await sweep(jobs, stalled_after=30) == 0
+    assert await take_over(jobs, stalled_after=30) == 1
+    assert await take_over(jobs, stalled_after=30) == 0
+    assert await reconcile(jobs) == 0
     rows = await job_rows(pool)
     assert [row["status"] for row in rows] == ["todo", "todo"]
     assert dead not in [row["id"] for row in rows]
@@ -237,8 +237,8 @@ async def test_a_live_workers_job_is_left_alone(
 ) -> None:
     await inbox.add("cli", pieces(1))
     job_id = await _fetched_by_a_dead_worker(pool, silent_for=1)
-    async with jobs.app.open_async(pool):
-        assert await sweep(jobs, stalled_after=30) == 0
+    assert await take_over(jobs, stalled_after=30) == 0
+    assert await reconcile(jobs) == 0
     assert [row["id"] for row in await job_rows(pool)] == [job_id]
 
 

@@ -14,7 +14,7 @@ from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 
 SOON = 20.0
-OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, sweep_every=0.3, poll=0.1)
+OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, reconcile_every=0.3, poll=0.1)
 # A sequence goes on where its transaction is rolled back: only the first job cannot be ended.
 _REFUSE_ONCE = """
 CREATE SEQUENCE ends;

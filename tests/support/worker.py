@@ -24,7 +24,9 @@ from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import (
     MemoryAgents,
+    MemoryDeliveries,
     MemoryInbox,
+    MemoryIntake,
     MemoryJournal,
     MemoryReplies,
     MemoryRuns,
@@ -50,7 +52,9 @@ class MemoryWorker:
         self.runs = MemoryRuns(log=self.log)
         self.replies = MemoryReplies(self._tell)
         self.inbox = MemoryInbox(runs=self.runs, replies=self.replies)
+        self.deliveries = MemoryDeliveries(self.inbox)
         self.journal = MemoryJournal(runs=self.runs, observe=self._tell)
+        self.intake = MemoryIntake(self.inbox, journal=self.journal)
         self.clock = ticking_clock()
         self.agents = MemoryAgents([CLERK, DESK], log=self.log)
         self.saver = InMemorySaver()
@@ -76,6 +80,7 @@ class MemoryWorker:
             runs=self.runs,
             agents=self.agents,
             journal=self.journal,
+            deliveries=self.deliveries,
             sources=self.sources,
             matching=MatchDeps(self.model, self.replies),
             react=ReactDeps(

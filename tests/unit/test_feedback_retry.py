@@ -11,6 +11,7 @@ from core.cli.feedback_retry import revive_all
 from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.testing.contracts.inbox import claimed
 from core.testing.inbox import MemoryInbox
+from core.testing.intake import MemoryIntake
 from core.testing.reads import MemoryReader
 
 DEAD, FAILED = FeedbackStatus.DEAD, FeedbackStatus.FAILED
@@ -28,7 +29,9 @@ async def test_all_that_are_dead_are_queued_and_nothing_else() -> None:
     dead = [await ended(inbox, tenant, DEAD) for tenant in ("t", "u")]
     others = [await ended(inbox, "t", status) for status in (FAILED, FeedbackStatus.COMPLETED)]
     done: list[int] = []
-    revived = await revive_all(inbox, MemoryReader(inbox=inbox), [DEAD], None, done.append)
+    revived = await revive_all(
+        MemoryIntake(inbox), MemoryReader(inbox=inbox), [DEAD], None, done.append
+    )
     assert {piece.id for piece in revived} == set(dead)
     assert {piece.status for piece in revived} == {FeedbackStatus.QUEUED}
     assert sum(done) == 2
@@ -39,7 +42,7 @@ async def test_a_tenant_is_enough() -> None:
     inbox = MemoryInbox()
     mine, _ = [await ended(inbox, tenant, FAILED) for tenant in ("t", "u")]
     reader = MemoryReader(inbox=inbox)
-    revived = await revive_all(inbox, reader, [DEAD, FAILED], "t", lambda _: None)
+    revived = await revive_all(MemoryIntake(inbox), reader, [DEAD, FAILED], "t", lambda _: None)
     assert [piece.id for piece in revived] == [mine]
 
 
@@ -56,10 +59,12 @@ async def test_what_another_has_revived_meanwhile_is_left_to_them() -> None:
                 status=status, tenant_id=tenant_id, limit=limit, cursor=cursor
             )
             if not taken:
-                taken.append((await inbox.revive(first)).id)
+                taken.append((await MemoryIntake(inbox).revive(first)).id)
             return page
 
-    revived = await revive_all(inbox, Rival(inbox=inbox), [DEAD], None, lambda _: None)
+    revived = await revive_all(
+        MemoryIntake(inbox), Rival(inbox=inbox), [DEAD], None, lambda _: None
+    )
     assert [piece.id for piece in revived] == [second]
 
 

@@ -153,7 +153,7 @@ async def test_a_wrong_key_is_not_the_feedbacks_fault() -> None:
     feedback = await worker.tell("원화로")
     assert (feedback.status, feedback.attempts) == (FeedbackStatus.DEAD, 3)
     assert "401" in (feedback.error or "")
-    await worker.inbox.revive(feedback.id)
+    await worker.intake.revive(feedback.id)
     assert (await worker.work(feedback.id)).status is FeedbackStatus.NO_ACTION
 
 
@@ -189,6 +189,6 @@ async def test_the_bill_is_that_of_all_generations_and_of_matching() -> None:
     worker = MemoryWorker([match, LOOK, NOTHING, LEARN, says("done")])
     feedback = await worker.tell("둘 중 하나", CLERK.id, DESK.id)
     assert feedback.usage.model_calls == 3
-    await worker.inbox.revive(feedback.id)
+    await worker.intake.revive(feedback.id)
     assert (await worker.work(feedback.id)).usage.model_calls == 5
     assert worker.happened().count("model.called") == 4

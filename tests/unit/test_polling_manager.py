@@ -71,7 +71,7 @@ async def test_feedback_that_is_dead_is_kept_whole_and_can_be_revived() -> None:
     worker = MemoryWorker([*[ModelDown("down")] * 3, LEARN, says("done")])
     feedback = await worker.tell("원화로 적어 주세요")
     assert feedback.content == "원화로 적어 주세요"
-    await worker.inbox.revive(feedback.id)
+    await worker.intake.revive(feedback.id)
     again = await worker.work(feedback.id)
     assert (again.status, again.generation) == (FeedbackStatus.COMPLETED, 2)
 

@@ -1,25 +1,35 @@
 -- name: add
 -- One parameter for a whole batch. Ids of a source are locked in one order, so that two batches
--- with common ids wait for each other instead of deadlocking.
+-- with common ids wait for each other instead of deadlocking. Each new piece comes after what its
+-- tenant has waiting, and after what is served now: however much one tenant has waiting, another
+-- one's first piece is next but one.
+WITH piece AS (
+    SELECT * FROM jsonb_to_recordset(%(pieces)s) AS given (
+        id text, source_id text, digest text, tenant_id text, agent_ids text[], task text,
+        content text, author text, events jsonb, place integer)
+    WHERE NOT EXISTS (
+        SELECT FROM feedback f WHERE f.source = %(source)s AND f.source_id = given.source_id)
+), tenant AS (
+    SELECT tenant_id, greatest(%(turn)s, (
+        SELECT f.turn FROM feedback f
+        WHERE f.tenant_id = t.tenant_id AND f.status = 'queued'
+        ORDER BY f.turn DESC LIMIT 1)) AS turn
+    FROM (SELECT DISTINCT tenant_id FROM piece) AS t
+)
 INSERT INTO feedback (
-    id, source, source_id, digest, tenant_id, agent_ids, task, content, author, events, created_at)
+    id, source, source_id, digest, tenant_id, agent_ids, task, content, author, events, turn,
+    created_at)
 SELECT id, %(source)s, source_id, digest, tenant_id, agent_ids, task, content, author, events,
+       least(turn + row_number() OVER (PARTITION BY tenant_id ORDER BY place), 2147483647),
        now() + place * interval '1 microsecond'
-FROM jsonb_to_recordset(%(pieces)s) AS piece (
-    id text, source_id text, digest text, tenant_id text, agent_ids text[], task text,
-    content text, author text, events jsonb, place integer)
+FROM piece JOIN tenant USING (tenant_id)
 ORDER BY source_id, place
 ON CONFLICT (source, source_id) DO NOTHING
-RETURNING id
+RETURNING id, turn
 
 -- name: known
 SELECT source_id, id, digest FROM feedback
 WHERE source = %(source)s AND source_id = ANY(%(source_ids)s)
-
--- name: set_jobs
-UPDATE feedback f SET job_id = job.id
-FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS job (feedback_id, id)
-WHERE f.id = job.feedback_id
 
 -- name: get
 SELECT * FROM feedback WHERE id = %(id)s
@@ -36,7 +46,7 @@ SET status = 'queued', error = %(error)s,
     attempts = attempts - CASE WHEN %(counts)s THEN 0 ELSE 1 END,
     retry_at = CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END
 WHERE id = %(id)s AND epoch = %(epoch)s AND status = 'processing'
-RETURNING id
+RETURNING turn, retry_at
 
 -- name: finish
 -- Keys of the skill author's replies begin with the candidate's id and a colon; a semicolon is
@@ -64,13 +74,3 @@ SET status = %(status)s, error = %(error)s, finished_at = clock_timestamp(), ret
     output_tokens = total.output_tokens
 FROM total
 WHERE f.id = %(id)s AND f.epoch = %(epoch)s AND f.status IN ('queued', 'processing')
-
--- name: revive
-UPDATE feedback
-SET status = 'queued', generation = generation + 1, attempts = 0, epoch = epoch + 1, error = NULL,
-    finished_at = NULL, retry_at = NULL, acknowledged = false
-WHERE id = %(id)s AND status NOT IN ('queued', 'processing')
-RETURNING *
-
--- name: reset_verdicts
-UPDATE candidates SET verdict = NULL WHERE feedback_id = %(id)s

@@ -1,14 +1,66 @@
 -- name: unfinished
 SELECT count(*) AS unfinished FROM feedback WHERE status IN ('queued', 'processing')
 
+-- name: turn
+-- The virtual time of start-time fair queuing: the latest turn among those being served, or that
+-- of the next one due. Where all wait for their time it is the last of theirs, since they are
+-- older than what comes now. It begins at 0 again when nothing is unfinished; should that never
+-- happen, turns end at the largest integer, and from there on all are served first come first
+-- served.
+SELECT greatest(
+    coalesce((SELECT max(turn) FROM feedback WHERE status = 'processing'), 0),
+    coalesce(
+        (SELECT -priority FROM procrastinate_jobs
+         WHERE status = 'todo' AND queue_name = %(queue)s
+           AND (scheduled_at IS NULL OR scheduled_at <= now())
+         ORDER BY priority DESC, id LIMIT 1),
+        (SELECT -priority FROM procrastinate_jobs
+         WHERE status = 'todo' AND queue_name = %(queue)s
+         ORDER BY priority, id DESC LIMIT 1),
+        0)) AS turn
+
+-- name: set_jobs
+UPDATE feedback f SET job_id = job.id
+FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS job (feedback_id, id)
+WHERE f.id = job.feedback_id
+
 -- name: try_sweep
-SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext('sweep')) AS held
+SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext(%(sweep)s)) AS held
 
 -- name: still_doing
 SELECT id FROM procrastinate_jobs WHERE id = ANY(%(job_ids)s) AND status = 'doing'
 
--- name: without_job
--- Their order is that of their first job, so that what came first is taken up first.
+-- name: end_stalled
+-- Jobs that workers had who were silent for too long; the index on the jobs of workers is used.
+WITH stalled AS (
+    SELECT j.id, j.args ->> 'feedback_id' AS feedback_id
+    FROM procrastinate_workers w
+    JOIN procrastinate_jobs j ON j.worker_id = w.id AND j.status = 'doing'
+    WHERE w.last_heartbeat < now() - make_interval(secs => %(stalled_after)s)
+      AND j.queue_name = %(queue)s
+    FOR UPDATE OF j SKIP LOCKED
+)
+SELECT id, feedback_id, procrastinate_finish_job_v1(id, 'failed', true) FROM stalled
+
+-- name: end_ownerless
+-- Jobs whose worker is not there any more, as when all of them were told to be forgotten.
+WITH ownerless AS (
+    SELECT j.id, j.args ->> 'feedback_id' AS feedback_id
+    FROM procrastinate_jobs j
+    WHERE j.status = 'doing' AND j.worker_id IS NULL AND j.queue_name = %(queue)s
+    FOR UPDATE OF j SKIP LOCKED
+)
+SELECT id, feedback_id, procrastinate_finish_job_v1(id, 'failed', true) FROM ownerless
+
+-- name: requeue
+-- What a stalled job had. It keeps its turn: it is older than what waits behind it.
+UPDATE feedback f SET status = 'queued', retry_at = NULL
+FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS stalled (feedback_id, job_id)
+WHERE f.id = stalled.feedback_id AND f.job_id = stalled.job_id
+  AND f.status IN ('queued', 'processing')
+RETURNING f.id, f.turn
+
+-- name: lock_without_job
 SELECT f.id FROM feedback f
 WHERE f.status IN ('queued', 'processing')
   AND NOT EXISTS (
@@ -17,7 +69,10 @@ ORDER BY f.created_at, f.id
 LIMIT %(limit)s
 FOR UPDATE OF f SKIP LOCKED
 
--- name: set_jobs
-UPDATE feedback f SET job_id = job.id, status = 'queued', retry_at = NULL
-FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS job (feedback_id, id)
-WHERE f.id = job.feedback_id
+-- name: requeue_without_job
+-- Of those locked: one may have got a job between the look and the lock.
+UPDATE feedback f SET status = 'queued', retry_at = NULL
+WHERE f.id = ANY(%(feedback_ids)s) AND f.status IN ('queued', 'processing')
+  AND NOT EXISTS (
+      SELECT FROM procrastinate_jobs j WHERE j.id = f.job_id AND j.status IN ('todo', 'doing'))
+RETURNING f.id, f.turn

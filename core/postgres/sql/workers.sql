@@ -1,3 +1,14 @@
 -- name: forget
 -- Jobs of a worker that is not in this table count as stalled.
 DELETE FROM procrastinate_workers
+
+-- name: beat
+INSERT INTO procrastinate_workers (id) OVERRIDING SYSTEM VALUE VALUES (%(worker_id)s)
+ON CONFLICT (id) DO UPDATE SET last_heartbeat = now()
+
+-- name: forget_dead
+-- One that still has jobs stays until they are taken up, so that they are known to be its.
+DELETE FROM procrastinate_workers w
+WHERE w.last_heartbeat < now() - make_interval(secs => %(stalled_after)s)
+  AND NOT EXISTS (
+      SELECT FROM procrastinate_jobs j WHERE j.worker_id = w.id AND j.status = 'doing')

@@ -1,4 +1,4 @@
-"""What every inbox must do; a test class supplies `inbox`, `runs`, `replies`, `journal`, `jobs`."""
+"""What every inbox must do; a test class supplies each port, and `jobs`: those that wait."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from core.errors import InvalidInput, LeaseLost, NotFound, Refused
+from core.errors import InvalidInput, LeaseLost, NotFound
 from core.models import (
     AgentFeedback,
     Candidate,
@@ -20,7 +20,7 @@ from core.models import (
     Verdict,
     VerdictStatus,
 )
-from core.ports import Inbox, Journal, Replies, Runs
+from core.ports import Inbox, Intake, Journal, Replies, Runs
 from core.reply_keys import matching_prefix
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
@@ -116,8 +116,6 @@ class InboxContract:
     async def test_an_unknown_piece_is_not_found(self, inbox: Inbox) -> None:
         with pytest.raises(NotFound):
             await inbox.get("nothing")
-        with pytest.raises(NotFound):
-            await inbox.revive("nothing")
         assert await inbox.claim("nothing") is None
 
     async def test_each_claim_is_an_attempt(self, inbox: Inbox) -> None:
@@ -171,33 +169,30 @@ class InboxContract:
     ) -> None:
         feedback_id = await added(inbox)
         paused, successor = await claimed(inbox, feedback_id), await claimed(inbox, feedback_id)
-        await _refused(inbox, paused)
+        await refused(inbox, paused)
         await inbox.give_back(successor, "stopped", 0, counts=False)
         third = await claimed(inbox, feedback_id)
-        await _refused(inbox, paused)
-        await _refused(inbox, successor)
+        await refused(inbox, paused)
+        await refused(inbox, successor)
         await inbox.finish(third, FAILED)
-        revived = await inbox.revive(feedback_id)
-        await _refused(inbox, third)
-        assert await inbox.get(feedback_id) == revived
-        assert len(await jobs()) == 3
+        assert len(await jobs()) == 2
 
     async def test_the_end_sums_what_was_spent_over_all_generations(
-        self, inbox: Inbox, runs: Runs, replies: Replies, journal: Journal
+        self, inbox: Inbox, intake: Intake, runs: Runs, replies: Replies, journal: Journal
     ) -> None:
         feedback_id = await added(inbox)
         one = Usage(model_calls=1, input_tokens=100, output_tokens=7)
         key = f"{matching_prefix(feedback_id)}1"
         await replies.put(key, 1, {}, Usage(model_calls=1, input_tokens=10))
         await replies.put(f"{matching_prefix('other')}1", 1, {}, Usage(model_calls=50))
-        first, second = await _matched(inbox, runs, feedback_id)
+        first, second = await matched(inbox, runs, feedback_id)
         for generation in (1, 2):
             held = await claimed(inbox, feedback_id)
             started = await runs.start(first, generation)
             await journal.emit(RunEvent(name="model.called", candidate_id=first.id), one)
             await journal.emit(RunEvent(name="tool.called", candidate_id=first.id))
             await replies.put(f"{started.thread}:1:0:author:x", 0, {}, one)
-            await runs.finish(started, _verdict(one))
+            await runs.finish(started, verdict_of(one))
             await inbox.finish(held, FAILED)
             told = await inbox.get(feedback_id)
             assert told.usage == Usage(
@@ -205,45 +200,22 @@ class InboxContract:
                 input_tokens=10 + 200 * generation,
                 output_tokens=14 * generation,
             )
-            await inbox.revive(feedback_id)
+            await intake.revive(feedback_id)
         kept = await runs.candidates(feedback_id)
         assert [candidate.usage for candidate in kept] == [one + one, Usage()]
         assert kept[1] == second
 
-    async def test_only_ended_feedback_is_revived(self, inbox: Inbox) -> None:
-        feedback_id = await added(inbox)
-        with pytest.raises(Refused):
-            await inbox.revive(feedback_id)
-        await inbox.claim(feedback_id)
-        with pytest.raises(Refused):
-            await inbox.revive(feedback_id)
 
-    async def test_a_revived_piece_begins_a_generation_with_no_verdicts(
-        self, inbox: Inbox, runs: Runs, jobs: WaitingJobs
-    ) -> None:
-        feedback_id = await added(inbox)
-        held = await claimed(inbox, feedback_id)
-        before = await _matched(inbox, runs, feedback_id)
-        await runs.finish(await runs.start(before[0], 1), _verdict(Usage()))
-        await inbox.finish(held, FAILED)
-        revived = await inbox.revive(feedback_id)
-        assert revived == await inbox.get(feedback_id)
-        assert (revived.status, revived.generation) == (FeedbackStatus.QUEUED, 2)
-        assert (revived.attempts, revived.error, revived.finished_at) == (0, None, None)
-        after = await runs.candidates(feedback_id)
-        assert [candidate.id for candidate in after] == [candidate.id for candidate in before]
-        assert [candidate.verdict for candidate in after] == [None, None]
-        assert list(await jobs()) == [feedback_id, feedback_id]
-
-
-async def _refused(inbox: Inbox, overtaken: Feedback) -> None:
+async def refused(inbox: Inbox, overtaken: Feedback) -> None:
+    """Show that a piece is no longer its claimer's."""
     with pytest.raises(LeaseLost):
         await inbox.give_back(overtaken, "late", 0)
     with pytest.raises(LeaseLost):
         await inbox.finish(overtaken, DONE)
 
 
-async def _matched(inbox: Inbox, runs: Runs, feedback_id: str) -> Sequence[Candidate]:
+async def matched(inbox: Inbox, runs: Runs, feedback_id: str) -> Sequence[Candidate]:
+    """Store a candidate for each agent of a piece."""
     feedback = await inbox.get(feedback_id)
     return await runs.save_candidates(feedback, parts_of(feedback))
 
@@ -260,5 +232,6 @@ def parts_of(feedback: Feedback) -> list[AgentFeedback]:
     ]
 
 
-def _verdict(usage: Usage) -> Verdict:
+def verdict_of(usage: Usage) -> Verdict:
+    """A verdict that something was learnt."""
     return Verdict(status=VerdictStatus.COMPLETED, reason="learnt", usage=usage)

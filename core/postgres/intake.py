@@ -1,0 +1,97 @@
+"""What people ask of the queue: bring feedback back, take it off, hold all of it back."""
+
+from __future__ import annotations
+
+from core.errors import Refused
+from core.models import Feedback, FeedbackStatus, Hold, HoldKind, RunEvent
+from core.postgres.inbox import not_found
+from core.postgres.jobs import Jobs, Waiting
+from core.postgres.journal import write_event
+from core.postgres.queries import Connection, Pool, fetch_one, sql, transaction
+from core.postgres.rows import feedback_of
+from core.reply_keys import matching_prefix
+
+
+class PostgresIntake:
+    """The `Intake` port."""
+
+    def __init__(self, pool: Pool, jobs: Jobs) -> None:
+        self._pool = pool
+        self._jobs = jobs
+
+    async def revive(self, feedback_id: str) -> Feedback:
+        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
+        async with transaction(self._pool) as conn:
+            params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
+            row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
+            if row is None:
+                raise await _refusal(
+                    conn, feedback_id, "has not ended", "only ended feedback can be tried again"
+                )
+            await conn.execute(sql("intake.reset_verdicts"), params)
+            await self._jobs.defer(conn, [Waiting(feedback_id, row["turn"])])
+        return feedback_of(row)
+
+    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
+        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
+        params = {"id": feedback_id}
+        async with transaction(self._pool) as conn:
+            taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
+            if taken is None:
+                raise await _refusal(
+                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                )
+            await conn.execute(sql("intake.fence"), params)
+            await conn.execute(sql("intake.drop_job"), taken)
+            await conn.execute(sql("inbox.finish"), _cancelled(feedback_id, taken["epoch"], reason))
+            row = await (await conn.execute(sql("inbox.get"), params)).fetchone()
+            assert row is not None
+            await write_event(conn, _event(row["tenant_id"], feedback_id, reason))
+        return feedback_of(row)
+
+    async def pause(self, reason: str) -> Hold:
+        """Let all workers begin nothing new; a second pause keeps the time of the first."""
+        async with transaction(self._pool) as conn:
+            row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
+            assert row is not None
+            await write_event(conn, RunEvent(name="intake.paused", data={"reason": reason}))
+        return Hold(kind=HoldKind.PAUSED, **row)
+
+    async def resume(self) -> bool:
+        """Let workers begin again; True where they were paused."""
+        async with transaction(self._pool) as conn:
+            paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
+            if paused:
+                await write_event(conn, RunEvent(name="intake.resumed"))
+        return paused
+
+    async def paused(self) -> Hold | None:
+        """Give the pause, or None."""
+        row = await fetch_one(self._pool, "intake.paused")
+        return Hold(kind=HoldKind.PAUSED, **row) if row else None
+
+
+async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> Exception:
+    row = await (await conn.execute(sql("inbox.get"), {"id": feedback_id})).fetchone()
+    if row is None:
+        return not_found(feedback_id)
+    return Refused(f"feedback {feedback_id} {what}: it is {row['status']}", hint=hint)
+
+
+def _cancelled(feedback_id: str, epoch: int, reason: str) -> dict[str, object]:
+    return {
+        "id": feedback_id,
+        "epoch": epoch,
+        "status": FeedbackStatus.CANCELLED,
+        "error": reason,
+        "matching": matching_prefix(feedback_id),
+    }
+
+
+def _event(tenant_id: str, feedback_id: str, reason: str) -> RunEvent:
+    return RunEvent(
+        name="feedback.cancelled",
+        tenant_id=tenant_id,
+        feedback_id=feedback_id,
+        data={"error": reason},
+    )

@@ -1,0 +1,60 @@
+"""The job engine with three corrections: it can be held back, stays registered, keeps the dead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import psycopg
+from procrastinate import App, PsycopgConnector
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Job
+from procrastinate.manager import JobManager
+
+from core.postgres.queries import sql
+
+
+class Engine(JobManager):
+    """What the engine's worker asks of the database.
+
+    While `held` it is told that no job waits: it goes on with those it has, and looks again at
+    each notification and each `poll` seconds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(PsycopgConnector())
+        self.held = False
+        self.worker_id: int | None = None
+
+    def app(self) -> App:
+        """Make the engine's app on this."""
+        made = App(connector=self.connector)
+        made.job_manager = self
+        return made
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """Take the next job; None where none is due, or work is held back."""
+        if self.held:
+            return None
+        try:
+            return await super().fetch_job(queues, worker_id)
+        except ConnectorException as error:
+            if not isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
+                raise
+            await self.update_heartbeat(worker_id)
+            return await super().fetch_job(queues, worker_id)
+
+    async def register_worker(self) -> int:
+        """Register the engine's worker; give its id."""
+        self.worker_id = await super().register_worker()
+        return self.worker_id
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Give a sign of life; a worker that others took for dead and removed is there again."""
+        await self.connector.execute_query_async(sql("workers.beat"), worker_id=worker_id)
+
+    async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:
+        """Remove nobody: the sweep does, once it has taken up the jobs of the dead.
+
+        The jobs of a removed worker look like those of no worker.
+        """
+        return []

@@ -1,0 +1,70 @@
+"""The `Intake` port in memory, over a `MemoryInbox`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from core.errors import Refused
+from core.models import Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.testing.determinism import ticking_clock
+from core.testing.inbox import MemoryInbox
+from core.testing.journal import MemoryJournal
+
+
+class MemoryIntake:
+    """Brings back and cancels what the inbox holds; the pause is `hold`."""
+
+    def __init__(
+        self,
+        inbox: MemoryInbox,
+        *,
+        journal: MemoryJournal | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.hold: Hold | None = None
+        self._inbox = inbox
+        self._journal = journal or MemoryJournal()
+        self._clock = clock or ticking_clock()
+
+    async def revive(self, feedback_id: str) -> Feedback:
+        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
+        found = await self._inbox.get(feedback_id)
+        if not found.status.is_end:
+            raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")
+        return self._inbox.queue_again(found)
+
+    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
+        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
+        found = await self._inbox.get(feedback_id)
+        if found.status.is_end:
+            raise Refused(f"feedback {feedback_id} has ended: it is {found.status}")
+        taken = self._inbox.take_off(found)
+        await self._inbox.finish(taken, Outcome(status=FeedbackStatus.CANCELLED, error=reason))
+        await self._journal.emit(
+            RunEvent(
+                name="feedback.cancelled",
+                tenant_id=found.tenant_id,
+                feedback_id=feedback_id,
+                data={"error": reason},
+            )
+        )
+        return await self._inbox.get(feedback_id)
+
+    async def pause(self, reason: str) -> Hold:
+        """Let all workers begin nothing new; a second pause keeps the time of the first."""
+        since = self.hold.since if self.hold else self._clock()
+        self.hold = Hold(kind=HoldKind.PAUSED, reason=reason, since=since)
+        await self._journal.emit(RunEvent(name="intake.paused", data={"reason": reason}))
+        return self.hold
+
+    async def resume(self) -> bool:
+        """Let workers begin again; True where they were paused."""
+        was_paused, self.hold = self.hold is not None, None
+        if was_paused:
+            await self._journal.emit(RunEvent(name="intake.resumed"))
+        return was_paused
+
+    async def paused(self) -> Hold | None:
+        """Give the pause, or None."""
+        return self.hold
