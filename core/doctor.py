@@ -48,6 +48,7 @@ async def check_up(settings: Settings) -> list[Check]:
             "skill API": lambda: _ask_skill_api(settings),
             "model": lambda: _ask_model(settings),
             **_pod_probes(settings),
+            **_source_probes(settings),
         },
     )
 
@@ -184,15 +185,14 @@ async def _ask_skill_api(settings: Settings) -> str:
 
 async def _ask_model(settings: Settings) -> str:
     from core import bootstrap
-    from core.llm import translate_model_errors
+    from core.llm import knock
 
     name = settings.require_model()
     model = bootstrap.chat_model(settings)
     if name == OFFLINE_MODEL:
         return "the offline stand-in, for trying things out"
     try:
-        with translate_model_errors():
-            await model.ainvoke("Answer with one word: ready")
+        await knock(model)
     except ModelDown as error:
         raise ModelDown(error.message, hint=_model_fix(settings, name)) from error
     return f"{name} answers"
@@ -218,6 +218,19 @@ def _pod_probes(settings: Settings) -> Mapping[str, Probe]:
     if (wanted or url) and (url is None or _is_loopback(url)):
         probes["sandbox"] = _ask_sandbox
     return probes
+
+
+def _source_probes(settings: Settings) -> Mapping[str, Probe]:
+    """Give the probes of sources that are named, or half named."""
+    if settings.supabase_url is None and settings.supabase_key is None:
+        return {}
+    return {"supabase": lambda: _ask_supabase(settings)}
+
+
+async def _ask_supabase(settings: Settings) -> str:
+    from core import bootstrap
+
+    return await bootstrap.ask_supabase(settings)
 
 
 async def _ask_mcp(settings: Settings, server_name: str) -> str:

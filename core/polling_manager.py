@@ -16,16 +16,25 @@ from core.models import (
     Candidate,
     Feedback,
     FeedbackStatus,
-    NewFeedback,
     Outcome,
     RunEvent,
     Verdict,
     VerdictStatus,
 )
-from core.ports import Agents, FeedbackSource, Inbox, Journal, Runs
+from core.ports import Agents, Deliveries, FeedbackSource, Inbox, Journal, Runs
 from core.react.deps import ReactDeps
 from core.react_agent import process_feedback_with_react
 from core.retry_policy import RetryPolicy, is_attempt, may_pass
+from core.source_tasks import acknowledge_end, fetch_feedback_task
+
+__all__ = [
+    "PollingDeps",
+    "decide",
+    "fetch_feedback_task",
+    "learn",
+    "outcome_of",
+    "process_feedback",
+]
 
 log = structlog.get_logger(__name__)
 
@@ -48,35 +57,13 @@ class PollingDeps:
     runs: Runs
     agents: Agents
     journal: Journal
+    deliveries: Deliveries
     sources: Mapping[str, FeedbackSource]
     matching: MatchDeps
     react: ReactDeps
     retry: RetryPolicy
     max_chars: int
     clock: Callable[[], datetime]
-
-
-async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: PollingDeps) -> int:
-    """Move what a source has into the inbox, each new piece with its job; gives their number."""
-    pieces = await source.fetch(limit)
-    try:
-        return await _store(source, pieces, deps)
-    except InvalidInput:
-        # One piece that cannot be stored must not keep the others out.
-        return sum([await _store_one(source, piece, deps) for piece in pieces])
-
-
-async def _store(source: FeedbackSource, pieces: Sequence[NewFeedback], deps: PollingDeps) -> int:
-    stored = await deps.inbox.add(source.name, pieces) if pieces else ()
-    return sum(new for _, new in stored)
-
-
-async def _store_one(source: FeedbackSource, piece: NewFeedback, deps: PollingDeps) -> int:
-    try:
-        return await _store(source, [piece], deps)
-    except InvalidInput as error:
-        log.warning("feedback.refused", source=source.name, source_id=piece.id, error=error.message)
-        return 0
 
 
 async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
@@ -248,10 +235,8 @@ def _dead(attempts: int, error: str) -> Outcome:
 
 async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
     await deps.inbox.finish(feedback, outcome)
-    source = deps.sources.get(feedback.source)
-    if source is not None:
-        await source.acknowledge(feedback.source_id, outcome)
     await _tell(feedback, "feedback.finished", deps, status=outcome.status, error=outcome.error)
+    await acknowledge_end(feedback, outcome, deps)
 
 
 async def _tell(

@@ -131,12 +131,12 @@ class WorkerSettings(BaseSettings):
 
     supabase_url: Url | None = Field(
         default=None,
-        description="Supabase project that holds feedback. Read, but not used yet.",
+        description="Supabase (PostgREST) project that feedback is fetched from.",
         examples=["https://project.supabase.co"],
     )
     supabase_key: SecretStr | None = Field(
         default=None,
-        description="Key for SUPABASE_URL. Read, but not used yet.",
+        description="Key for SUPABASE_URL, of a role that reads and updates rows of all tenants.",
         examples=["ey..."],
     )
     poll_interval_seconds: Seconds = Field(

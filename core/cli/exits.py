@@ -25,6 +25,7 @@ _BY_KIND = {
     "database": DEPENDENCY,
     "skill_api": DEPENDENCY,
     "mcp": DEPENDENCY,
+    "source": DEPENDENCY,
     "model": DEPENDENCY,
     "busy": DEPENDENCY,
     "not_found": NOT_FOUND,

@@ -9,7 +9,7 @@ from pydantic import JsonValue, ValidationError
 
 from core.errors import InvalidInput
 from core.intake.json_text import parse_json
-from core.intake.text import explain, is_blank, length_problem, name_problem, text_problem
+from core.intake.text import explain, is_blank, json_problem, length_problem, name_problem
 from core.models import Agent, NewFeedback
 from core.models.base import Model
 
@@ -111,22 +111,9 @@ def _name_problems(piece: NewFeedback) -> Iterator[str]:
 
 def _text_problems(piece: NewFeedback) -> Iterator[str]:
     for name in NewFeedback.model_fields:
-        for text in _texts(getattr(piece, name)):
-            problem = text_problem(text)
-            if problem:
-                yield f"{name} {problem}"
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _texts(key)
-            yield from _texts(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _texts(inner)
+        problem = json_problem(getattr(piece, name))
+        if problem:
+            yield f"{name} {problem}"
 
 
 def _nfc(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator, Mapping
 
 from pydantic import ValidationError
 
@@ -28,6 +29,24 @@ def text_problem(text: str) -> str | None:
     if has_lone_surrogate(text):
         return "holds a lone surrogate, half of a character"
     return None
+
+
+def json_problem(value: object) -> str | None:
+    """Say what makes a JSON value impossible to store, or None."""
+    return next((problem for text in texts_in(value) if (problem := text_problem(text))), None)
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Give every text of a JSON value, the keys of objects too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from texts_in(key)
+            yield from texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_in(inner)
 
 
 def name_problem(text: str) -> str | None:

@@ -1,0 +1,1 @@
+"""Where feedback comes from: each source is an adapter of the port `FeedbackSource`."""
