@@ -67,6 +67,13 @@ class SkillApiCalls:
         """Raises ConfigurationError where `base_url` is no http URL; `timeout` is in seconds."""
         self._transport = Transport(base_url, token, http, timeout=timeout, sleep=sleep)
 
+    async def ping(self) -> None:
+        """See that the server answers. Raises SkillApiDown, ConfigurationError."""
+        answer = await self._transport.send("GET", "/health")
+        if not answer.ok:
+            raise answer.garbage()
+        answer.parse(_Object)
+
     async def check_skill_exists(self, name: str, tenant_id: str) -> bool:
         """Tell whether there is such a skill."""
         params = {"name": checked_name(name), "tenant_id": tenant_id}

@@ -1,0 +1,133 @@
+"""The health of a worker: what it is read from, and the server that tells of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from core.bootstrap.pods import mcp_servers
+from core.bootstrap.stores import Stores
+from core.errors import ConfigurationError, DatabaseDown, ModelHeld
+from core.models import HoldKind
+from core.ports import FeedbackSource, ModelLine
+from core.postgres.backlog import PostgresBacklog
+from core.postgres.pool import answers
+from core.settings import Settings
+from core.skill_api_client import open_skill_api
+from core.tally import Tally
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from core.health.health import Health, Probe
+
+log = structlog.get_logger(__name__)
+
+USUAL_PORT = 8720
+PROBE_SECONDS = 2.0
+
+
+@asynccontextmanager
+async def serve_health(settings: Settings, stop: asyncio.Event) -> AsyncIterator[Health]:
+    """Serve /healthz, /readyz and /metrics while the context lasts; `stop` ends readiness.
+
+    Raises ConfigurationError where the address that is set cannot be had.
+    """
+    from core.embedded.http_guard import HttpGuard
+    from core.health.app import create_app
+    from core.health.health import Health
+
+    health = Health(stopping=stop.is_set, clock=time.monotonic)
+    app = HttpGuard(create_app(health), host=settings.health_host, token=None, setting=None)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(health.pulse.beating())
+        url = await _served(stack, app, settings.health_host, settings.health_port)
+        log.info("server.started", url=url)
+        yield health
+
+
+async def _served(stack: AsyncExitStack, app: ASGIApp, host: str, port: int | None) -> str:
+    """Serve on the port that is set; where none is, on the usual one, or a free one."""
+    from core.embedded.http_server import run_server
+
+    if port is not None:
+        return await stack.enter_async_context(run_server(app, host, port))
+    try:
+        return await stack.enter_async_context(run_server(app, host, USUAL_PORT))
+    except ConfigurationError:  # another worker has it
+        return await stack.enter_async_context(run_server(app, host, 0))
+
+
+@asynccontextmanager
+async def watched(
+    health: Health,
+    settings: Settings,
+    stores: Stores,
+    *,
+    skills_url: str,
+    line: ModelLine,
+    sources: Mapping[str, FeedbackSource],
+    tally: Tally,
+) -> AsyncIterator[None]:
+    """Let `health` look at what a worker depends on, while the context lasts."""
+    from core.health.health import Watched
+
+    async def holds() -> Collection[HoldKind]:
+        found = [await stores.intake.paused(), await line.hold()]
+        return {hold.kind for hold in found if hold is not None}
+
+    async with AsyncExitStack() as stack:
+        probes: dict[str, Probe] = {
+            "database": lambda: _ask_database(stores),
+            "skill_api": await _skill_api(stack, settings, skills_url),
+            "model": lambda: _ask_line(line),
+            **{name: source.ping for name, source in sources.items()},
+        }
+        if settings.use_skill_creator_workflow and settings.computer_use_mcp_url is not None:
+            probes["computer_use"] = await _pods(stack, settings, skills_url)
+        look = Watched(
+            probes=probes,
+            backlog=PostgresBacklog(stores.pool),
+            holds=holds,
+            running=lambda: tally.working,
+        )
+        await stack.enter_async_context(health.watching(look))
+        yield
+
+
+async def _ask_database(stores: Stores) -> None:
+    if not await answers(stores.pool, PROBE_SECONDS):
+        raise DatabaseDown("PostgreSQL does not answer in time")
+
+
+async def _ask_line(line: ModelLine) -> None:
+    """See that the model is not held back; nobody asks it for this, calls cost money."""
+    hold = await line.hold()
+    if hold is not None:
+        raise ModelHeld(hold.reason)
+
+
+async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:
+    """Give a probe with a client of its own, which waits no longer than anybody would for it."""
+    token = settings.skill_api_token
+    secret = token.get_secret_value() if token else None
+    client = await stack.enter_async_context(open_skill_api(url, secret, PROBE_SECONDS))
+    return client.ping
+
+
+async def _pods(stack: AsyncExitStack, settings: Settings, skills_url: str) -> Probe:
+    """Give a probe that keeps one session to the computer-use server."""
+    from core.mcp_client import COMPUTER_USE, open_mcp
+
+    servers = mcp_servers(settings, skills_url)
+    client = await stack.enter_async_context(open_mcp(servers, call_seconds=PROBE_SECONDS))
+
+    async def ask() -> None:
+        await client.tool_names(COMPUTER_USE)
+
+    return ask
