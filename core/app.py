@@ -13,13 +13,14 @@ import structlog
 
 from core.change_gate import ChangeGate
 from core.errors import ConfigurationError, SkillWorkerError
-from core.models import Feedback, FeedbackStatus, Receipt, Verdict
+from core.models import Feedback, FeedbackStatus, Hold, Receipt, Verdict
 from core.ports import (
     Agents,
     ChangeLog,
     Inbox,
     Intake,
     Knowledge,
+    ModelLine,
     NewId,
     Reader,
     Retention,
@@ -44,17 +45,22 @@ PROGRESS_SECONDS = 0.2
 ABANDONED_SECONDS = 60.0
 
 PRUNE_SECONDS = 60.0
+LOOK_SECONDS = 1.0  # between two looks whether the model is held back
 # What is told of an end is told after it: so long its run is kept whatever the settings say.
 SETTLED_SECONDS = 60.0
 
 OnProgress = Callable[[Mapping[str, int]], None]
+AskHold = Callable[[], Awaitable[Hold | None]]
 
 
 class Worker(Protocol):
     """Runs jobs: the job engine as far as the app knows it."""
 
-    async def run(self, stop: asyncio.Event, *, once: bool = False) -> None:
-        """Work until `stop` is set, or with `once` until no feedback is unfinished."""
+    async def run(self, stop: asyncio.Event, *, once: bool = False, hold: AskHold) -> None:
+        """Work until `stop` is set, or with `once` until no feedback is unfinished.
+
+        While `hold` gives a reason, no job is begun.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +69,8 @@ class Learning:
 
     polling: PollingDeps
     worker: Callable[[int], Worker]
+    line: ModelLine
+    ask: Callable[[], Awaitable[None]]
     retention: Retention
     keep_seconds: float
     poll_every: float
@@ -96,6 +104,11 @@ class App:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
         return await self.gate.revert(change_id, reason)
 
+    async def hold(self) -> Hold | None:
+        """Say why no worker begins new work: a person's pause, or else the model's state."""
+        line = self.learning.line if self.learning else None
+        return await self.intake.paused() or (await line.hold() if line else None)
+
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
     ) -> None:
@@ -103,15 +116,16 @@ class App:
         learning = self._learning()
         sources = SourcePoller(learning.polling)
         if once:
-            await _drain(sources, stop)
+            await self._drain(sources, stop)
         sides = [
-            _every(learning.poll_every, lambda: sources.poll(FETCH_LIMIT)),
+            _every(learning.poll_every, lambda: self._poll(sources)),
             _every(learning.sweep_every, self._sweep),
             _every(PRUNE_SECONDS, lambda: self._prune(learning)),
+            _every(LOOK_SECONDS, lambda: _look(learning)),
             _every(PROGRESS_SECONDS, lambda: self._progress(on_progress)) if once else None,
         ]
         async with _beside(side for side in sides if side is not None):
-            await learning.worker(concurrency).run(stop, once=once)
+            await learning.worker(concurrency).run(stop, once=once, hold=self.hold)
         if once and not stop.is_set():
             await self._progress(on_progress)
             await sources.acknowledge(FETCH_LIMIT)
@@ -145,6 +159,18 @@ class App:
             raise ConfigurationError("this process was opened without a model")
         return self.learning
 
+    async def _poll(self, sources: SourcePoller) -> int:
+        """Fetch, and tell of ends; while paused only the latter. Gives the new pieces."""
+        if await self.intake.paused() is None:
+            return await sources.poll(FETCH_LIMIT)
+        await sources.acknowledge(FETCH_LIMIT)
+        return 0
+
+    async def _drain(self, sources: SourcePoller, stop: asyncio.Event) -> None:
+        """Fetch until there is nothing new, or `stop` is set."""
+        while not stop.is_set() and await self._poll(sources):
+            pass
+
     async def _sweep(self) -> None:
         await self.gate.sweep(ABANDONED_SECONDS)
 
@@ -155,16 +181,16 @@ class App:
         on_progress(await self.reader.counts())
 
 
-async def _drain(sources: SourcePoller, stop: asyncio.Event) -> None:
-    """Fetch until there is nothing new, or `stop` is set."""
-    while not stop.is_set() and await sources.poll(FETCH_LIMIT):
-        pass
-
-
 def _see_all_told(sources: SourcePoller) -> None:
     """Raise why a source could not be fetched from or told, where one could not."""
     for error in sources.failures.values():
         raise error
+
+
+async def _look(learning: Learning) -> None:
+    """Ask a model that is held back, where that is due, so that no feedback has to."""
+    if await learning.line.hold():
+        await learning.line.probe(learning.ask)
 
 
 async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:

@@ -21,6 +21,7 @@ from core.cli import (
     doctor,
     feedback,
     history,
+    intake,
     knowledge,
     serve,
     skill,
@@ -42,6 +43,7 @@ app = typer.Typer(
 for name, group in {
     "agents": agents.app,
     "feedback": feedback.app,
+    "intake": intake.app,
     "knowledge": knowledge.app,
     "changes": changes.app,
     "history": history.app,

@@ -139,6 +139,22 @@ def retry(
     say(f"queued {feedback.id} again, generation {feedback.generation}")
 
 
+@app.command("cancel")
+def cancel(
+    feedback_id: FeedbackId,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is not to be learnt from.")],
+    as_json: Json = False,
+) -> None:
+    """End a piece of feedback that waits or is worked on; nothing more is learnt from it."""
+    if not reason.strip():
+        raise WrongCall("--reason is blank", hint="see `skill-worker feedback cancel --help`")
+    feedback = with_app(lambda opened: opened.intake.cancel(feedback_id, reason))
+    if as_json:
+        print_model(feedback)
+        return
+    say(f"cancelled {feedback.id}")
+
+
 def _retry_all(ways: list[str], tenant: str | None, *, as_json: bool) -> None:
     from core.cli.feedback_retry import revive_all
     from core.cli.progress import count_bar

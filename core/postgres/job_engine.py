@@ -52,7 +52,7 @@ class Engine(JobManager):
         """Give a sign of life; a worker that others took for dead and removed is there again."""
         await self.connector.execute_query_async(sql("workers.beat"), worker_id=worker_id)
 
-    async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:
+    async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:  # noqa: ARG002
         """Remove nobody: the sweep does, once it has taken up the jobs of the dead.
 
         The jobs of a removed worker look like those of no worker.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import LeaseLost, NotFound, Refused
-from core.models import Fence, FeedbackStatus, HoldKind, RunEvent, Usage
+from core.models import FeedbackStatus, Fence, HoldKind, RunEvent, Usage
 from core.ports import Inbox, Intake, Journal, Replies, Runs
 from core.reply_keys import matching_prefix
 from core.testing.contracts.inbox import (
