@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 from prometheus_client import disable_created_metrics as without_times_of_creation
 
 from core.health.figures import Figures, Gauges
@@ -29,6 +35,7 @@ class Metrics:
         without_times_of_creation()  # type: ignore[no-untyped-call]
         self._clock = clock
         self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
         self._begun: dict[str, float] = {}
         self._claimed = self._counter("feedback_claimed", "Attempts that began.")
         self._finished = self._counter("feedback_finished", "Feedback that ended.", "status")
