@@ -13,7 +13,7 @@ from core.errors import RunFailed
 from core.llm import ask_structured, parse_structured, prompt
 from core.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
 from core.models.base import Model
-from core.ports import Replies
+from core.ports import ModelLine, Replies
 from core.prompt_data import compact, fenced_json
 from core.react.prompt import abridged, agent_data, feedback_data
 from core.reply_keys import matching_prefix
@@ -21,9 +21,10 @@ from core.reply_keys import matching_prefix
 
 @dataclass(frozen=True)
 class MatchDeps:
-    """The model, where its replies are kept, and how often it is asked to correct itself."""
+    """The model and the line to it, where its replies are kept, how often it may answer."""
 
     model: BaseChatModel
+    line: ModelLine
     replies: Replies
     max_rounds: int = 3
 
@@ -81,7 +82,8 @@ async def _reply(key: str, ordinal: int, messages: list[BaseMessage], deps: Matc
     stored = await deps.replies.get(key, ordinal)
     if stored is not None:
         return stored[0]
-    reply = await ask_structured(deps.model, messages, MatchAnswer)
+    async with deps.line.call():
+        reply = await ask_structured(deps.model, messages, MatchAnswer)
     await deps.replies.put(key, ordinal, reply.raw, reply.usage)
     return reply.raw
 

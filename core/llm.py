@@ -29,6 +29,7 @@ __all__ = [
     "ask_structured",
     "build_chat_model",
     "close_chat_model",
+    "knock",
     "parse_structured",
     "prompt",
     "prompt_sections",
@@ -217,6 +218,12 @@ class StructuredReply(Generic[M]):
     raw: JsonValue
     error: str
     usage: Usage
+
+
+async def knock(model: BaseChatModel) -> None:
+    """Ask for one word, to see whether the model answers. Raises ModelDown and its kin."""
+    with translate_model_errors():
+        await model.ainvoke("Answer with one word: ready")
 
 
 async def ask_structured(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from langchain_core.exceptions import (
@@ -16,8 +15,8 @@ from langchain_core.exceptions import (
 )
 
 from core.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
+from core.http_retry import passes, retry_after
 
-_PASSING = frozenset({408, 409, 425, 429})
 _OURS_TO_FIX = frozenset({401, 403, 404})
 _HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
 # The client libraries under the providers, where those let their errors through.
@@ -62,8 +61,8 @@ def _translated(error: Exception) -> SkillWorkerError | None:
 
 def _by_status(status: int, error: Exception) -> SkillWorkerError:
     message = f"the model answered {status}: {_says(error)}"
-    if status in _PASSING or status >= 500:
-        return ModelDown(message, retry_after=_retry_after(_headers(error)))
+    if passes(status):
+        return ModelDown(message, retry_after=retry_after(_headers(error)))
     if status in _OURS_TO_FIX:
         return ConfigurationError(message, hint="check LLM_MODEL, its API key and LLM_PROXY_URL")
     return InvalidInput(message)
@@ -103,18 +102,6 @@ def _status(error: Exception) -> int:
 def _headers(error: Exception) -> Mapping[str, str]:
     headers = getattr(getattr(error, "response", None), "headers", None)
     return headers if isinstance(headers, Mapping) else {}
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read Retry-After (RFC 9110, section 10.2.3): seconds, or a date by the server's clock."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdigit():
-        return float(value)
-    try:
-        due, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (due - now).total_seconds())
-    except (ValueError, TypeError):  # no date; or one of them says no time zone
-        return None
 
 
 def _says(error: Exception) -> str:

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from core.errors import ConfigurationError, DependencyDown, SkillWorkerError, TargetBusy
+from core.errors import (
+    ConfigurationError,
+    DependencyDown,
+    ModelHeld,
+    SkillWorkerError,
+    TargetBusy,
+)
 from core.models import Feedback
 
 # Waiting for another change to let go of a target is no attempt, while the piece is younger.
@@ -24,7 +30,12 @@ class RetryPolicy:
     jitter: Callable[[], float]
 
     def delay(self, tries: int, error: SkillWorkerError) -> float:
-        """Seconds to wait after so many tries, at least what the error asks for."""
+        """Seconds to wait after so many tries, at least what the error asks for.
+
+        Where the model was not asked, what is known of its line is all there is to wait for.
+        """
+        if isinstance(error, ModelHeld) and error.retry_after is not None:
+            return error.retry_after + self.base * self.jitter()
         backoff = min(self.longest, self.base * 2.0 ** min(tries - 1, _LARGEST_EXPONENT))
         asked = error.retry_after if isinstance(error, DependencyDown) else None
         return max(asked or 0.0, backoff * (0.5 + self.jitter() / 2))
@@ -36,9 +47,12 @@ def may_pass(error: SkillWorkerError) -> bool:
 
 
 def is_attempt(error: SkillWorkerError, feedback: Feedback, now: datetime) -> bool:
-    """Tell whether a start that ended in `error` counts; it does not where a target was busy.
+    """Tell whether a start that ended in `error` counts.
 
-    Past `CONTENTION` it counts, so that waiting comes to an end.
+    It does not where the model was not asked, nor where a target was busy; the latter counts
+    past `CONTENTION`, so that waiting comes to an end.
     """
+    if isinstance(error, ModelHeld):
+        return False
     young = feedback.created_at is not None and now - feedback.created_at < CONTENTION
     return not (isinstance(error, TargetBusy) and young)

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from core.errors import ArtifactInvalid
 from core.llm import ask_structured, parse_structured, prompt
-from core.models import AuthorRequest, Bundle, RelatedSkill, SkillArtifact, SkillEdits
-from core.ports import Replies, Runs
+from core.models import AuthorRequest, Bundle, RelatedSkill, SkillArtifact, SkillEdits, Usage
+from core.ports import ModelLine, Replies, Runs
 from core.prompt_data import fenced_json, shorten
 
 # Of an existing skill SKILL.md is shown whole; an edit of what was not shown would be a guess.
@@ -21,8 +21,9 @@ FILE_CHARS = 20_000
 class SkillAuthorModel:
     """A chat model as the skill author (port `SkillAuthor`)."""
 
-    def __init__(self, model: BaseChatModel, replies: Replies, runs: Runs) -> None:
+    def __init__(self, model: BaseChatModel, line: ModelLine, replies: Replies, runs: Runs) -> None:
         self._model = model
+        self._line = line
         self._replies = replies
         self._runs = runs
 
@@ -50,14 +51,17 @@ class SkillAuthorModel:
         messages = _question(request, problems, last[0] if last else None)
         if request.fence is not None:
             await self._runs.check(request.fence)
-        if request.existing is None:
-            created = await ask_structured(self._model, messages, SkillArtifact)
-            raw, usage = created.raw, created.usage
-        else:
-            edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact)
-            raw, usage = edited.raw, edited.usage
+        async with self._line.call():
+            raw, usage = await self._ask(messages, is_new=request.existing is None)
         await self._replies.put(key, ordinal, raw, usage)
         return raw
+
+    async def _ask(self, messages: list[BaseMessage], *, is_new: bool) -> tuple[JsonValue, Usage]:
+        if is_new:
+            created = await ask_structured(self._model, messages, SkillArtifact)
+            return created.raw, created.usage
+        edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact)
+        return edited.raw, edited.usage
 
 
 def _read(raw: JsonValue, request: AuthorRequest) -> tuple[SkillArtifact | SkillEdits | None, str]:

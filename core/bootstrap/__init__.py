@@ -7,7 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from core.app import App
+from core.bootstrap.health import serve_health, watched
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
+from core.bootstrap.line import LinedModel, model_hold, model_line
 from core.bootstrap.pods import (
     computer_use,
     mcp_tools,
@@ -38,6 +40,8 @@ from core.tally import Tally
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from core.health.health import Health
+
 __all__ = [
     "Wrap",
     "ask_supabase",
@@ -46,9 +50,11 @@ __all__ = [
     "mcp_tools",
     "migrate",
     "migration_status",
+    "model_hold",
     "open_app",
     "sandbox_status",
     "serve_computer_use",
+    "serve_health",
     "serve_skills",
     "skill_server",
     "skill_store",
@@ -64,12 +70,14 @@ async def open_app(
     dry_run: bool = False,
     chat: BaseChatModel | None = None,
     wrap: Wrap = as_it_is,
+    health: Health | None = None,
 ) -> AsyncIterator[App]:
     """Open the program: database and skill API as settings say, a model where it is asked for.
 
     `chat` is a model to use instead of the one that settings name; every port goes through
-    `wrap`, and so does the saver of ReAct runs. What is embedded is started
-    here, and stopped by the last process to leave. Raises ConfigurationError, DatabaseDown.
+    `wrap`, and so does the saver of ReAct runs. `health` is told of events, and looks at what
+    is open. What is embedded is started here, and stopped by the last process to leave.
+    Raises ConfigurationError, DatabaseDown.
     """
     async with AsyncExitStack() as stack:
         if model and chat is None:
@@ -86,15 +94,21 @@ async def open_app(
             await stack.enter_async_context(skill_creator(settings, url, wrap)) if chat else None
         )
         tally = Tally()
-        observe = all_of(log_event, tally.note)
+        metrics = [health.metrics.observe] if health else []
+        observe = all_of(log_event, tally.note, *metrics)
         made = build_stores(settings, pool, skills, observe=observe, dry_run=dry_run)
         stores = wrapped(made, wrap)
-        gate = build_gate(settings, stores, chat, creator, dry_run=dry_run)
+        line = wrap("line", model_line(settings, pool, offline=offline))
+        lined = LinedModel(chat, line) if chat else None
+        gate = build_gate(settings, stores, lined, creator, dry_run=dry_run)
         sources = (
             await stack.enter_async_context(feedback_sources(settings, stores, wrap))
             if chat
             else {}
         )
+        if health:
+            look = watched(settings, stores, url=url, line=line, sources=sources, tally=tally)
+            await stack.enter_async_context(health.watching(await stack.enter_async_context(look)))
         yield App(
             inbox=stores.inbox,
             intake=stores.intake,
@@ -111,12 +125,12 @@ async def open_app(
                 settings,
                 stores,
                 gate,
-                chat,
+                lined,
                 sources=sources,
                 tally=tally,
                 dry_run=dry_run,
                 wrap=wrap,
             )
-            if chat
+            if lined
             else None,
         )

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from core.app import Learning
+from core.bootstrap.line import LinedModel
 from core.bootstrap.stores import Stores, Wrap, as_it_is, new_id
 from core.change_gate import ChangeGate, GateDeps
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
@@ -60,7 +61,7 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 def build_gate(
     settings: Settings,
     stores: Stores,
-    chat: BaseChatModel | None,
+    model: LinedModel | None,
     creator: SkillCreatorDeps | None,
     *,
     dry_run: bool,
@@ -71,7 +72,7 @@ def build_gate(
         Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge),
         Kind.SKILL: SkillCommitter(
             stores.skills,
-            _author(stores, chat),
+            _author(stores, model),
             stores.changes,
             check=stores.runs.check,
             max_rounds=settings.author_max_rounds,
@@ -92,19 +93,19 @@ def build_gate(
     )
 
 
-def _author(stores: Stores, chat: BaseChatModel | None) -> SkillAuthor:
-    if chat is None:
+def _author(stores: Stores, model: LinedModel | None) -> SkillAuthor:
+    if model is None:
         return NoAuthor()
     from core.skill_author import SkillAuthorModel
 
-    return SkillAuthorModel(chat, stores.replies, stores.runs)
+    return SkillAuthorModel(model.chat, model.line, stores.replies, stores.runs)
 
 
 def build_learning(
     settings: Settings,
     stores: Stores,
     gate: ChangeGate,
-    chat: BaseChatModel,
+    model: LinedModel,
     *,
     sources: Mapping[str, FeedbackSource],
     tally: Tally,
@@ -115,7 +116,7 @@ def build_learning(
     from core.polling_manager import process_feedback
 
     saver = _dry_saver if dry_run else _saver(stores, wrap)
-    react = _react(settings, stores, gate, chat, saver)
+    react = _react(settings, stores, gate, model, saver)
     polling = _polling(settings, stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
@@ -136,6 +137,8 @@ def build_learning(
     return Learning(
         polling=polling,
         worker=worker,
+        line=model.line,
+        ask=model.knock,
         retention=stores.retention,
         keep_seconds=settings.retention_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,
@@ -160,13 +163,14 @@ def _react(
     settings: Settings,
     stores: Stores,
     gate: ChangeGate,
-    chat: BaseChatModel,
+    model: LinedModel,
     saver_factory: SaverFactory,
 ) -> ReactDeps:
     from core.react.deps import ReactDeps
 
     return ReactDeps(
-        model=chat,
+        model=model.chat,
+        line=model.line,
         gate=gate,
         search=stores.search,
         knowledge=stores.knowledge,
@@ -197,7 +201,7 @@ def _polling(
         journal=stores.journal,
         deliveries=stores.deliveries,
         sources=sources,
-        matching=MatchDeps(react.model, stores.replies),
+        matching=MatchDeps(react.model, react.line, stores.replies),
         react=react,
         retry=RetryPolicy(
             max_attempts=settings.max_attempts,

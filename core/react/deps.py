@@ -9,7 +9,7 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from core.models import Agent, Candidate, Feedback, Fence
-from core.ports import Gate, Journal, Knowledge, Replies, Runs, Search, SkillStore
+from core.ports import Gate, Journal, Knowledge, ModelLine, Replies, Runs, Search, SkillStore
 
 MAX_ITERATIONS = 50
 
@@ -19,6 +19,7 @@ class ReactDeps:
     """What every run shares. `max_iterations` counts model calls of one thread."""
 
     model: BaseChatModel
+    line: ModelLine
     gate: Gate
     search: Search
     knowledge: Knowledge

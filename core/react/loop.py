@@ -48,8 +48,9 @@ class ReactLoop(AgentMiddleware[AgentState[None], None, None]):
         ordinal = len(ai_messages(messages)) + 1
         self._check_limit(ordinal)
         await self._deps.shared.runs.check(self._deps.fence)
-        with translate_model_errors():
-            response = await handler(request.override(tools=[*react_tool_schemas()]))
+        async with self._deps.shared.line.call():
+            with translate_model_errors():
+                response = await handler(request.override(tools=[*react_tool_schemas()]))
         message = _answer(response, messages)
         await model_called(self._deps, ordinal, usage_of(message))
         return _next(message, messages)

@@ -20,6 +20,7 @@ from core.retry_policy import RetryPolicy
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.model_line import MemoryModelLine
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import (
@@ -59,6 +60,7 @@ class MemoryWorker:
         self.agents = MemoryAgents([CLERK, DESK], log=self.log)
         self.saver = InMemorySaver()
         self.model = ScriptedChatModel(self.script)
+        self.line = MemoryModelLine()
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.MEMORY: MemoryCommitter(self.knowledge)},
@@ -82,9 +84,10 @@ class MemoryWorker:
             journal=self.journal,
             deliveries=self.deliveries,
             sources=self.sources,
-            matching=MatchDeps(self.model, self.replies),
+            matching=MatchDeps(self.model, self.line, self.replies),
             react=ReactDeps(
                 model=self.model,
+                line=self.line,
                 gate=self.gate,
                 search=FixedSearch(),
                 knowledge=self.knowledge,

@@ -20,6 +20,7 @@ from core.prompt_data import read_fenced_json
 from core.skill_author import SkillAuthorModel
 from core.skill_document.assembly import assemble
 from core.skill_document.edits import apply_edits
+from core.testing.model_line import MemoryModelLine
 from core.testing.offline_model import OfflineChatModel
 from core.testing.scripted_model import ScriptedChatModel, calls, says
 from core.testing.stores import MemoryReplies, MemoryRuns
@@ -47,7 +48,7 @@ UPDATE = CREATE.model_copy(
 def author_of(
     model: BaseChatModel, replies: MemoryReplies, runs: MemoryRuns | None = None
 ) -> SkillAuthorModel:
-    return SkillAuthorModel(model, replies, runs or MemoryRuns())
+    return SkillAuthorModel(model, MemoryModelLine(), replies, runs or MemoryRuns())
 
 
 async def test_a_new_skill_is_an_artifact_and_only_that_is_offered() -> None:
