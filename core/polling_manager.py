@@ -70,6 +70,7 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
     """Bring one piece of feedback to its end, or queue it again; the body of its job."""
     feedback = await deps.inbox.claim(feedback_id)
     if feedback is None:
+        log.info("feedback.skipped", feedback_id=feedback_id)
         return
     with structlog.contextvars.bound_contextvars(
         feedback_id=feedback.id, tenant_id=feedback.tenant_id, attempt=feedback.attempts

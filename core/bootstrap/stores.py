@@ -115,8 +115,8 @@ def build_stores(
     return Stores(
         pool=pool,
         jobs=jobs,
-        inbox=PostgresInbox(pool, jobs, new_id),
-        intake=PostgresIntake(pool, jobs),
+        inbox=PostgresInbox(pool, jobs, new_id, observe),
+        intake=PostgresIntake(pool, jobs, observe),
         deliveries=PostgresDeliveries(pool),
         agents=PostgresAgents(pool),
         runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),

@@ -9,23 +9,26 @@ from psycopg.types.json import Jsonb
 
 from core.errors import InvalidInput, LeaseLost, NotFound
 from core.intake.digest import feedback_digest
-from core.models import Feedback, NewFeedback, Outcome
-from core.ports import NewId
+from core.models import NO_USAGE, Feedback, FeedbackStatus, NewFeedback, Outcome, RunEvent
+from core.observers import nobody
+from core.ports import NewId, Observer
 from core.postgres.jobs import Jobs, Waiting
+from core.postgres.journal import write_event
 from core.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
-from core.postgres.rows import feedback_of
+from core.postgres.rows import feedback_of, read_feedback
 from core.reply_keys import matching_prefix
 
 _Piece: TypeAlias = dict[str, object]
 
 
 class PostgresInbox:
-    """The `Inbox` port."""
+    """The `Inbox` port; `observe` is told of each event once it is committed."""
 
-    def __init__(self, pool: Pool, jobs: Jobs, new_id: NewId) -> None:
+    def __init__(self, pool: Pool, jobs: Jobs, new_id: NewId, observe: Observer = nobody) -> None:
         self._pool = pool
         self._jobs = jobs
         self._new_id = new_id
+        self._observe = observe
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
         """Store pieces with a job for each new one. Raises InvalidInput on other content."""
@@ -49,9 +52,18 @@ class PostgresInbox:
         return feedback_of(row)
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone."""
+        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone.
+
+        A row that cannot be read has ended with that: it is `failed`.
+        """
         row = await fetch_one(self._pool, "inbox.claim", id=feedback_id)
-        return feedback_of(row) if row else None
+        if row is None:
+            return None
+        feedback, problem = read_feedback(row)
+        if problem is None:
+            return feedback
+        await self._end_unreadable(feedback, problem)
+        return None
 
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
@@ -69,17 +81,23 @@ class PostgresInbox:
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
         """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
-        ended = await execute(
-            self._pool,
-            "inbox.finish",
-            id=claimed.id,
-            epoch=claimed.epoch,
-            status=outcome.status,
-            error=outcome.error,
-            matching=matching_prefix(claimed.id),
-        )
-        if not ended:
+        params = end_params(claimed.id, claimed.epoch, outcome)
+        if not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
+
+    async def _end_unreadable(self, feedback: Feedback, problem: str) -> None:
+        outcome = Outcome(status=FeedbackStatus.FAILED, error=problem)
+        event = RunEvent(
+            name="feedback.finished",
+            tenant_id=feedback.tenant_id,
+            feedback_id=feedback.id,
+            data={"status": outcome.status, "error": problem},
+        )
+        async with transaction(self._pool) as conn:
+            params = end_params(feedback.id, feedback.epoch, outcome)
+            await conn.execute(sql("inbox.finish"), params)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
 
     def _row(self, place: int, piece: NewFeedback) -> _Piece:
         feedback_id = self._new_id()
@@ -90,6 +108,17 @@ class PostgresInbox:
             "digest": feedback_digest(piece),
             "place": place,
         }
+
+
+def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, object]:
+    """Give the parameters of `inbox.finish`."""
+    return {
+        "id": feedback_id,
+        "epoch": epoch,
+        "status": outcome.status,
+        "error": outcome.error,
+        "matching": matching_prefix(feedback_id),
+    }
 
 
 async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mapping[str, str]:

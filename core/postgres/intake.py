@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from core.errors import Refused
-from core.models import Feedback, FeedbackStatus, Hold, HoldKind, RunEvent
-from core.postgres.inbox import not_found
+from core.models import NO_USAGE, Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.observers import nobody
+from core.ports import Observer
+from core.postgres.inbox import end_params, not_found
 from core.postgres.jobs import Jobs, Waiting
 from core.postgres.journal import write_event
 from core.postgres.queries import Connection, Pool, fetch_one, sql, transaction
 from core.postgres.rows import feedback_of
-from core.reply_keys import matching_prefix
 
 
 class PostgresIntake:
-    """The `Intake` port."""
+    """The `Intake` port; `observe` is told of each event once it is committed."""
 
-    def __init__(self, pool: Pool, jobs: Jobs) -> None:
+    def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
         self._pool = pool
         self._jobs = jobs
+        self._observe = observe
 
     async def revive(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
@@ -43,10 +45,14 @@ class PostgresIntake:
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)
-            await conn.execute(sql("inbox.finish"), _cancelled(feedback_id, taken["epoch"], reason))
+            outcome = Outcome(status=FeedbackStatus.CANCELLED, error=reason)
+            ending = end_params(feedback_id, taken["epoch"], outcome)
+            await conn.execute(sql("inbox.finish"), ending)
             row = await (await conn.execute(sql("inbox.get"), params)).fetchone()
             assert row is not None
-            await write_event(conn, _event(row["tenant_id"], feedback_id, reason))
+            event = _cancelled(row["tenant_id"], feedback_id, reason)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
         return feedback_of(row)
 
     async def pause(self, reason: str) -> Hold:
@@ -54,15 +60,20 @@ class PostgresIntake:
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
-            await write_event(conn, RunEvent(name="intake.paused", data={"reason": reason}))
+            event = RunEvent(name="intake.paused", data={"reason": reason})
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
         return Hold(kind=HoldKind.PAUSED, **row)
 
     async def resume(self) -> bool:
         """Let workers begin again; True where they were paused."""
+        event = RunEvent(name="intake.resumed")
         async with transaction(self._pool) as conn:
             paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
             if paused:
-                await write_event(conn, RunEvent(name="intake.resumed"))
+                await write_event(conn, event)
+        if paused:
+            self._observe(event, NO_USAGE)
         return paused
 
     async def paused(self) -> Hold | None:
@@ -78,17 +89,7 @@ async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> 
     return Refused(f"feedback {feedback_id} {what}: it is {row['status']}", hint=hint)
 
 
-def _cancelled(feedback_id: str, epoch: int, reason: str) -> dict[str, object]:
-    return {
-        "id": feedback_id,
-        "epoch": epoch,
-        "status": FeedbackStatus.CANCELLED,
-        "error": reason,
-        "matching": matching_prefix(feedback_id),
-    }
-
-
-def _event(tenant_id: str, feedback_id: str, reason: str) -> RunEvent:
+def _cancelled(tenant_id: str, feedback_id: str, reason: str) -> RunEvent:
     return RunEvent(
         name="feedback.cancelled",
         tenant_id=tenant_id,

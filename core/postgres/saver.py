@@ -1,4 +1,4 @@
-"""The saver that keeps ReAct runs, on the process's one pool."""
+"""The saver that keeps ReAct runs, on the process's one pool; a run it cannot read is no puzzle."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 def postgres_saver(pool: Pool) -> AsyncPostgresSaver:
     """Make a saver. Make one a run: a saver holds a lock that lets one statement at a time by."""
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+    from core.postgres.careful_saver import CarefulSaver
 
-    return AsyncPostgresSaver(pool)
+    return CarefulSaver(pool)
