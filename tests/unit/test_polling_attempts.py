@@ -147,16 +147,6 @@ async def worker_until_end(worker: MemoryWorker, feedback_id: str) -> Feedback:
     return await worker.work(feedback_id)
 
 
-async def test_a_wrong_key_is_not_the_feedbacks_fault() -> None:
-    refused = ConfigurationError("the model answered 401", hint="check the key")
-    worker = MemoryWorker([refused] * 3 + [NOTHING])
-    feedback = await worker.tell("원화로")
-    assert (feedback.status, feedback.attempts) == (FeedbackStatus.DEAD, 3)
-    assert "401" in (feedback.error or "")
-    await worker.intake.revive(feedback.id)
-    assert (await worker.work(feedback.id)).status is FeedbackStatus.NO_ACTION
-
-
 async def test_a_paused_worker_that_wakes_up_tells_nobody_of_an_end() -> None:
     def steal(_: list[BaseMessage]) -> AIMessage:
         (held,) = worker.inbox.feedback.values()

@@ -11,6 +11,7 @@ from core.errors import (
     InvalidInput,
     LeaseLost,
     ModelDown,
+    ModelHeld,
     SkillWorkerError,
     TargetBusy,
 )
@@ -19,6 +20,7 @@ from tests.support.react import FEEDBACK
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DOWN, BUSY = ModelDown("503"), TargetBusy("held by another change")
+HELD = ModelHeld("the model is held back", retry_after=15)
 
 
 def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
@@ -28,11 +30,18 @@ def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
     assert RetryPolicy(5, base=2, longest=10, jitter=lambda: 0.0).delay(1, DOWN) == 1
 
 
+def test_who_did_not_get_to_the_model_waits_for_it_and_no_longer() -> None:
+    policy = RetryPolicy(5, base=2, longest=300, jitter=lambda: 0.5)
+    assert policy.delay(9, HELD) == 16
+    assert policy.delay(2, ModelHeld("no place was free")) == 3
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
         (DOWN, True),
         (BUSY, True),
+        (HELD, True),
         (ConfigurationError("401"), True),
         (InvalidInput("too long"), False),
         (LeaseLost("taken over"), False),
@@ -52,9 +61,12 @@ def test_what_the_feedback_is_not_to_blame_for_may_pass(
         (BUSY, CONTENTION - timedelta(seconds=1), False),
         (BUSY, CONTENTION, True),
         (BUSY, None, True),
+        (HELD, timedelta(0), False),
+        (HELD, timedelta(days=9), False),
+        (HELD, None, False),
     ],
 )
-def test_waiting_for_a_target_is_no_attempt_until_the_piece_is_old(
+def test_what_waits_is_no_attempt_but_for_a_target_until_the_piece_is_old(
     error: SkillWorkerError, age: timedelta | None, expected: bool
 ) -> None:
     feedback = FEEDBACK.model_copy(update={"created_at": None if age is None else NOW - age})
