@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, TextIO
 
 import structlog
@@ -71,6 +74,17 @@ def configure_logging(level: str, log_format: LogFormat) -> None:
     root.handlers = [handler]
     root.setLevel(number)
     _quieten(logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING))
+
+
+@contextmanager
+def worker_named(name: str | None) -> Iterator[None]:
+    """Put the worker's name on every line of the log meanwhile: the given one, or host and process.
+
+    Names need not be unique: nothing is decided by them.
+    """
+    given = name or f"{socket.gethostname()}:{os.getpid()}"
+    with structlog.contextvars.bound_contextvars(worker=given):
+        yield
 
 
 def _shared() -> list[Processor]:

@@ -24,7 +24,7 @@ from core.tally import Tally
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from core.health.health import Health, Probe
+    from core.health.health import Health, Probe, Watched
 
 log = structlog.get_logger(__name__)
 
@@ -65,16 +65,15 @@ async def _served(stack: AsyncExitStack, app: ASGIApp, host: str, port: int | No
 
 @asynccontextmanager
 async def watched(
-    health: Health,
     settings: Settings,
     stores: Stores,
     *,
-    skills_url: str,
+    url: str,
     line: ModelLine,
     sources: Mapping[str, FeedbackSource],
     tally: Tally,
-) -> AsyncIterator[None]:
-    """Let `health` look at what a worker depends on, while the context lasts."""
+) -> AsyncIterator[Watched]:
+    """Give what a worker's health is read from; `url` is the skill API's."""
     from core.health.health import Watched
 
     async def holds() -> Collection[HoldKind]:
@@ -84,20 +83,18 @@ async def watched(
     async with AsyncExitStack() as stack:
         probes: dict[str, Probe] = {
             "database": lambda: _ask_database(stores),
-            "skill_api": await _skill_api(stack, settings, skills_url),
+            "skill_api": await _skill_api(stack, settings, url),
             "model": lambda: _ask_line(line),
             **{name: source.ping for name, source in sources.items()},
         }
         if settings.use_skill_creator_workflow and settings.computer_use_mcp_url is not None:
-            probes["computer_use"] = await _pods(stack, settings, skills_url)
-        look = Watched(
+            probes["computer_use"] = await _pods(stack, settings, url)
+        yield Watched(
             probes=probes,
             backlog=PostgresBacklog(stores.pool),
             holds=holds,
             running=lambda: tally.working,
         )
-        await stack.enter_async_context(health.watching(look))
-        yield
 
 
 async def _ask_database(stores: Stores) -> None:

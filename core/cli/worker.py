@@ -39,24 +39,41 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Decide, but change nothing; implies --once.")
     ] = False,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address of /healthz, /readyz and /metrics.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="Their port; 0 picks one."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Work on feedback until told to stop. A second Ctrl+C stops at once."""
-    settings = model_settings(offline=offline)
+    from core.observability import worker_named
+
+    settings = model_settings(offline=offline, health_host=host, health_port=port)
     if dry_run:
         _dry_run(settings, offline=offline, as_json=as_json)
         return
-    tally = run_until_stopped(
-        lambda stop: _work(settings, stop, once, offline, concurrency), _on_first_signal
-    )
+    watched = not once or port is not None
+    with worker_named(settings.worker_name):
+        tally = run_until_stopped(
+            lambda stop: _work(settings, stop, once, offline, concurrency, watched),
+            _on_first_signal,
+        )
     _show(tally, once=once, as_json=as_json)
     if once and tally.unhappy():
         raise typer.Exit(FAILED)
 
 
-def model_settings(*, offline: bool) -> Settings:
-    """Read settings for a command that needs a model. Raises ConfigurationError."""
-    overrides: dict[str, Override] = {"llm_model": "offline"} if offline else {}
+def model_settings(*, offline: bool, **options: Override) -> Settings:
+    """Read settings for a command that needs a model; `options` win where they are given.
+
+    Raises ConfigurationError.
+    """
+    overrides = {name: value for name, value in options.items() if value is not None}
+    if offline:
+        overrides["llm_model"] = "offline"
     settings = load(overrides)
     if settings.require_model() == "offline" and not offline:
         raise ConfigurationError(
@@ -67,11 +84,19 @@ def model_settings(*, offline: bool) -> Settings:
 
 
 async def _work(
-    settings: Settings, stop: asyncio.Event, once: bool, offline: bool, concurrency: int | None
+    settings: Settings,
+    stop: asyncio.Event,
+    once: bool,
+    offline: bool,
+    concurrency: int | None,
+    watched: bool,
 ) -> Tally:
     from core import bootstrap
 
-    async with bootstrap.open_app(settings, model=True, offline=offline) as app:
+    async with (
+        bootstrap.serve_health(settings, stop) if watched else nullcontext() as health,
+        bootstrap.open_app(settings, model=True, offline=offline, health=health) as app,
+    ):
         if not once:
             talk("Waiting for feedback. Ctrl+C stops.")
         awaited = Awaited(settings.stalled_after_seconds, talk)
