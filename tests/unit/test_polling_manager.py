@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
 from core.errors import ModelDown
-from core.models import FeedbackStatus, NewFeedback, Outcome, VerdictStatus
+from core.models import FeedbackStatus, NewFeedback, VerdictStatus
 from core.polling_manager import fetch_feedback_task
 from core.testing.scripted_model import calls, says
+from tests.support.list_source import ListSource
 from tests.support.worker import CLERK, DESK, MemoryWorker
 
 LEARN = calls(("commit_to_memory", {"content": "원화로", "operation": "CREATE", "reason": "r"}))
 NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
-
-
-class ListSource:
-    """A source over a list, which remembers what it was told."""
-
-    name = "list"
-
-    def __init__(self, pieces: Sequence[NewFeedback]) -> None:
-        self.pieces = list(pieces)
-        self.told: list[tuple[str, FeedbackStatus]] = []
-
-    async def fetch(self, limit: int) -> Sequence[NewFeedback]:
-        return self.pieces[:limit]
-
-    async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
-        self.told.append((source_id, outcome.status))
 
 
 async def test_a_lesson_completes_the_feedback() -> None:
@@ -139,19 +122,10 @@ async def test_a_run_that_was_taken_over_leaves_the_feedback_alone() -> None:
 
 async def test_a_source_is_fetched_into_the_inbox_once_and_told_the_end() -> None:
     piece = NewFeedback(id="7", tenant_id="t", agent_ids=("clerk",), content="고마워요")
-    source = ListSource([piece])
+    source = ListSource(piece)
     worker = MemoryWorker([NOTHING], sources={"list": source})
     assert await fetch_feedback_task(source, limit=10, deps=worker.deps) == 1
     assert await fetch_feedback_task(source, limit=10, deps=worker.deps) == 0
     ((feedback_id, _),) = worker.inbox.jobs
     await worker.work(feedback_id)
     assert source.told == [("7", FeedbackStatus.NO_ACTION)]
-
-
-async def test_one_piece_that_cannot_be_stored_does_not_keep_the_others_out() -> None:
-    bad = NewFeedback(id="1", tenant_id="t", agent_ids=("clerk",), content="NUL \0")
-    good = NewFeedback(id="2", tenant_id="t", agent_ids=("clerk",), content="고마워요")
-    source = ListSource([bad, good])
-    worker = MemoryWorker(sources={"list": source})
-    assert await fetch_feedback_task(source, limit=10, deps=worker.deps) == 1
-    assert [feedback.source_id for feedback in worker.inbox.feedback.values()] == ["2"]

@@ -1,14 +1,11 @@
-"""What all deliveries must do; a test class supplies `inbox`, `deliveries` over it, `revive`."""
+"""What all deliveries must do; a test class supplies `inbox`, `deliveries`, `intake` over it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from core.models import Feedback, FeedbackStatus, Outcome
-from core.ports import Deliveries, Inbox
+from core.ports import Deliveries, Inbox, Intake
 from core.testing.contracts.inbox import claimed, piece
 
-Revive = Callable[[str], Awaitable[Feedback]]
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
 
 
@@ -71,11 +68,11 @@ class DeliveriesContract:
         assert await unacknowledged(deliveries) == ["1"]
 
     async def test_a_revived_piece_is_to_be_told_again(
-        self, inbox: Inbox, deliveries: Deliveries, revive: Revive
+        self, inbox: Inbox, deliveries: Deliveries, intake: Intake
     ) -> None:
         held = await ended(inbox, "1")
         await deliveries.acknowledged(held)
-        await revive(held.id)
+        await intake.revive(held.id)
         await deliveries.acknowledged(held)
         assert await unacknowledged(deliveries) == []
         again = await claimed(inbox, held.id)
@@ -83,4 +80,14 @@ class DeliveriesContract:
         await deliveries.acknowledged(held)
         assert await unacknowledged(deliveries) == ["1"]
         await deliveries.acknowledged(again.model_copy(update={"status": FAILED.status}))
+        assert await unacknowledged(deliveries) == []
+
+    async def test_a_cancelled_piece_is_to_be_told(
+        self, inbox: Inbox, deliveries: Deliveries, intake: Intake
+    ) -> None:
+        ((feedback_id, _),) = await inbox.add("platform", [piece("1")])
+        await intake.cancel(feedback_id, "not wanted")
+        (given,) = await deliveries.unacknowledged("platform", 10)
+        assert given.status is FeedbackStatus.CANCELLED
+        await deliveries.acknowledged(given)
         assert await unacknowledged(deliveries) == []

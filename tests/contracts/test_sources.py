@@ -1,0 +1,54 @@
+"""Every source of feedback, and what they ask: deliveries in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from core.ports import Deliveries, Inbox, Intake
+from core.postgres.deliveries import PostgresDeliveries
+from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
+from core.postgres.jobs import Jobs
+from core.postgres.queries import Pool
+from core.testing.contracts.deliveries import DeliveriesContract
+from core.testing.contracts.source import SourceContract, SourceWorld
+from core.testing.determinism import counting_ids
+from core.testing.stores import MemoryDeliveries, MemoryInbox, MemoryIntake
+from tests.support.supabase import supabase
+
+
+class TestPostgrestSource(SourceContract):
+    @pytest.fixture
+    async def world(self) -> AsyncIterator[SourceWorld]:
+        async with supabase() as world:
+            yield world
+
+
+class TestDeliveriesInMemory(DeliveriesContract):
+    @pytest.fixture
+    def inbox(self) -> Inbox:
+        return MemoryInbox()
+
+    @pytest.fixture
+    def deliveries(self, inbox: MemoryInbox) -> Deliveries:
+        return MemoryDeliveries(inbox)
+
+    @pytest.fixture
+    def intake(self, inbox: MemoryInbox) -> Intake:
+        return MemoryIntake(inbox)
+
+
+class TestDeliveriesInPostgres(DeliveriesContract):
+    @pytest.fixture
+    def inbox(self, pool: Pool) -> Inbox:
+        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    @pytest.fixture
+    def deliveries(self, pool: Pool) -> Deliveries:
+        return PostgresDeliveries(pool)
+
+    @pytest.fixture
+    def intake(self, pool: Pool) -> Intake:
+        return PostgresIntake(pool, Jobs(pool))
