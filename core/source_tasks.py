@@ -88,7 +88,7 @@ class SourcePoller:
     """Fetches from all sources and tells them of ends, round by round.
 
     One that fails stops no other. One that asked for a pause is left alone until it is over.
-    `failures` holds why the last round of each failed.
+    `failures` holds why the last round of each failed; telling it of ends alone is no round.
     """
 
     def __init__(self, deps: SourceDeps, clock: Callable[[], float] = time.monotonic) -> None:
@@ -117,7 +117,8 @@ class SourcePoller:
         except Exception:  # a defect of one source must not stop the others
             log.exception("source.broke", source=source.name)
         else:
-            self.failures.pop(source.name, None)
+            if fetch:
+                self.failures.pop(source.name, None)
             return new
         return 0
 
