@@ -106,8 +106,11 @@ class App:
 
     async def hold(self) -> Hold | None:
         """Say why no worker begins new work: a person's pause, or else the model's state."""
-        line = self.learning.line if self.learning else None
-        return await self.intake.paused() or (await line.hold() if line else None)
+        paused = await self.intake.paused()
+        if self.learning is None:
+            return paused
+        self.tally.hold = paused or await self.learning.line.hold()
+        return self.tally.hold
 
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from core.models import NO_USAGE, FeedbackStatus, RunEvent, Usage
+from core.models import NO_USAGE, FeedbackStatus, Hold, RunEvent, Usage
 from core.models.base import Model
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
@@ -21,11 +21,15 @@ class TakenPiece(Model):
 
 
 class Tally:
-    """TakenPieces by id, as the events of this process tell of them."""
+    """TakenPieces by id, as the events of this process tell of them.
+
+    `working` counts those at work, `hold` says why no more are begun.
+    """
 
     def __init__(self) -> None:
         self._pieces: dict[str, TakenPiece] = {}
         self.working = 0
+        self.hold: Hold | None = None
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:

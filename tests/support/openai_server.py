@@ -95,10 +95,11 @@ def _completion(asked: Json, body: Json, has_calls: bool) -> Json:
 
 @dataclass
 class OpenAIServer:
-    """Plays `turns` in order and keeps what it was asked."""
+    """Plays `turns` in order, then `always`, and keeps what it was asked."""
 
     turns: list[Turn]
     url: str = ""
+    always: Turn | None = None
     asked: list[Json] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
 
@@ -106,7 +107,8 @@ class OpenAIServer:
         asked = await request.json()
         self.asked.append(asked)
         self.keys.append(request.headers.get("authorization", ""))
-        return self.turns.pop(0)(asked)
+        turn = self.always if self.always and not self.turns else self.turns.pop(0)
+        return turn(asked)
 
 
 @asynccontextmanager

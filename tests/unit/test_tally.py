@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from core.cli.awaited import Awaited
-from core.models import FeedbackStatus
+from core.models import FeedbackStatus, Hold, HoldKind
 from core.tally import Tally
 from core.testing.scripted_model import calls
 from tests.support.worker import MemoryWorker
@@ -62,6 +64,20 @@ def test_feedback_that_is_due_later_is_said_to_be() -> None:
     for _ in range(20):
         awaited.look({"queued": 2}, working=0)
     assert said == ["Waiting for feedback whose next attempt is due later (2)."]
+
+
+def test_what_holds_work_back_is_said_with_its_reason_and_again_when_it_changes() -> None:
+    said: list[str] = []
+    awaited = Awaited(30, said.append)
+    since = datetime(2026, 1, 1, tzinfo=UTC)
+    for kind, reason in ((HoldKind.MODEL, "it answered 500"), (HoldKind.PAUSED, "upgrade")):
+        hold = Hold(kind=kind, reason=reason, since=since)
+        for _ in range(20):
+            awaited.look({"queued": 2}, working=0, hold=hold)
+    assert [sentence.partition(". ")[0] for sentence in said] == [
+        "Waiting for the model (2 wait): it answered 500",
+        "Intake is paused: upgrade",
+    ]
 
 
 def test_nobody_waits_where_all_has_ended() -> None:

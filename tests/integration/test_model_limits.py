@@ -1,0 +1,124 @@
+"""Limits of the model hold over real processes, and cost nothing where none are set."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+
+from core.model_line import LineOptions
+from core.postgres.model_line import PostgresModelLine
+from core.postgres.pool import open_pool
+from core.postgres.queries import Pool
+from core.testing.determinism import counting_ids
+
+PROCESSES, CALLS = 3, 10
+SECONDS = 60.0
+_WORKER = """
+import asyncio, json, sys, time, uuid
+from core.model_line import LineOptions
+from core.postgres.model_line import PostgresModelLine
+from core.postgres.pool import open_pool
+
+async def main(conninfo, options, calls, seconds):
+    async with open_pool(conninfo) as pool:
+        line = PostgresModelLine(
+            pool, "m", LineOptions(**options), new_id=lambda: uuid.uuid4().hex, sleep=asyncio.sleep
+        )
+        async def call():
+            async with line.call():
+                began = time.monotonic()
+                await asyncio.sleep(seconds)
+                print(json.dumps([began, time.monotonic()]), flush=True)
+        print("ready", flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+        await asyncio.gather(*(call() for _ in range(calls)))
+
+asyncio.run(main(sys.argv[1], *json.loads(sys.argv[2])))
+"""
+
+
+async def spans(conninfo: str, seconds: float, **options: float) -> list[tuple[float, float]]:
+    """Let processes call at once; give when each call began and ended, by one clock."""
+    given = json.dumps([options, CALLS, seconds])
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", _WORKER, conninfo, given],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(PROCESSES)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert await asyncio.to_thread(process.stdout.readline) == "ready\n"
+    ends = [asyncio.to_thread(process.communicate, "go\n", SECONDS) for process in processes]
+    lines = [line for out, _ in await asyncio.gather(*ends) for line in out.splitlines()]
+    assert [process.returncode for process in processes] == [0] * PROCESSES
+    return sorted((began, ended) for began, ended in map(json.loads, lines))
+
+
+def most_at_once(found: list[tuple[float, float]]) -> int:
+    steps = sorted([(began, 1) for began, _ in found] + [(ended, -1) for _, ended in found])
+    running, most = 0, 0
+    for _, step in steps:
+        running += step
+        most = max(most, running)
+    return most
+
+
+async def test_no_more_calls_run_at_once_than_allowed_over_processes(database: str) -> None:
+    found = await spans(database, 0.05, max_concurrency=3)
+    assert len(found) == PROCESSES * CALLS
+    assert 2 <= most_at_once(found) <= 3
+
+
+async def test_begins_are_spread_over_processes_as_the_rate_says(database: str) -> None:
+    every = 0.1
+    found = await spans(database, 0.3, requests_per_minute=60 / every)
+    begins = [began for began, _ in found]
+    assert len(begins) == PROCESSES * CALLS
+    for window in range(3, len(begins)):
+        shortest = min(late - early for early, late in zip(begins, begins[window:], strict=False))
+        assert shortest >= (window - 2) * every  # two of them may have been woken late
+
+
+async def test_without_limits_a_call_that_succeeds_asks_the_database_nothing(
+    database: str,
+) -> None:
+    async with open_pool(database) as pool:
+        line = line_of(pool)
+        await line.hold()
+        asked = pool.get_stats().get("requests_num", 0)
+        for _ in range(20):
+            async with line.call():
+                pass
+        assert pool.get_stats().get("requests_num", 0) == asked
+
+
+async def test_a_paid_answer_is_kept_where_the_database_has_gone_meanwhile(database: str) -> None:
+    async with open_pool(database) as pool:
+        line = line_of(pool, LineOptions(max_concurrency=1))
+        answered = False
+        async with line.call():
+            await pool.close()
+            answered = True
+        assert answered
+
+
+async def test_a_database_clock_that_was_set_back_stops_no_call(pool: Pool) -> None:
+    rated = LineOptions(requests_per_minute=600, longest_wait=5)
+    async with line_of(pool, rated).call():
+        pass
+    async with pool.connection() as conn:
+        await conn.execute("UPDATE model_lines SET next_call_at = now() + interval '1 hour'")
+    async with line_of(pool, rated).call():
+        pass
+
+
+def line_of(pool: Pool, options: LineOptions | None = None) -> PostgresModelLine:
+    return PostgresModelLine(
+        pool, "m", options or LineOptions(), new_id=counting_ids("p"), sleep=asyncio.sleep
+    )
