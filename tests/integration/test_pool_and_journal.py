@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from core.errors import ConfigurationError, DatabaseDown, InvalidInput
-from core.models import RunEvent
-from core.postgres.journal import PostgresJournal
+from core.models import NO_USAGE, RunEvent, Usage
+from core.postgres.journal import PostgresJournal, write_event
 from core.postgres.pool import open_pool
 from core.postgres.queries import Pool, connection, transaction
 from core.postgres.reads import PostgresReader
@@ -94,3 +94,24 @@ _OURS = (
     "SELECT count(*) FROM pg_stat_activity"
     " WHERE application_name = 'skill-worker' AND datname = current_database()"
 )
+
+
+@pytest.mark.parametrize(
+    ("alone", "spent", "flushed"),
+    [
+        (True, NO_USAGE, "off"),
+        (True, Usage(model_calls=1), "on"),
+        (False, NO_USAGE, "on"),
+    ],
+)
+async def test_only_an_event_that_stands_alone_and_costs_nothing_is_not_waited_for(
+    pool: Pool, alone: bool, spent: Usage, flushed: str
+) -> None:
+    async with connection(pool) as conn:
+        await conn.execute("SET synchronous_commit TO on")
+        async with conn.transaction():
+            await write_event(conn, RunEvent(name="model.called"), spent, alone=alone)
+            (row,) = await (await conn.execute("SHOW synchronous_commit")).fetchall()
+        assert row["synchronous_commit"] == flushed
+        (after,) = await (await conn.execute("SHOW synchronous_commit")).fetchall()
+        assert after["synchronous_commit"] == "on"
