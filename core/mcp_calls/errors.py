@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import anyio
 import httpx
 
 from core.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
+from core.http_retry import passes, retry_after
 from core.safe_text import one_line
 
 EXCERPT = 200  # characters of a foreign answer that an error shows
 _FORBIDDEN = frozenset({401, 403})
+_FORGOTTEN = frozenset({400, 404})  # how servers answer to a session they do not know
 _CLOSED = -32000  # the SDK's own code for an answer that will never come
 _TERMINATED = 32600  # the SDK's own code (positive) for an HTTP 404: the session is unknown
 _REFUSED = frozenset({-32601, -32602})  # JSON-RPC: no such method, bad arguments
@@ -40,8 +42,10 @@ def ends_session(error: BaseException) -> bool:
     return isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError)
 
 
-def refused(status: int, where: str, said: str, retry_after: str = "") -> SkillWorkerError:
-    """Give our error for an HTTP status that is no success."""
+def refused(
+    status: int, where: str, said: str, headers: Mapping[str, str] | None = None
+) -> SkillWorkerError:
+    """Give our error for an HTTP status that is no success; `headers` may say when to return."""
     message = f"{where} answered {status}" + (f": {said}" if said else "")
     if status in _FORBIDDEN:
         return ConfigurationError(message, hint="set the token that this MCP server asks for")
@@ -49,8 +53,9 @@ def refused(status: int, where: str, said: str, retry_after: str = "") -> SkillW
         return ConfigurationError(message, hint="set the server's address to where it redirects")
     if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
         return PodCallFailed(message, hint="raise the server's limit on the size of a request")
-    wait = float(retry_after) if retry_after.isdecimal() else None
-    return McpDown(message, hint=_UP, retry_after=wait)
+    if passes(status) or status in _FORGOTTEN:
+        return McpDown(message, hint=_UP, retry_after=retry_after(headers or {}))
+    return ConfigurationError(message, hint="does the address point at the MCP endpoint?")
 
 
 def excerpt(text: str) -> str:
@@ -71,7 +76,7 @@ def _translate(error: BaseException, where: str) -> SkillWorkerError:
 
     said = excerpt(str(error)) if str(error) else type(error).__name__
     if isinstance(error, httpx.HTTPStatusError):
-        return refused(error.response.status_code, where, said)
+        return refused(error.response.status_code, where, said, error.response.headers)
     if isinstance(error, McpError):
         return _of_protocol(error.error.code, where, said)
     if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError):

@@ -65,8 +65,8 @@ class Wire:
         if 300 <= status < 400 or is_unknown_session:
             return None
         if status >= 400:
-            wait = response.headers.get("retry-after", "")
-            return refused(status, self._server.shown, await _beginning(response), wait)
+            said = await _beginning(response)
+            return refused(status, self._server.shown, said, response.headers)
         if "html" in _content_type(response):
             said = await _beginning(response)
             return McpDown(

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx
@@ -21,6 +20,7 @@ from tenacity import (
 )
 
 from core.errors import ConfigurationError, InvalidInput, SkillApiDown
+from core.http_retry import passes, retry_after
 from core.ports import Sleep
 from core.safe_text import one_line
 
@@ -28,7 +28,6 @@ ATTEMPTS = 5
 MAX_WAIT = 20.0  # seconds; whoever is told to wait longer gives the work back instead
 _RETURNED = frozenset({200, 201, 204, 404, 412})
 _FORBIDDEN = frozenset({401, 403})
-_BUSY = frozenset({408, 409, 425, 429})
 _backoff = wait_exponential(multiplier=0.2, max=5) + wait_random(0, 0.5)
 
 _M = TypeVar("_M", bound=BaseModel)
@@ -174,8 +173,8 @@ def _refusal(
         return ConfigurationError(
             f"{where} redirects to {target}", hint="set SKILL_API_BASE_URL to the final address"
         )
-    if status in _BUSY or status >= 500:
-        return SkillApiDown(message, retry_after=_retry_after(response.headers))
+    if passes(status):
+        return SkillApiDown(message, retry_after=retry_after(response.headers))
     return InvalidInput(message)
 
 
@@ -202,20 +201,6 @@ def _detail(response: httpx.Response) -> str:
 
 def _excerpt(body: bytes) -> str:
     return one_line(body[:400].decode("utf-8", "replace"))[:160] or "nothing"
-
-
-def _retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds to wait: as given, or from the date given to the answer's own date."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("date", ""))
-        return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):
-        return None
 
 
 def _asked_wait(state: RetryCallState) -> float | None:

@@ -61,17 +61,19 @@ def test_the_cause_is_found_in_groups_and_before_cancellations() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [(401, ConfigurationError), (403, ConfigurationError), (308, ConfigurationError),
-     (413, PodCallFailed), (400, McpDown), (429, McpDown), (500, McpDown), (503, McpDown)],
+     (413, PodCallFailed), (400, McpDown), (404, McpDown), (408, McpDown), (409, McpDown),
+     (425, McpDown), (429, McpDown), (500, McpDown), (503, McpDown), (529, McpDown),
+     (405, ConfigurationError), (410, ConfigurationError), (422, ConfigurationError)],
 )  # fmt: skip
 def test_each_status_has_its_kind(status: int, kind: type[SkillWorkerError]) -> None:
     assert type(refused(status, "s", "said")) is kind
 
 
 def test_a_server_may_say_how_long_to_wait() -> None:
-    error = refused(503, "s", "", "7")
+    error = refused(503, "s", "", {"retry-after": "7"})
     assert isinstance(error, McpDown)
     assert error.retry_after == 7.0
-    assert isinstance(later := refused(503, "s", "", "Fri, 20 Nov 2026"), McpDown)
+    assert isinstance(later := refused(503, "s", ""), McpDown)
     assert later.retry_after is None
 
 
