@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from core.app import App
+from core.app import App, Learning
 from core.bootstrap.health import serve_health, watched
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
 from core.bootstrap.line import LinedModel, model_hold, model_line
@@ -19,6 +19,7 @@ from core.bootstrap.pods import (
 )
 from core.bootstrap.sources import ask_supabase, feedback_sources
 from core.bootstrap.stores import (
+    Stores,
     Wrap,
     as_it_is,
     build_stores,
@@ -31,7 +32,9 @@ from core.bootstrap.stores import (
     skill_store,
     wrapped,
 )
+from core.change_gate import ChangeGate
 from core.observers import all_of, log_event
+from core.ports import FeedbackSource
 from core.postgres import migrations
 from core.postgres.pool import open_pool
 from core.settings import Settings
@@ -101,27 +104,14 @@ async def open_app(
         line = wrap("line", model_line(settings, pool, offline=offline))
         lined = LinedModel(chat, line) if chat else None
         gate = build_gate(settings, stores, lined, creator, dry_run=dry_run)
-        sources = (
-            await stack.enter_async_context(feedback_sources(settings, stores, wrap))
-            if chat
-            else {}
-        )
+        sources: Mapping[str, FeedbackSource] = {}
+        if chat:
+            sources = await stack.enter_async_context(feedback_sources(settings, stores, wrap))
         if health:
             look = watched(settings, stores, url=url, line=line, sources=sources, tally=tally)
             await stack.enter_async_context(health.watching(await stack.enter_async_context(look)))
-        yield App(
-            inbox=stores.inbox,
-            intake=stores.intake,
-            runs=stores.runs,
-            agents=stores.agents,
-            knowledge=stores.knowledge,
-            search=stores.search,
-            reader=stores.reader,
-            changes=stores.changes,
-            skills=skills,
-            gate=gate,
-            new_id=new_id,
-            learning=build_learning(
+        learning = (
+            build_learning(
                 settings,
                 stores,
                 gate,
@@ -132,5 +122,23 @@ async def open_app(
                 wrap=wrap,
             )
             if lined
-            else None,
+            else None
         )
+        yield _app(stores, gate, learning)
+
+
+def _app(stores: Stores, gate: ChangeGate, learning: Learning | None) -> App:
+    return App(
+        inbox=stores.inbox,
+        intake=stores.intake,
+        runs=stores.runs,
+        agents=stores.agents,
+        knowledge=stores.knowledge,
+        search=stores.search,
+        reader=stores.reader,
+        changes=stores.changes,
+        skills=stores.skills,
+        gate=gate,
+        new_id=new_id,
+        learning=learning,
+    )

@@ -1,0 +1,30 @@
+"""The source that the docs show works as it stands there, and passes the contract."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from core.errors import ConfigurationError
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/add-a-source.md"
+NAMES: dict[str, object] = {"__name__": __name__}
+for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S):
+    exec(compile(block, str(PAGE), "exec"), NAMES)
+
+JsonlSource = NAMES["JsonlSource"]
+TestJsonlSource = NAMES["TestJsonlSource"]
+
+
+async def test_a_bad_line_keeps_no_other_out(tmp_path: Path) -> None:
+    said = tmp_path / "said.jsonl"
+    said.write_text('no json\n{"id": "1", "tenant_id": "t", "agent_ids": ["a"], "content": "x"}\n')
+    source = JsonlSource(said, tmp_path / "ended")  # type: ignore[operator]
+    assert [piece.id for piece in (await source.fetch(9)).pieces] == ["1"]
+
+
+async def test_a_missing_file_is_a_matter_of_configuration(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="nowhere"):
+        await JsonlSource(tmp_path / "nowhere", tmp_path / "ended").ping()  # type: ignore[operator]
