@@ -11,10 +11,11 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from core.embedded.postgres import embedded_postgres
 from core.postgres.migrations import migrate
@@ -82,6 +83,13 @@ def fresh_database(server: str, template_name: str | None) -> Iterator[str]:
     finally:
         with psycopg.connect(server, autocommit=True) as conn:
             _drop(conn, name)
+
+
+def url_of(conninfo: str) -> str:
+    """Write a connection string as a URL, as DATABASE_URL has it."""
+    given = {key: str(value) for key, value in conninfo_to_dict(conninfo).items()}
+    name = given.pop("dbname")
+    return f"postgresql:///{name}?{urlencode(given)}"
 
 
 def _drop(conn: psycopg.Connection, name: str) -> None:

@@ -1,0 +1,137 @@
+"""A worker's health over PostgreSQL: what is read from where, and that nobody can overload it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from core.bootstrap import computer_use, open_app
+from core.embedded.postgres import embedded_postgres
+from core.embedded.postgres_server import Cluster
+from core.embedded.postgres_system_user import server_user
+from core.health.app import create_app
+from core.health.health import Health, Watched
+from core.models import NO_USAGE, HoldKind, NewFeedback, RunEvent
+from core.postgres.backlog import PostgresBacklog
+from core.postgres.inbox import PostgresInbox
+from core.postgres.jobs import Jobs
+from core.postgres.migrations import migrate
+from core.postgres.pool import POOL_SIZE
+from core.postgres.queries import Pool, connection
+from core.settings import Settings
+from core.testing.determinism import counting_ids
+from tests.support.databases import HOME_VARIABLE, url_of
+from tests.support.metrics import samples
+
+PIECES = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(2)]
+
+
+@pytest.fixture
+def home() -> Path:
+    return Path(os.environ[HOME_VARIABLE]) / uuid.uuid4().hex[:8]
+
+
+@pytest.fixture
+async def health() -> Health:
+    return Health(stopping=lambda: False, clock=time.monotonic)
+
+
+@pytest.fixture
+async def client(health: Health) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(create_app(health))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as opened:
+        yield opened
+
+
+async def no_holds() -> Collection[HoldKind]:
+    return ()
+
+
+async def test_many_scrapes_at_once_ask_the_database_no_more_than_one(
+    pool: Pool, health: Health, client: httpx.AsyncClient
+) -> None:
+    await PostgresInbox(pool, Jobs(pool), counting_ids("feedback")).add("cli", PIECES)
+    backlog = PostgresBacklog(pool)
+    watched = Watched(probes={}, backlog=backlog, holds=no_holds, running=lambda: 0)
+    async with health.watching(watched):
+        before = pool.get_stats()["requests_num"]
+        pages = await asyncio.gather(*(client.get("/metrics") for _ in range(200)))
+        assert {samples(page.content)['feedback{status="queued"}'] for page in pages} == {2}
+        assert pool.get_stats()["requests_num"] - before == 2  # what waits, what has ended
+
+
+async def test_a_pool_without_a_free_connection_keeps_no_scrape_waiting(
+    pool: Pool, health: Health, client: httpx.AsyncClient
+) -> None:
+    backlog = PostgresBacklog(pool)
+    watched = Watched(probes={}, backlog=backlog, holds=no_holds, running=lambda: 7)
+    async with AsyncExitStack() as borrowed, asyncio.timeout(20):
+        for _ in range(POOL_SIZE):
+            await borrowed.enter_async_context(connection(pool))
+        async with health.watching(watched):
+            began = time.monotonic()
+            found = samples((await client.get("/metrics")).content)
+            assert time.monotonic() - began < 6
+    assert found["running"] == 7
+    assert 'feedback{status="queued"}' not in found
+
+
+def settings_of(home: Path, **given: object) -> Settings:
+    return Settings(_env_file=None, skill_worker_home=home, **given)  # type: ignore[call-arg]
+
+
+async def test_a_pause_is_a_hold_but_no_reason_to_be_unready(
+    home: Path, database: str, health: Health
+) -> None:
+    settings = settings_of(home, database_url=url_of(database))
+    async with open_app(settings, model=True, offline=True, health=health) as app:
+        assert (await health.figures()).holds == set()
+        await app.intake.pause("정기 점검")
+    async with open_app(settings, model=True, offline=True, health=health) as app:
+        assert (await health.figures()).holds == {HoldKind.PAUSED}
+        assert set((await health.checks()).values()) == {"ok"}
+
+
+async def test_pods_are_a_dependency_where_skills_are_built_in_them(
+    home: Path, database: str, health: Health
+) -> None:
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(computer_use(settings_of(home)))
+        settings = settings_of(
+            home,
+            database_url=url_of(database),
+            use_skill_creator_workflow=True,
+            computer_use_mcp_url=url,
+        )
+        await stack.enter_async_context(open_app(settings, model=True, offline=True, health=health))
+        assert (await health.checks())["computer_use"] == "ok"
+
+
+async def test_without_the_database_the_process_still_tells_of_itself(home: Path) -> None:
+    now = 0.0
+    health = Health(stopping=lambda: False, clock=lambda: now)
+    with embedded_postgres(home) as uri:
+        await migrate(uri)
+        settings = settings_of(home / "worker", database_url=uri)
+        async with open_app(settings, model=True, offline=True, health=health) as app:
+            await app.inbox.add("cli", PIECES)
+            health.metrics.observe(RunEvent(name="feedback.claimed"), NO_USAGE)
+            found = samples(health.metrics.render(await health.figures()))
+            assert found['feedback{status="queued"}'] == 2
+            await asyncio.to_thread(Cluster(home / "postgres", server_user(home)).stop)
+            now += 1000
+            async with asyncio.timeout(15):
+                found = samples(health.metrics.render(await health.figures()))
+            assert found['dependency_up{dependency="database"}'] == 0
+            assert found['dependency_up{dependency="skill_api"}'] == 1
+            assert found["feedback_claimed_total"] == 1
+            assert 'feedback{status="queued"}' not in found
+            assert (await health.checks())["database"] in {"database", "timeout"}
