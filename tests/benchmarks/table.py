@@ -37,7 +37,7 @@ class Figure:
 
 def print_table(figures: list[Figure]) -> None:
     """Print the figures as a Markdown table, with date and machine."""
-    print(f"{date.today()}, {_machine()}\n")
+    print(f"{machine()}\n")
     print("| what | measured | against | ratio | target | met |")
     print("|---|---|---|---|---|---|")
     for figure in figures:
@@ -47,6 +47,9 @@ def print_table(figures: list[Figure]) -> None:
         print("| " + " | ".join(cells) + " |")
 
 
-def _machine() -> str:
+def machine() -> str:
+    """Say when and on what it was measured."""
     cores = os.cpu_count()
-    return f"{cores} cores, {platform.machine()}, Python {platform.python_version()}"
+    return (
+        f"{date.today()}, {cores} cores, {platform.machine()}, Python {platform.python_version()}"
+    )

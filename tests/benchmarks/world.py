@@ -17,7 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from core.app import App
 from core.bootstrap import open_app
 from core.models import Agent, NewFeedback
-from core.settings import Settings, load_settings
+from core.settings import Override, Settings, load_settings
 from core.testing.chat_model import AnsweringChatModel
 from core.testing.scripted_model import calls, says
 
@@ -54,11 +54,15 @@ class TwoTurnModel(AnsweringChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-def settings(home: Path) -> Settings:
-    """Settings of a throw-away home, whatever the environment says."""
-    given = {"skill_worker_home": home, "llm_model": "offline", "log_level": "error"}
+def settings(home: Path, **more: Override) -> Settings:
+    """Settings of a throw-away home, whatever the environment says; `more` come on top."""
+    given: dict[str, Override] = {
+        "skill_worker_home": home,
+        "llm_model": "offline",
+        "log_level": "error",
+    }
     given |= {"database_url": None, "skill_api_base_url": None, "mcp_server_url": None}
-    return load_settings(given, env_file=None)
+    return load_settings(given | more, env_file=None)
 
 
 @asynccontextmanager
