@@ -35,6 +35,13 @@ _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
         "PostgreSQL takes no writes now",
         "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
     ),
+    pg.IdleInTransactionSessionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
+    pg.TransactionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
+    pg.InternalError_: ("PostgreSQL broke on a statement", "Look at the server's own log."),
+    pg.DataCorrupted: ("PostgreSQL found damaged data", "Look at the server's own log."),
+    # What was prepared on a connection no longer fits, as after a migration under way.
+    pg.FeatureNotSupported: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
+    pg.InvalidSqlStatementName: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
 }
 
 

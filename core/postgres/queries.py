@@ -10,6 +10,7 @@ from importlib import resources
 from typing import LiteralString, TypeAlias
 
 from psycopg import AsyncConnection
+from psycopg import errors as pg
 from psycopg.rows import DictRow
 from psycopg_pool import AsyncConnectionPool
 
@@ -50,7 +51,11 @@ async def connection(pool: Pool) -> AsyncIterator[Connection]:
     """Lend a connection in autocommit, with its errors translated."""
     with translated():
         async with pool.connection() as conn:
-            yield conn
+            try:
+                yield conn
+            except (pg.FeatureNotSupported, pg.InvalidSqlStatementName):
+                await conn.close()  # what is prepared on it stays wrong; the pool opens another
+                raise
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from core.errors import ConfigurationError, DatabaseDown, InvalidInput
 from core.models import NO_USAGE, RunEvent, Usage
 from core.postgres.journal import PostgresJournal, write_event
 from core.postgres.pool import open_pool
-from core.postgres.queries import Pool, connection, transaction
+from core.postgres.queries import Pool, connection, fetch_one, transaction
 from core.postgres.reads import PostgresReader
 
 
@@ -29,6 +29,19 @@ async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
         now = await one(pool, "SELECT now()")
     assert now.utcoffset() == timedelta(0)  # type: ignore[attr-defined]
     assert now.astimezone(UTC) == now  # type: ignore[attr-defined]
+
+
+async def test_a_migration_under_a_running_worker_costs_each_connection_one_statement(
+    database: str,
+) -> None:
+    async with open_pool(database, max_size=1) as pool:
+        for _ in range(10):  # from the fifth time on it is prepared
+            await fetch_one(pool, "inbox.get", id="x")
+        with psycopg.connect(database, autocommit=True) as conn:
+            conn.execute("ALTER TABLE feedback ADD COLUMN later text")
+        with pytest.raises(DatabaseDown, match="prepare a statement anew"):
+            await fetch_one(pool, "inbox.get", id="x")
+        assert await fetch_one(pool, "inbox.get", id="x") is None
 
 
 async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> None:
