@@ -17,35 +17,43 @@ BATCH = 1_000
 
 
 async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
-    """Queue again what workers had who were silent for `stalled_after` seconds; give its number.
+    """Queue again what workers had that are gone or silent too long; give its number.
 
-    A new job has a new id, so a worker that was only paused can neither finish nor repeat its
-    successor's. One sweep runs at a time, over all processes; another returns 0 at once.
+    Too long is `stalled_after` seconds. A new job has a new id, so a worker that was only paused
+    can neither finish nor repeat its successor's. One sweep runs at a time, over all processes;
+    another returns 0 at once.
     """
     async with transaction(jobs.pool) as conn:
         if not await _alone(conn, "take-over"):
             return 0
-        silent: dict[str, object] = {"stalled_after": stalled_after}
-        taken = await _requeue_stalled(jobs, conn, "jobs.end_stalled", silent)
+        silent = {"stalled_after": stalled_after}
+        ended = await _rows(conn, "jobs.end_stalled", {"queue": QUEUE, **silent})
         await conn.execute(sql("workers.forget_dead"), silent)
-        return taken
+        if not ended:
+            return 0
+        for row in ended:
+            log.warning("job.stalled", job_id=row["id"], feedback_id=row["feedback_id"])
+        had = {
+            "feedback_ids": [row["feedback_id"] for row in ended],
+            "job_ids": [row["id"] for row in ended],
+        }
+        return await _defer(jobs, conn, await _rows(conn, "jobs.requeue", had))
 
 
 async def reconcile(jobs: Jobs) -> int:
-    """Give all unfinished feedback whose job is gone, or is nobody's, a new one; give its number.
+    """Give all unfinished feedback that has no live job a new one; give its number.
 
-    One sweep runs at a time, over all processes; another returns 0 at once.
+    One such search runs at a time, over all processes; another returns 0 at once.
     """
     async with transaction(jobs.pool) as conn:
         if not await _alone(conn, "reconcile"):
             return 0
-        taken = await _requeue_stalled(jobs, conn, "jobs.end_ownerless", {})
         lost = await _rows(conn, "jobs.lock_without_job", {"limit": BATCH})
-        if lost:
-            lost_ids = [row["id"] for row in lost]
-            rows = await _rows(conn, "jobs.requeue_without_job", {"feedback_ids": lost_ids})
-            taken += await _defer(jobs, conn, rows)
-        return taken
+        if not lost:
+            return 0
+        lost_ids = [row["id"] for row in lost]
+        rows = await _rows(conn, "jobs.requeue_without_job", {"feedback_ids": lost_ids})
+        return await _defer(jobs, conn, rows)
 
 
 async def end_left(jobs: Jobs, job_ids: Collection[int]) -> None:
@@ -64,21 +72,6 @@ async def _alone(conn: Connection, name: str) -> bool:
     """Tell whether nobody else does the sweep `name`; nobody does until the transaction ends."""
     row = await (await conn.execute(sql("jobs.try_sweep"), {"sweep": name})).fetchone()
     return bool(row and row["held"])
-
-
-async def _requeue_stalled(
-    jobs: Jobs, conn: Connection, block: str, params: dict[str, object]
-) -> int:
-    ended = await _rows(conn, block, {"queue": QUEUE, **params})
-    for row in ended:
-        log.warning("job.stalled", job_id=row["id"], feedback_id=row["feedback_id"])
-    if not ended:
-        return 0
-    had = {
-        "feedback_ids": [row["feedback_id"] for row in ended],
-        "job_ids": [row["id"] for row in ended],
-    }
-    return await _defer(jobs, conn, await _rows(conn, "jobs.requeue", had))
 
 
 async def _rows(conn: Connection, block: str, params: Mapping[str, object]) -> list[DictRow]:

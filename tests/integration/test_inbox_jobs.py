@@ -126,7 +126,7 @@ async def test_jobs_start_at_once_and_up_to_the_concurrency(
         running -= 1
         await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
-    async with working(jobs, body, concurrency=3, poll=60):
+    async with working(jobs, body, concurrency=3, poll=3):
         await inbox.add("cli", pieces(7))
         await asyncio.wait_for(full.wait(), SOON)
         release.set()

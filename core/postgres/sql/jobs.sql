@@ -31,26 +31,18 @@ SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext(%(sweep)s)) 
 SELECT id FROM procrastinate_jobs WHERE id = ANY(%(job_ids)s) AND status = 'doing'
 
 -- name: end_stalled
--- Jobs that workers had who were silent for too long; the index on the jobs of workers is used.
+-- Jobs begun by workers that were silent for too long, or are not there any more. Of jobs that are
+-- `doing` there are few, and there is an index on them.
 WITH stalled AS (
     SELECT j.id, j.args ->> 'feedback_id' AS feedback_id
-    FROM procrastinate_workers w
-    JOIN procrastinate_jobs j ON j.worker_id = w.id AND j.status = 'doing'
-    WHERE w.last_heartbeat < now() - make_interval(secs => %(stalled_after)s)
-      AND j.queue_name = %(queue)s
+    FROM procrastinate_jobs j
+    LEFT JOIN procrastinate_workers w ON w.id = j.worker_id
+    WHERE j.status = 'doing' AND j.queue_name = %(queue)s
+      AND (w.id IS NULL
+           OR w.last_heartbeat < now() - make_interval(secs => %(stalled_after)s))
     FOR UPDATE OF j SKIP LOCKED
 )
 SELECT id, feedback_id, procrastinate_finish_job_v1(id, 'failed', true) FROM stalled
-
--- name: end_ownerless
--- Jobs whose worker is not there any more, as when all of them were told to be forgotten.
-WITH ownerless AS (
-    SELECT j.id, j.args ->> 'feedback_id' AS feedback_id
-    FROM procrastinate_jobs j
-    WHERE j.status = 'doing' AND j.worker_id IS NULL AND j.queue_name = %(queue)s
-    FOR UPDATE OF j SKIP LOCKED
-)
-SELECT id, feedback_id, procrastinate_finish_job_v1(id, 'failed', true) FROM ownerless
 
 -- name: requeue
 -- What a stalled job had. It keeps its turn: it is older than what waits behind it.
