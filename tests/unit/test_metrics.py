@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage
+from prometheus_client.parser import text_string_to_metric_families
 
 from core.health.figures import Figures
 from core.health.metrics import Metrics
@@ -149,3 +152,30 @@ def test_two_workers_in_one_process_count_apart(clock: Callable[[], float]) -> N
     happen(one, "feedback.claimed")
     assert counted(one)["feedback_claimed_total"] == 1
     assert counted(other)["feedback_claimed_total"] == 0
+
+
+def test_the_page_on_metrics_names_those_there_are(metrics: Metrics) -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", page, flags=re.MULTILINE)
+    families = [
+        (family.name + "_total" * (family.type == "counter"), family.type)
+        for family in text_string_to_metric_families(metrics.render(Figures()).decode())
+        if not family.name.startswith("process_")
+    ]
+    assert sorted((name, kind) for name, kind, _ in listed) == sorted(families)
+
+
+def test_the_page_on_metrics_names_their_labels(metrics: Metrics) -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `skill_worker_(\w+)` \| \w+ \| (.*?) \|", page, re.MULTILINE))
+    happen(metrics, "change.applied", kind="SKILL", operation="UPDATE")
+    happen(metrics, "model.called")
+    figures = Figures(holds=(), waiting=Waiting(), ended={}, up={"database": True})
+    told = {
+        key.partition("{")[0]: set(re.findall(r'(\w+)="', key)) for key in counted(metrics, figures)
+    }
+    missing = {name for name in listed if name not in told and f"{name}_sum" not in told}
+    assert missing == set()
+    assert {name: set(re.findall(r"`(\w+)`", labels)) for name, labels in listed.items()} == {
+        name: told.get(name, set()) for name in listed
+    }
