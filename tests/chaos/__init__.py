@@ -1,0 +1,1 @@
+"""Kills, stops and starves real processes, and then counts what was lost or done twice."""

@@ -1,0 +1,143 @@
+"""The processes of the chaos suite: workers and servers, forked from one that has all imports."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from langchain_openai import ChatOpenAI
+from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
+from pydantic import PrivateAttr, SecretStr
+from starlette.types import ASGIApp
+
+from core.bootstrap import open_app
+from core.embedded.computer_use import run_computer_use
+from core.embedded.skill_server import create_app
+from core.observability import configure_logging
+from core.settings import load_settings
+from tests.chaos.failpoints import Failpoints, Plan
+from tests.chaos.model_server import create_model_app
+from tests.chaos.platform import create_platform_app
+from tests.chaos.skill_faults import FaultySkills
+
+LOOPBACK = "127.0.0.1"
+MODEL = "openai:chaos"
+FAST: Mapping[str, str | int | float] = {
+    "heartbeat_seconds": 0.3,
+    "stalled_after_seconds": 1.5,
+    "sweep_seconds": 0.3,
+    "reconcile_seconds": 1,
+    "poll_interval_seconds": 1,
+    "retry_base_seconds": 0.2,
+    "retry_max_seconds": 1,
+    "max_attempts": 100,
+    "llm_timeout_seconds": 2,
+    "llm_max_retries": 0,
+    "llm_probe_seconds": 0.3,
+    "skill_api_timeout_seconds": 2,
+    "mcp_timeout_seconds": 10,
+    "skill_refresh_seconds": 3600,
+}
+
+
+@dataclass(frozen=True)
+class WorkerSpec:
+    """What a worker needs to know; `plan` is the path of its failpoints' plan."""
+
+    database: str
+    home: str
+    skills: str
+    model: str
+    plan: str
+    log: str
+    concurrency: int = 1
+    settings: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+class ChatWithPoints(ChatOpenAI):
+    """The model over HTTP, with a point on either side of each call."""
+
+    _points: Failpoints = PrivateAttr()
+
+    async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
+        self._points.hit("model.call:before")
+        result = await super()._agenerate(*args, **kwargs)
+        self._points.hit("model.call:after")
+        return result
+
+
+def work(spec: WorkerSpec) -> None:
+    """Be a worker until SIGTERM, or until a failpoint ends it."""
+    log = os.open(spec.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    configure_logging("info", "json")
+    asyncio.run(_work(spec, Failpoints(Plan.load(Path(spec.plan)))))
+
+
+def chat(url: str, timeout: float) -> ChatWithPoints:
+    """Make a client of the model; certificates are not read, which takes longer than a fork."""
+    return ChatWithPoints(
+        model="chaos",
+        base_url=url,
+        api_key=SecretStr("none"),
+        http_client=DefaultHttpxClient(verify=False),
+        http_async_client=DefaultAsyncHttpxClient(verify=False),
+        timeout=timeout,
+        max_retries=0,
+    )
+
+
+async def _work(spec: WorkerSpec, points: Failpoints) -> None:
+    given = {
+        **FAST,
+        "skill_worker_home": Path(spec.home),
+        "llm_model": MODEL,
+        "skill_api_base_url": spec.skills,
+        **spec.settings,
+    }
+    settings = load_settings(given, env_file=None)  # type: ignore[arg-type]
+    settings = settings.model_copy(update={"database_url": SecretStr(spec.database)})
+    model = chat(spec.model, settings.llm_timeout_seconds)
+    model._points = points
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    async with open_app(settings, model=True, chat=model, wrap=points.wrap) as app:
+        await app.run(False, spec.concurrency, stop, lambda _counts: None)
+
+
+def serve_model(port: int) -> None:
+    """Be the model."""
+    _serve(create_model_app(), port)
+
+
+def serve_skills(root: str, port: int) -> None:
+    """Be the skill server."""
+    _serve(FaultySkills(create_app(Path(root))), port)
+
+
+def serve_platform(port: int) -> None:
+    """Be the existing platform."""
+    _serve(create_platform_app(), port)
+
+
+def serve_pods(port: int) -> None:
+    """Be the computer-use server."""
+    configure_logging("error", "console")
+
+    async def serve() -> None:
+        async with run_computer_use(port=port):
+            await asyncio.Event().wait()
+
+    asyncio.run(serve())
+
+
+def _serve(app: ASGIApp, port: int) -> None:
+    configure_logging("error", "console")
+    uvicorn.run(app, host=LOOPBACK, port=port, log_config=None, access_log=False)

@@ -1,0 +1,72 @@
+"""Fixtures of the chaos suite: one world a session, a scenario a test, a table at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.recording import Recording, record
+from tests.chaos.scenario import Scenario
+from tests.chaos.world import World, opened_world
+from tests.support import databases
+
+LONG = os.environ.get("CHAOS") == "long"
+HEAD = ("SCENARIO", "FEEDBACK", "KILLS", "CLAIMS", "SECONDS", "FOUND")
+_TABLE = pytest.StashKey[list[tuple[str, ...]]]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.chaos)
+            item.add_marker(pytest.mark.timeout(3600 if LONG else 180))
+
+
+@pytest.fixture(scope="session")
+def world(pytestconfig: pytest.Config) -> Iterator[World]:
+    """PostgreSQL, the model and the skill server, in processes of their own."""
+    root = Path(tempfile.mkdtemp(prefix="chaos-"))
+    try:
+        with opened_world(root) as opened:
+            pytestconfig.stash[_TABLE] = opened.rows
+            yield opened
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def recording(world: World) -> Recording:
+    """The points that there are."""
+    return asyncio.run(record(world))
+
+
+@pytest.fixture
+async def scenario(world: World, request: pytest.FixtureRequest) -> AsyncIterator[Scenario]:
+    """A database of its own in a calm world; its workers end with it."""
+    world.calm()
+    with databases.fresh_database(world.postgres.uri, world.template) as database:
+        playing = Scenario(world, database, name=request.node.name)
+        try:
+            yield playing
+        finally:
+            playing.end()
+            world.calm()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    rows = config.stash.get(_TABLE, [])
+    if not rows:
+        return
+    terminalreporter.section("chaos")
+    widths = [max(len(row[at]) for row in [HEAD, *rows]) for at in range(len(HEAD))]
+    for row in [HEAD, *rows]:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        terminalreporter.write_line(line.rstrip())

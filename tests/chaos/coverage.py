@@ -1,0 +1,85 @@
+"""Which port calls lie between the claim of a piece and its acknowledgement, and which do not."""
+
+from __future__ import annotations
+
+import inspect
+
+from core import ports
+
+# Ports by the names under which `open_app` gives them to its hook, and of what contexts give.
+NAMES: dict[str, type] = {
+    "agents": ports.Agents,
+    "backlog": ports.Backlog,
+    "changes": ports.ChangeLog,
+    "deliveries": ports.Deliveries,
+    "documents": ports.SkillDocuments,
+    "inbox": ports.Inbox,
+    "intake": ports.Intake,
+    "journal": ports.Journal,
+    "knowledge": ports.Knowledge,
+    "line": ports.ModelLine,
+    "pod": ports.Pod,
+    "pods": ports.Pods,
+    "reader": ports.Reader,
+    "replies": ports.Replies,
+    "retention": ports.Retention,
+    "runs": ports.Runs,
+    "search": ports.Search,
+    "settlement": ports.Settlement,
+    "skills": ports.SkillStore,
+    "supabase": ports.FeedbackSource,
+    "targets": ports.Targets,
+}
+# Inside the gate and the author, which speak to the outside by the ports above.
+INSIDE = {ports.Committer, ports.Gate, ports.SkillAuthor}
+# Calls that no piece of feedback makes between its claim and its end, or only after a failure.
+ELSEWHERE: dict[str, str] = {
+    "agents.list": "the command line",
+    "backlog.ended": "the figures of the health port",
+    "backlog.waiting": "the figures of the health port",
+    "changes.fail": "only where a skill cannot be made ready: test_pods",
+    "changes.get": "the command line",
+    "inbox.add": "before the claim; with a source: test_platform",
+    "inbox.get": "the command line",
+    "inbox.give_back": "only after a failure: test_model",
+    "intake.cancel": "the command line",
+    "intake.pause": "the command line",
+    "intake.paused": "beside the jobs",
+    "intake.resume": "the command line",
+    "intake.revive": "the command line",
+    "knowledge.list": "the command line",
+    "knowledge.versions": "the command line",
+    "line.hold": "beside the jobs",
+    "line.probe": "beside the jobs",
+    "reader.changes": "lists for people",
+    "reader.counts": "lists for people",
+    "reader.events": "lists for people",
+    "reader.feedback": "lists for people",
+    "reader.history": "lists for people",
+    "reader.history_record": "lists for people",
+    "retention.prune": "beside the jobs, and only what has ended",
+    "runs.receipts": "only in a run that a person asked to repeat",
+    "skills.delete": "no task of the suite deletes a skill",
+    "skills.delete_file": "no task of the suite deletes a file",
+    "supabase.ping": "the doctor",
+    "targets.abandoned": "beside the jobs: the gate's sweep",
+    "targets.adopt": "beside the jobs: the gate's sweep",
+    "targets.unfinished": "only in a run that a person asked to repeat",
+}
+
+
+def port_calls() -> set[str]:
+    """Give every async method and context of every port, by the port's name in the hook."""
+    return {
+        f"{name}.{method}"
+        for name, port in NAMES.items()
+        for method, function in vars(port).items()
+        if not method.startswith("_") and _is_call(function)
+    }
+
+
+def _is_call(function: object) -> bool:
+    if inspect.iscoroutinefunction(function):
+        return True
+    returned = getattr(function, "__annotations__", {}).get("return", "")
+    return "AbstractAsyncContextManager" in str(returned)

@@ -1,0 +1,67 @@
+"""A worker is killed once at every point; whoever comes next finishes as if nothing had been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.chaos.conftest import LONG
+from tests.chaos.coverage import ELSEWHERE, INSIDE, NAMES, port_calls
+from tests.chaos.recording import Point, Recording
+from tests.chaos.scenario import Scenario
+from tests.chaos.tasks import Task
+
+OF_PODS = ("pods.", "pod.", "documents.")
+
+
+def test_every_port_call_between_claim_and_acknowledge_has_its_points(
+    recording: Recording,
+) -> None:
+    calls = port_calls()
+    assert calls - recording.calls - set(ELSEWHERE) == set(), "passed by no task: name its place"
+    assert set(ELSEWHERE) <= calls, "no such call any more"
+    assert {"model.call", "saver.aput", "saver.aput_writes"} <= recording.calls
+
+
+def test_every_port_is_known_to_the_suite() -> None:
+    from core import ports
+
+    declared = {getattr(ports, name) for name in ports.__all__}
+    protocols = {port for port in declared if getattr(port, "_is_protocol", False)}
+    assert protocols == set(NAMES.values()) | INSIDE
+
+
+async def test_killed_at_every_point(scenario: Scenario, recording: Recording) -> None:
+    points = recording.http if LONG else first_of_each(recording.http)
+    await kill_at(points, scenario, workers=2)
+
+
+async def test_killed_at_every_point_of_the_pod_path(
+    scenario: Scenario, recording: Recording
+) -> None:
+    scenario.use_pods()
+    own = [point for point in recording.pods if point.name.startswith(OF_PODS)]
+    await kill_at(own if LONG else first_of_each(own), scenario, workers=2)
+
+
+async def kill_at(points: Sequence[Point], scenario: Scenario, *, workers: int) -> None:
+    """Teach a task for each point, kill who comes there, and see that all is well."""
+    prefix = scenario.name.rpartition("_")[2]
+    tasks = [Task(p.kind, f"{prefix}-{at}", f"{prefix}-{at}") for at, p in enumerate(points)]
+    ids = await scenario.teach(tasks)
+    at = {i: (point.name, point.hit, "kill") for i, point in zip(ids, points, strict=True)}
+    for slot in range(workers):
+        scenario.start(slot, scenario.plan(at=at))
+    done = await scenario.keep(3000 if LONG else 120)
+    found = scenario.findings()
+    assert not found.all, "\n".join(found.all)
+    assert done
+    assert scenario.fired() == {feedback_id: point for feedback_id, (point, _, _) in at.items()}
+
+
+def first_of_each(points: Sequence[Point]) -> list[Point]:
+    """Give each name once; the kinds that pass it take turns."""
+    kinds: dict[str, list[Point]] = {}
+    for point in points:
+        if point.hit == 1:
+            kinds.setdefault(point.name, []).append(point)
+    return [found[turn % len(found)] for turn, found in enumerate(kinds.values())]

@@ -1,0 +1,26 @@
+"""kill -9 of either of two workers, at any time and at any point, while they share targets."""
+
+from __future__ import annotations
+
+import random
+
+from tests.chaos.conftest import LONG
+from tests.chaos.scenario import Scenario
+from tests.chaos.tasks import mixed
+
+COUNT = 1000 if LONG else 60
+CHANCE = 0.002  # of a kill at a point: some dozens of points a task
+
+
+async def test_either_of_two_workers_is_killed_at_random(scenario: Scenario) -> None:
+    rng = random.Random(4)
+    await scenario.teach(mixed(COUNT, "m"))
+    for slot in range(2):
+        scenario.start(slot, scenario.plan(chance=CHANCE, seed=slot), concurrency=4)
+    done = await scenario.keep(
+        3000 if LONG else 120, disturb=lambda: scenario.kill_at_random(rng, 2.0)
+    )
+    found = scenario.findings()
+    assert not found.all, "\n".join(found.all)
+    assert done
+    assert scenario.kills > COUNT / 20
