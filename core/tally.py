@@ -10,6 +10,9 @@ from core.models import NO_USAGE, FeedbackStatus, Hold, RunEvent, Usage
 from core.models.base import Model
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
+# A worker runs for months: older pieces are only counted, of the unhappy the newest are named.
+_MOST = 2_000
+_MOST_NAMED = 10_000
 
 
 class TakenPiece(Model):
@@ -27,7 +30,9 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._pieces: dict[str, TakenPiece] = {}
+        self._statuses: dict[str, FeedbackStatus] = {}
+        self._older: Counter[str] = Counter()
+        self._unhappy: dict[str, TakenPiece] = {}
         self.working = 0
         self.hold: Hold | None = None
 
@@ -46,17 +51,27 @@ class Tally:
         if event.feedback_id is None:
             return
         if event.name == "feedback.claimed":
-            self._pieces[event.feedback_id] = TakenPiece(id=event.feedback_id)
+            self._put(TakenPiece(id=event.feedback_id))
         elif event.name == "feedback.finished":
             told = {key: event.data.get(key) for key in ("status", "error")}
-            self._pieces[event.feedback_id] = TakenPiece.model_validate(
-                {"id": event.feedback_id} | told
-            )
+            self._put(TakenPiece.model_validate({"id": event.feedback_id} | told))
 
     def counts(self) -> Mapping[str, int]:
         """Give the number of pieces by what they came to."""
-        return Counter(str(piece.status) for piece in self._pieces.values())
+        return self._older + Counter(map(str, self._statuses.values()))
 
     def unhappy(self) -> Sequence[TakenPiece]:
         """Give the pieces that ended failed or dead."""
-        return [piece for piece in self._pieces.values() if piece.status in _UNHAPPY]
+        return [*self._unhappy.values()]
+
+    def _put(self, piece: TakenPiece) -> None:
+        self._statuses.pop(piece.id, None)
+        self._unhappy.pop(piece.id, None)
+        self._statuses[piece.id] = piece.status
+        if piece.status in _UNHAPPY:
+            self._unhappy[piece.id] = piece
+        if len(self._statuses) > _MOST:
+            oldest = next(iter(self._statuses))
+            self._older[str(self._statuses.pop(oldest))] += 1
+        if len(self._unhappy) > _MOST_NAMED:
+            del self._unhappy[next(iter(self._unhappy))]

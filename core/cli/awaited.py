@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from core.models import Hold, HoldKind
+if TYPE_CHECKING:
+    from core.models import Hold
 
 # So many looks in a row, a fifth of a second apart: what another worker ends soon is no news.
 _PATIENCE = 8
@@ -42,7 +44,7 @@ class Awaited:
             )
         if hold is None:
             return f"Waiting for feedback whose next attempt is due later ({queued})."
-        if hold.kind is HoldKind.PAUSED:
+        if hold.kind == "paused":
             why = f": {hold.reason}" if hold.reason else ""
             return f"Intake is paused{why}. `skill-worker intake resume` goes on ({queued} wait)."
         return (

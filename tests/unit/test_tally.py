@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from core.cli.awaited import Awaited
-from core.models import FeedbackStatus, Hold, HoldKind
+from core.models import FeedbackStatus, Hold, HoldKind, RunEvent
 from core.tally import Tally
 from core.testing.scripted_model import calls
 from tests.support.worker import MemoryWorker
@@ -37,6 +37,17 @@ async def test_what_failed_is_named_with_its_reason() -> None:
     (failed,) = tally.unhappy()
     assert (failed.id, failed.status) == (piece.id, FeedbackStatus.FAILED)
     assert "1000 are allowed" in str(failed.error)
+
+
+def test_over_months_pieces_are_counted_and_not_kept() -> None:
+    tally = Tally()
+    for number in range(12_500):
+        ended = {"status": "dead", "error": "it broke"}
+        tally.note(RunEvent(name="feedback.claimed", feedback_id=f"f{number}"))
+        tally.note(RunEvent(name="feedback.finished", feedback_id=f"f{number}", data=ended))
+    assert tally.counts() == {"dead": 12_500}
+    assert [piece.id for piece in tally.unhappy()][::9_999] == ["f2500", "f12499"]
+    assert sum(len(kept) for kept in vars(tally).values() if isinstance(kept, dict)) < 12_010
 
 
 async def test_a_piece_is_at_work_until_its_body_ends() -> None:
