@@ -1,16 +1,19 @@
-"""The job engine with three corrections: it can be held back, stays registered, keeps the dead."""
+"""The job engine, corrected: it can be held back, stays registered, leaves the dead to us."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 import psycopg
+import structlog
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Job
+from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 
 from core.postgres.queries import sql
+
+log = structlog.get_logger(__name__)
 
 
 class Engine(JobManager):
@@ -42,6 +45,15 @@ class Engine(JobManager):
                 raise
             await self.update_heartbeat(worker_id)
             return await super().fetch_job(queues, worker_id)
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """Write down that a job has ended, unless it was taken over: then it is not there."""
+        try:
+            await super().finish_job(job, status, delete_job)
+        except ConnectorException as error:
+            if not isinstance(error.__cause__, psycopg.errors.RaiseException):
+                raise
+            log.info("job.gone", job_id=job.id)
 
     async def register_worker(self) -> int:
         """Register the engine's worker; give its id."""

@@ -1,0 +1,205 @@
+"""Real workers that die or are paused: others take their work over, in time and for good."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from core.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
+from core.postgres.agents import PostgresAgents
+from core.postgres.inbox import PostgresInbox
+from core.postgres.job_worker import JobWorker, WorkerOptions
+from core.postgres.jobs import Jobs
+from core.postgres.queries import Pool
+from core.testing.determinism import counting_ids
+from tests.support.databases import url_of
+
+SOON = 60.0
+STALLED_AFTER = 2.0
+DONE = Outcome(status=FeedbackStatus.COMPLETED)
+_WORKER = """
+import asyncio, sys
+from core.errors import LeaseLost
+from core.models import FeedbackStatus, Outcome
+from core.postgres.inbox import PostgresInbox
+from core.postgres.job_worker import JobWorker, WorkerOptions
+from core.postgres.jobs import Jobs
+from core.postgres.pool import open_pool
+
+async def main():
+    async with open_pool(sys.argv[1]) as pool:
+        inbox = PostgresInbox(pool, Jobs(pool), str)
+
+        async def body(feedback_id):
+            held = await inbox.claim(feedback_id)
+            print("claimed", feedback_id, flush=True)
+            await asyncio.to_thread(sys.stdin.readline)
+            try:
+                await inbox.finish(held, Outcome(status=FeedbackStatus.FAILED, error="too late"))
+            except LeaseLost:
+                print("lost", feedback_id, flush=True)
+            else:
+                print("ended", feedback_id, flush=True)
+
+        options = WorkerOptions(concurrency=1, heartbeat=0.5, stalled_after=float(sys.argv[2]))
+        await JobWorker(Jobs(pool), body, options).run(asyncio.Event())
+
+asyncio.run(main())
+"""
+# As `run --once`, but for agent `bad` it dies in the middle of its work.
+_POISONED = """
+import asyncio, os, signal
+from core.bootstrap import open_app
+from core.settings import load_settings
+
+class Poisoned:
+    def __init__(self, agents):
+        self._agents = agents
+
+    async def get(self, agent_id):
+        if agent_id == "bad":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await self._agents.get(agent_id)
+
+async def main():
+    settings = load_settings({"llm_model": "offline"})
+    wrap = lambda name, port: Poisoned(port) if name == "agents" else port
+    async with open_app(settings, model=True, offline=True, wrap=wrap) as app:
+        await app.run(True, 1, asyncio.Event(), lambda counts: None)
+
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def worker_process(database: str) -> Iterator[subprocess.Popen[str]]:
+    """A worker that says what it claims, and ends it as failed when a line comes."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _WORKER, database, str(STALLED_AFTER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+async def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = await asyncio.wait_for(asyncio.to_thread(process.stdout.readline), SOON)
+    return line.strip()
+
+
+def tell(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+@asynccontextmanager
+async def living_worker(pool: Pool, inbox: PostgresInbox) -> AsyncIterator[asyncio.Queue[Feedback]]:
+    """A worker with the default sweep; gives what it claims, which it ends well at once."""
+    taken: asyncio.Queue[Feedback] = asyncio.Queue()
+    stop = asyncio.Event()
+
+    async def body(feedback_id: str) -> None:
+        held = await inbox.claim(feedback_id)
+        if held is not None:
+            taken.put_nowait(held)
+            await inbox.finish(held, DONE)
+
+    options = WorkerOptions(heartbeat=0.5, stalled_after=STALLED_AFTER)
+    task = asyncio.create_task(JobWorker(Jobs(pool), body, options).run(stop))
+    try:
+        yield taken
+    finally:
+        stop.set()
+        await asyncio.wait_for(task, SOON)
+
+
+async def add(inbox: PostgresInbox, content: str = "원화로", agent_id: str = "a") -> str:
+    piece = NewFeedback(tenant_id="t", agent_ids=(agent_id,), content=content)
+    ((feedback_id, _),) = await inbox.add("cli", [piece])
+    return feedback_id
+
+
+async def test_what_a_killed_worker_had_is_taken_over_in_time(database: str, pool: Pool) -> None:
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+    feedback_id = await add(inbox)
+    with worker_process(database) as victim:
+        assert await said(victim) == f"claimed {feedback_id}"
+        async with living_worker(pool, inbox) as taken:
+            victim.kill()
+            died = time.monotonic()
+            claimed = await asyncio.wait_for(taken.get(), SOON)
+            seconds = time.monotonic() - died
+    print(f"taken over after {seconds:.1f} s, {STALLED_AFTER:g} s of them silence")
+    assert seconds < STALLED_AFTER + 5
+    assert (claimed.attempts, claimed.epoch) == (2, 2)
+    assert (await inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
+
+
+async def test_a_worker_paused_past_its_lease_changes_nothing_and_goes_on_with_other_work(
+    database: str, pool: Pool
+) -> None:
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+    first = await add(inbox)
+    with worker_process(database) as paused:
+        assert await said(paused) == f"claimed {first}"
+        paused.send_signal(signal.SIGSTOP)
+        async with living_worker(pool, inbox) as taken:
+            assert (await asyncio.wait_for(taken.get(), SOON)).id == first
+        ended = await inbox.get(first)
+        paused.send_signal(signal.SIGCONT)
+        tell(paused)
+        assert await said(paused) == f"lost {first}"
+        assert await inbox.get(first) == ended
+        assert ended.status is FeedbackStatus.COMPLETED
+        second = await add(inbox)
+        assert await said(paused) == f"claimed {second}"
+        tell(paused)
+        assert await said(paused) == f"ended {second}"
+    assert (await inbox.get(second)).error == "too late"
+
+
+async def test_feedback_that_takes_its_workers_down_is_dead_and_the_rest_is_done(
+    database: str, pool: Pool, tmp_path: Path
+) -> None:
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+    for agent_id in ("bad", "good"):
+        await PostgresAgents(pool).save(Agent(id=agent_id, tenant_id="t", name=agent_id))
+    poison = await add(inbox, agent_id="bad")
+    other = await add(inbox, "금액은 항상 원화로 적어 주세요", agent_id="good")
+    codes = [await asyncio.to_thread(_poisoned, database, tmp_path) for _ in range(3)]
+    assert codes == [-signal.SIGKILL, -signal.SIGKILL, 0]
+    found = await inbox.get(poison)
+    assert (found.status, found.attempts) == (FeedbackStatus.DEAD, 3)
+    assert "gave up after 2 attempts" in (found.error or "")
+    assert (await inbox.get(other)).status is FeedbackStatus.COMPLETED
+
+
+def _poisoned(database: str, home: Path) -> int:
+    settings = {
+        "DATABASE_URL": url_of(database),
+        "SKILL_WORKER_HOME": str(home),
+        "MAX_ATTEMPTS": "2",
+        "HEARTBEAT_SECONDS": "0.3",
+        "STALLED_AFTER_SECONDS": "1",
+        "SWEEP_SECONDS": "0.2",
+        # Both have the same name, as two workers may.
+        "WORKER_NAME": "worker",
+    }
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path.cwd()), **settings}
+    done = subprocess.run(
+        [sys.executable, "-c", _POISONED], check=False, env=environment, timeout=2 * SOON, cwd=home
+    )
+    return done.returncode
