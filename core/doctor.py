@@ -183,7 +183,7 @@ async def _ask_skill_api(settings: Settings) -> str:
     return f"{settings.skill_api_base_url or 'the embedded skill server'} answers"
 
 
-async def _ask_model(settings: Settings) -> str:
+async def _ask_model(settings: Settings) -> str | Check:
     from core import bootstrap
     from core.llm import knock
 
@@ -191,11 +191,35 @@ async def _ask_model(settings: Settings) -> str:
     model = bootstrap.chat_model(settings)
     if name == OFFLINE_MODEL:
         return "the offline stand-in, for trying things out"
+    held = await _held(settings)
     try:
         await knock(model)
     except ModelDown as error:
-        raise ModelDown(error.message, hint=_model_fix(settings, name)) from error
-    return f"{name} answers"
+        raise ModelDown(error.message + held, hint=_model_fix(settings, name)) from error
+    except ConfigurationError as error:
+        raise ConfigurationError(error.message + held, hint=error.hint) from error
+    finally:
+        await bootstrap.close_chat_model(model)
+    if not held:
+        return f"{name} answers"
+    return Check(
+        name="model",
+        status=CheckStatus.WARN,
+        detail=f"{name} answers{held}",
+        fix="a running worker asks it every LLM_PROBE_SECONDS and goes on: `skill-worker run`",
+    )
+
+
+async def _held(settings: Settings) -> str:
+    """Say since when workers hold the model back, or nothing: also where no one can tell."""
+    from core import bootstrap
+
+    try:
+        hold = await bootstrap.model_hold(settings)
+    except (DatabaseDown, ConfigurationError):
+        return ""  # the check of the database says why
+    since = f"{hold.since:%Y-%m-%d %H:%M:%S} UTC" if hold else ""
+    return f"; workers have held it back since {since}: {hold.reason}" if hold else ""
 
 
 def _model_fix(settings: Settings, name: str) -> str:

@@ -49,6 +49,7 @@ __all__ = [
     "Wrap",
     "ask_supabase",
     "chat_model",
+    "close_chat_model",
     "computer_use",
     "mcp_tools",
     "migrate",
