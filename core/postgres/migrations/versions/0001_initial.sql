@@ -58,6 +58,8 @@ CREATE TABLE feedback (
 CREATE INDEX feedback_by_age ON feedback (created_at DESC, id DESC);
 CREATE INDEX feedback_unfinished ON feedback (status, created_at)
     WHERE status IN ('queued', 'processing');
+CREATE INDEX feedback_ended ON feedback (status)       -- counted when metrics are read
+    WHERE status NOT IN ('queued', 'processing');
 CREATE INDEX feedback_turns ON feedback (tenant_id, turn DESC) WHERE status = 'queued';
 CREATE INDEX feedback_unacknowledged ON feedback (source, finished_at)
     WHERE NOT acknowledged AND status NOT IN ('queued', 'processing');
