@@ -82,7 +82,10 @@ class Platform:
     async def events(self, row_id: str, tenant_id: str) -> Sequence[JsonValue]:
         """Give the newest events of a row, oldest first, less those of another tenant."""
         wanted = {"select": "*", "todo_id": f"eq.{row_id}"}
-        newest = await self._ordered("events", wanted, "timestamp.desc", EVENTS)
+        try:
+            newest = await self._ordered("events", wanted, "timestamp.desc", EVENTS)
+        except BadValue:  # the row's id is of another type there, so no event names it
+            return []
         return [event for event in reversed(newest) if _is_of(event, tenant_id)]
 
     async def _users(self, tenant_id: str, ids: Sequence[str]) -> Sequence[JsonValue]:

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.models import FeedbackStatus, Outcome
+from core.source_tasks import fetch_feedback_task
 from core.testing.stores import MemoryIntake
+from tests.support.list_source import ListSource
 from tests.support.supabase import AGENT, TENANT, Supabase, supabase
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
@@ -88,10 +90,11 @@ async def test_a_row_that_was_asked_for_anew_as_its_end_is_written_waits(world: 
     row = world.todo("r1", [world.item("one")])
     await world.fetch()
     await world.end(DONE)
-    anew = {"feedback": [*row["feedback"], world.item("two")], "feedback_status": "REQUESTED"}  # type: ignore[misc]
-    world.server.meanwhile["PATCH todolist"] = lambda: row.update(anew)
+    world.server.meanwhile["PATCH todolist"] = lambda: row.update(feedback_status="REQUESTED")
     await world.acknowledge()
     assert world.status("r1") == "REQUESTED"
+    assert await world.fetch() == 0
+    assert world.status("r1") == "COMPLETED"
 
 
 async def test_a_row_whose_worker_died_after_the_claim_is_read_by_another(world: Supabase) -> None:
@@ -130,19 +133,10 @@ async def test_a_row_that_another_worker_stored_with_more_events_is_fine(world: 
     again = await fast.fetch(10)
     await world.inbox.add(fast.name, again.pieces)
 
-    class Late:
-        name = slow.name
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(slow, name)
-
-        async def fetch(self, limit: int) -> object:
-            return fetched
-
-    from core.source_tasks import fetch_feedback_task
-
-    assert await fetch_feedback_task(Late(), limit=10, deps=world) == 0  # type: ignore[arg-type]
-    assert (world.contents(), world.status("r1")) == (["one"], "PROCESSING")
+    late = ListSource(*fetched.pieces, name=slow.name)
+    assert await fetch_feedback_task(late, limit=10, deps=world) == 0
+    assert (world.contents(), late.accepted) == (["one"], [fetched.pieces[0].id])
+    assert late.told == []
 
 
 async def test_events_are_the_newest_of_the_row_oldest_first_less_other_tenants(
@@ -188,6 +182,9 @@ async def test_an_agent_of_another_tenant_is_not_looked_at(world: Supabase) -> N
     assert one.agent_ids == ("clerk",)
     assert (two.tenant_id, two.agent_ids) == (TENANT, ("spy",))
     assert [agent.id for agent in await world.agents.list()] == ["clerk"]
+    asked = [call for call in world.server.calls if call.startswith("GET users")]
+    assert asked
+    assert all(f"tenant_id=eq.{TENANT}" in call for call in asked)
 
 
 async def test_one_id_that_is_no_uuid_does_not_hide_the_others(world: Supabase) -> None:
