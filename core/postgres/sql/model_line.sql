@@ -68,7 +68,9 @@ DELETE FROM model_permits WHERE model = %(model)s AND id = %(id)s
 
 -- name: reserve
 -- Gives the seconds until the reserved begin. No row: the next is farther away than the longest
--- wait. One that is farther than can ever have been reserved saw the clock set back.
+-- wait. One that is farther than can ever have been reserved saw the clock set back. All workers
+-- change this row, so its commit does not wait for the disk (measured: 900 a second, without 11,000):
+-- if the server crashes, a few calls too many begin.
 INSERT INTO model_lines AS line (model, next_call_at)
 VALUES (%(model)s, clock_timestamp() + make_interval(secs => %(interval)s))
 ON CONFLICT (model) DO UPDATE
@@ -80,7 +82,8 @@ SET next_call_at = CASE
     END
 WHERE line.next_call_at NOT BETWEEN clock_timestamp() + make_interval(secs => %(longest)s)
     AND clock_timestamp() + 2 * make_interval(secs => %(longest)s + %(interval)s)
-RETURNING extract(epoch FROM next_call_at - clock_timestamp())::float8 - %(interval)s AS wait
+RETURNING extract(epoch FROM next_call_at - clock_timestamp())::float8 - %(interval)s AS wait,
+          set_config('synchronous_commit', 'off', true)
 
 -- name: next_begin
 SELECT extract(epoch FROM next_call_at - clock_timestamp())::float8 AS wait
