@@ -90,7 +90,8 @@ async def open_app(
         conninfo = stack.enter_context(database(settings))
         if settings.database_url is None:
             await migrations.migrate(conninfo)
-        pool = await stack.enter_async_context(open_pool(conninfo))
+        opened = open_pool(conninfo, silence=settings.stalled_after_seconds)
+        pool = await stack.enter_async_context(opened)
         await migrations.require_current(pool)
         url = await stack.enter_async_context(skill_server(settings))
         skills = wrap("skills", await stack.enter_async_context(skill_store(settings, url)))

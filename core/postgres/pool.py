@@ -6,6 +6,7 @@ import asyncio
 import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import psycopg
 from psycopg.rows import dict_row
@@ -20,14 +21,20 @@ CONNECT_SECONDS = 10
 RECONNECT_SECONDS = 10.0  # short, since the pool waits ever longer between its attempts
 BORROW_SECONDS = 10.0
 CLOSE_SECONDS = 1.0
+SILENCE_SECONDS = 30.0
+_UNDO_AFTER = "SELECT set_config('idle_in_transaction_session_timeout', %s, false)"
 # A host that vanished without a word is noticed after idle + interval * count = 60 s.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
 @asynccontextmanager
-async def open_pool(conninfo: str, *, max_size: int = POOL_SIZE) -> AsyncIterator[Pool]:
+async def open_pool(
+    conninfo: str, *, max_size: int = POOL_SIZE, silence: float = SILENCE_SECONDS
+) -> AsyncIterator[Pool]:
     """Give a pool of autocommit connections with rows as dicts; all are closed at the end.
 
+    A transaction that stands still for `silence` seconds is undone by the server: its process
+    is stopped or gone, and nobody could take over what it has locked.
     Raises ConfigurationError where the URL is wrong or access is refused, DatabaseDown where
     the server does not answer.
     """
@@ -40,7 +47,7 @@ async def open_pool(conninfo: str, *, max_size: int = POOL_SIZE) -> AsyncIterato
         max_size=max_size,
         timeout=BORROW_SECONDS,
         reconnect_timeout=RECONNECT_SECONDS,
-        configure=_configure,
+        configure=partial(_configure, silence=silence),
         check=_check,
         open=False,
         name="skill-worker",
@@ -85,9 +92,10 @@ async def _try_once(conninfo: str) -> None:
     await conn.close()
 
 
-async def _configure(conn: Connection) -> None:
+async def _configure(conn: Connection, *, silence: float) -> None:
     # Not among the arguments above: the job engine adds its own `autocommit` to those.
     await conn.set_autocommit(True)
+    await conn.execute(_UNDO_AFTER, (f"{max(1, round(silence * 1000))}ms",))
     if conn.info.parameter_status("TimeZone") != "UTC":
         await conn.execute("SET TimeZone TO 'UTC'")
 
