@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
+from tests.benchmarks.costs import load_costs
+from tests.benchmarks.sim_load import Load
+from tests.benchmarks.sim_needs import limits
 from tests.benchmarks.sim_queue import Arrival, Limits, Outcome, Simulation
+from tests.benchmarks.simulation import PATIENCE, measured, quantiles, sized
 
 SLOTS = 8
 
@@ -99,3 +104,27 @@ def test_the_limits_of_the_model_hold() -> None:
     assert outcome.seconds >= (outcome.calls - 1) / 2  # two begin in a second
     slower = run(arrivals(6, number=300), limits=Limits(concurrency=1))
     assert slower.seconds >= outcome.calls * 0.4  # one at a time, half a second each
+
+
+def test_as_many_workers_are_found_as_keep_waits_short() -> None:
+    load = Load(tenants=20, a_day=500_000)
+    world = sized(load, load_costs())
+    peak = quantiles(measured(world.hour(load.peak_hour)))
+    assert peak[-1] <= PATIENCE
+    fewer = replace(world, workers=world.workers // 2)
+    assert quantiles(measured(fewer.hour(load.peak_hour)))[-1] > PATIENCE
+
+
+def test_what_breaks_first_comes_first() -> None:
+    found = limits(Load(), load_costs(), 60)
+    assert [one.headroom for one in found] == sorted(one.headroom for one in found)
+    assert min(found, key=lambda one: one.there / one.needed) is found[0]
+
+
+def test_the_load_of_a_day_is_that_of_its_hours() -> None:
+    load = Load()
+    assert sum(load.rate(hour) * 3600 for hour in range(24)) == pytest.approx(load.a_day)
+    given = [*load.arrivals(random.Random(1), load.peak_hour, 60.0)]
+    assert len(given) == pytest.approx(load.rate(load.peak_hour) * 60, rel=0.05)
+    largest = sum(tenant == 0 for _, tenant in given) / len(given)
+    assert 0.1 < largest < 0.3
