@@ -59,7 +59,7 @@ class PostgresModelLine:
         self._places = ModelPlaces(pool, model, options, new_id=new_id, sleep=sleep)
         self._state: _State | None = None
         self._has_answered = False
-        self._has_looked = False
+        self._is_refused = False
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -78,18 +78,18 @@ class PostgresModelLine:
     async def hold(self) -> Hold | None:
         """Say why no work is begun that needs the model.
 
-        It is `fatal` only where this process has looked too: its key may be another than that
-        of the one who was refused.
+        It is `fatal` only where this process was refused too, when it looked itself: its key may
+        be another than that of the one who was refused first.
         """
         state = await self._refresh()
         if state.open_since is None:
-            self._has_looked = False
+            self._is_refused = False
             return None
         return Hold(
             kind=HoldKind.MODEL,
             reason=state.reason,
             since=state.open_since,
-            fatal=state.fatal and self._has_looked,
+            fatal=state.fatal and self._is_refused,
         )
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
@@ -99,14 +99,14 @@ class PostgresModelLine:
             "model_line.claim_look",
             model=self._model,
             every=self._options.probe_every,
-            unseen=not self._has_looked,
+            unseen=not self._is_refused,
         )
         if claimed is None:
             return
         try:
             await ask()
         except SkillWorkerError as error:
-            self._has_looked = True
+            self._is_refused = not error.retryable
             await self._prolong(error, claimed["open_since"])
         else:
             self._has_answered = True

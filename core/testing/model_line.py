@@ -66,7 +66,7 @@ class MemoryModelLine:
         self._options = options or LineOptions()
         self._shared = shared or SharedLine()
         self._has_answered = False
-        self._has_looked = False
+        self._is_refused = False
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -88,22 +88,22 @@ class MemoryModelLine:
         """Say why no work is begun; `fatal` only where this worker has looked too."""
         shared = self._shared
         if shared.open_since is None:
-            self._has_looked = False
+            self._is_refused = False
             return None
-        fatal = shared.fatal and self._has_looked
+        fatal = shared.fatal and self._is_refused
         return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Where a look is due, ask: over all workers, one does."""
         shared, era = self._shared, self._shared.open_since
-        is_due = shared.probe_at <= shared.now or (shared.fatal and not self._has_looked)
+        is_due = shared.probe_at <= shared.now or (shared.fatal and not self._is_refused)
         if era is None or not is_due:
             return
         shared.probe_at = shared.later(self._options.probe_every)
         try:
             await ask()
         except SkillWorkerError as error:
-            self._has_looked = True
+            self._is_refused = not error.retryable
             if shared.open_since == era:
                 shared.probe_at = shared.later(next_look(error, self._options))
                 shared.fatal, shared.reason = not error.retryable, reason_of(error)

@@ -79,3 +79,17 @@ class ModelSettingsContract:
         await pass_time(16)
         await line.probe(Asked(DOWN))
         assert not await _is_fatal(line)
+
+    async def test_whoever_found_it_down_looks_again_before_it_believes_a_refusal(
+        self, open_line: OpenLine, pass_time: PassTime
+    ) -> None:
+        one, other = open_line(), open_line()
+        await hold_back(one)
+        await pass_time(16)
+        await one.probe(Asked(DOWN))
+        await pass_time(16)
+        await other.probe(Asked(WRONG_KEY))
+        assert not await _is_fatal(one)
+        await one.probe(ask := Asked(WRONG_KEY))
+        assert ask.times == 1
+        assert await _is_fatal(one)
