@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,6 +11,7 @@ from functools import partial
 
 import psycopg
 from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from core.errors import DatabaseDown
@@ -95,9 +97,18 @@ async def _try_once(conninfo: str) -> None:
 async def _configure(conn: Connection, *, silence: float) -> None:
     # Not among the arguments above: the job engine adds its own `autocommit` to those.
     await conn.set_autocommit(True)
+    set_json_loads(_loads, conn)
     await conn.execute(_UNDO_AFTER, (f"{max(1, round(silence * 1000))}ms",))
     if conn.info.parameter_status("TimeZone") != "UTC":
         await conn.execute("SET TimeZone TO 'UTC'")
+
+
+def _loads(text: str | bytes) -> object:
+    """Read JSON; what Python cannot hold becomes a text that says so, and no row breaks a list."""
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError) as error:  # nested too deeply, a number of 5,000 digits
+        return f"unreadable JSON: {error}"
 
 
 async def _check(conn: Connection) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from psycopg import errors as pg
 from psycopg.types.json import Jsonb
 
@@ -61,8 +63,16 @@ class PostgresSettlement:
             raise Stale(f"the skills of agent {change.target_id!r} have moved on")
         wanted = _names(change.after)
         added, dropped = sorted(wanted - held), sorted(held - wanted)
+        await self._see_there(change, added)
         await self._conn.execute(sql("changes.add_agent_skills"), {**params, "names": added})
         await self._conn.execute(sql("changes.drop_agent_skills"), {**params, "names": dropped})
+
+    async def _see_there(self, change: Change, names: Sequence[str]) -> None:
+        """Raise Stale where one of these skills was deleted since the change was begun."""
+        params = {"change_id": change.id, "names": names}
+        gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
+        if gone is not None:
+            raise Stale(f"skill {gone['name']!r} was deleted meanwhile")
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
         """Add a history record; repeating (change, attempt, status) is fine."""

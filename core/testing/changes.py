@@ -7,7 +7,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from core.errors import LeaseLost, NotFound, Stale, TargetBusy
-from core.models import NO_USAGE, Change, ChangeStatus, FileRef, HistoryRecord, RunEvent
+from core.models import (
+    NO_USAGE,
+    Change,
+    ChangeStatus,
+    FileRef,
+    HistoryRecord,
+    Kind,
+    Operation,
+    RunEvent,
+)
 from core.observers import nobody
 from core.ports import Observer
 from core.testing.knowledge import MemoryKnowledge
@@ -158,7 +167,20 @@ class MemorySettlement:
         if held != before:
             raise Stale(f"the skills of agent {change.target_id!r} have moved on")
         after = change.after.content.splitlines() if change.after else []
+        self._see_there(change, set(after) - held)
         self._log.agent_skills[change.target_id] = set(after)
+
+    def _see_there(self, change: Change, names: set[str]) -> None:
+        changes = list(self._log.changes.values())
+        later = changes[changes.index(self._log.changes[change.id]) :]
+        for other in later:
+            if (
+                (other.tenant_id, other.kind) == (change.tenant_id, Kind.SKILL)
+                and other.operation is Operation.DELETE
+                and other.target_id in names
+                and other.status in {ChangeStatus.APPLYING, ChangeStatus.APPLIED}
+            ):
+                raise Stale(f"skill {other.target_id!r} was deleted meanwhile")
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
         """Add a history record; repeating (change, attempt, status) is fine."""

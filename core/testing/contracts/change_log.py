@@ -156,6 +156,23 @@ class ChangeLogContract:
         assert found is not None
         assert await knowledge.find_same(Kind.MEMORY, "t", "b", decomposed) is None
 
+    async def test_a_skill_deleted_meanwhile_is_given_to_nobody(
+        self, change_log: ChangeLog
+    ) -> None:
+        attach = memory_change("c-1", "", "refund").model_copy(
+            update={"kind": Kind.AGENT_SKILLS, "target_id": "a"}
+        )
+        delete = memory_change("c-2", "refund", None).model_copy(
+            update={"kind": Kind.SKILL, "target_id": "refund"}
+        )
+        await change_log.open(attach, {})
+        await change_log.open(delete, {})
+        async with change_log.settle(delete) as settlement:
+            await settlement.close(delete.id, ChangeStatus.APPLIED)
+        with pytest.raises(Stale, match="deleted meanwhile"):
+            async with change_log.settle(attach) as settlement:
+                await settlement.set_agent_skills(attach)
+
     async def test_blobs_come_back_by_their_hash(self, change_log: ChangeLog) -> None:
         data = b"\x00\xff"
         ref = FileRef(sha256=sha256(data), size=2)

@@ -1,0 +1,103 @@
+"""Rows and kept runs that somebody damaged: a clear end for them, and the rest goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import RunFailed
+from core.models import FeedbackStatus, NewFeedback
+from core.postgres.inbox import PostgresInbox
+from core.postgres.jobs import Jobs
+from core.postgres.queries import Pool, connection
+from core.postgres.reads import PostgresReader
+from core.postgres.runs import PostgresRuns
+from core.testing.contracts.inbox import added, claimed, matched
+from core.testing.determinism import counting_ids
+
+DEEP = "[" * 3_000 + "]" * 3_000
+
+
+@pytest.fixture
+def inbox(pool: Pool) -> PostgresInbox:
+    return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+
+async def damage(pool: Pool, statement: str) -> None:
+    async with connection(pool) as conn:
+        await conn.execute(statement.encode())
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("events", """'{"tool": "send"}'"""),
+        ("events", """'"text"'"""),
+        ("events", "'null'"),
+        ("events", f"'{DEEP}'"),
+        ("events", f"'[{'9' * 5_000}]'"),
+        ("agent_ids", "ARRAY['a', NULL]"),
+        ("agent_ids", "ARRAY[ARRAY['a'], ARRAY['b']]"),
+    ],
+)
+async def test_a_row_that_cannot_be_read_fails_with_its_column_named(
+    pool: Pool, inbox: PostgresInbox, column: str, value: str
+) -> None:
+    feedback_id, other = await added(inbox), await added(inbox, _piece())
+    await damage(pool, f"UPDATE feedback SET {column} = {value} WHERE id = '{feedback_id}'")
+    reader = PostgresReader(pool)
+    listed, _ = await reader.feedback(status=None, tenant_id=None, limit=10, cursor=None)
+    assert {piece.id for piece in listed} == {feedback_id, other}
+    assert column in ((await inbox.get(feedback_id)).error or "")
+    assert await inbox.claim(feedback_id) is None
+    found = await inbox.get(feedback_id)
+    assert found.status is FeedbackStatus.FAILED
+    assert f"column {column} cannot be read" in (found.error or "")
+    (event,) = await reader.events(feedback_id)
+    assert (event.name, event.data["status"]) == ("feedback.finished", "failed")
+    assert (await claimed(inbox, other)).agent_ids == ("a",)
+
+
+async def test_a_verdict_that_cannot_be_read_is_reached_again(
+    pool: Pool, inbox: PostgresInbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = PostgresRuns(pool, counting_ids("candidate"))
+    feedback_id = await added(inbox)
+    await matched(inbox, runs, feedback_id)
+    await damage(pool, """UPDATE candidates SET verdict = '{"status": "odd"}'""")
+    assert [c.verdict for c in await runs.candidates(feedback_id)] == [None, None]
+    assert "verdict.unreadable" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE checkpoint_blobs SET type = 'odd'",
+        "UPDATE checkpoint_blobs SET blob = '\\xc1ff'",
+        "UPDATE checkpoint_blobs SET blob = '\\x05' WHERE channel = 'messages'",
+        "UPDATE checkpoint_blobs SET blob = '\\x91c0' WHERE channel = 'messages'",
+        "UPDATE checkpoints SET checkpoint = '{}'",
+        "UPDATE checkpoints SET checkpoint = '[]'",
+    ],
+)
+async def test_a_kept_run_that_cannot_be_read_is_named(pool: Pool, statement: str) -> None:
+    from langchain_core.messages import HumanMessage
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    from core.postgres.saver import postgres_saver
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("echo", lambda _: {"messages": [HumanMessage("more")]})
+    builder.add_edge(START, "echo")
+    builder.add_edge("echo", END)
+    config = {"configurable": {"thread_id": "candidate-1:1"}}
+    graph = builder.compile(checkpointer=postgres_saver(pool))
+    first = await graph.ainvoke({"messages": [HumanMessage("hello")]}, config)
+    assert len(first["messages"]) == 2
+    await damage(pool, statement)
+    with pytest.raises(RunFailed, match="candidate-1:1") as caught:
+        await graph.ainvoke(None, config)
+    assert "feedback retry" in caught.value.hint
+
+
+def _piece() -> NewFeedback:
+    return NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
