@@ -104,7 +104,7 @@ async def _work(
 
             def on_progress(counts: Mapping[str, int]) -> None:
                 show_progress(counts)
-                awaited.look(counts, app.tally.working)
+                awaited.look(counts, app.tally.working, app.tally.hold)
 
             await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
         return app.tally

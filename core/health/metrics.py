@@ -59,6 +59,7 @@ class Metrics:
         self._notes: Mapping[str, Callable[[RunEvent], None]] = {
             "feedback.claimed": lambda _: self._claimed.inc(),
             "feedback.finished": self._note_finished,
+            "feedback.cancelled": lambda _: self._finished.labels(FeedbackStatus.CANCELLED).inc(),
             "feedback.retried": self._note_retried,
             "run.started": self._note_started,
             "run.finished": self._note_run,
