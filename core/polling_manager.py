@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import structlog
 
@@ -63,7 +62,6 @@ class PollingDeps:
     react: ReactDeps
     retry: RetryPolicy
     max_chars: int
-    clock: Callable[[], datetime]
 
 
 async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
@@ -218,7 +216,7 @@ def _is_of(candidate: Candidate, feedback: Feedback) -> bool:
 
 
 async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) -> None:
-    counts = is_attempt(error, feedback, deps.clock())
+    counts = is_attempt(error, feedback)
     if not may_pass(error):
         await _end(feedback, Outcome(status=FeedbackStatus.FAILED, error=_reason(error)), deps)
     elif counts and feedback.attempts >= deps.retry.max_attempts:

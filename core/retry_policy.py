@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from core.errors import (
     ConfigurationError,
@@ -17,6 +17,7 @@ from core.models import Feedback
 
 # Waiting for another change to let go of a target is no attempt, while the piece is younger.
 CONTENTION = timedelta(hours=1)
+LONGEST_CONTENTION_SECONDS = 30.0  # a target is free again as soon as one change has ended
 _LARGEST_EXPONENT = 64
 
 
@@ -36,7 +37,10 @@ class RetryPolicy:
         """
         if isinstance(error, ModelHeld) and error.retry_after is not None:
             return error.retry_after + self.base * self.jitter()
-        backoff = min(self.longest, self.base * 2.0 ** min(tries - 1, _LARGEST_EXPONENT))
+        longest = self.longest
+        if isinstance(error, TargetBusy):
+            longest = min(longest, LONGEST_CONTENTION_SECONDS)
+        backoff = min(longest, self.base * 2.0 ** min(tries - 1, _LARGEST_EXPONENT))
         asked = error.retry_after if isinstance(error, DependencyDown) else None
         return max(asked or 0.0, backoff * (0.5 + self.jitter() / 2))
 
@@ -46,7 +50,7 @@ def may_pass(error: SkillWorkerError) -> bool:
     return error.retryable or isinstance(error, ConfigurationError)
 
 
-def is_attempt(error: SkillWorkerError, feedback: Feedback, now: datetime) -> bool:
+def is_attempt(error: SkillWorkerError, feedback: Feedback) -> bool:
     """Tell whether a start that ended in `error` counts.
 
     It does not where the model was not asked, nor where a target was busy; the latter counts
@@ -54,5 +58,6 @@ def is_attempt(error: SkillWorkerError, feedback: Feedback, now: datetime) -> bo
     """
     if isinstance(error, ModelHeld):
         return False
-    young = feedback.created_at is not None and now - feedback.created_at < CONTENTION
+    created, claimed = feedback.created_at, feedback.claimed_at  # both by one clock
+    young = created is not None and claimed is not None and claimed - created < CONTENTION
     return not (isinstance(error, TargetBusy) and young)

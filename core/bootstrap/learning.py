@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from core.app import Learning
@@ -210,5 +209,4 @@ def _polling(
             jitter=random.random,
         ),
         max_chars=settings.feedback_max_chars,
-        clock=lambda: datetime.now(UTC),
     )

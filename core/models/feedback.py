@@ -99,7 +99,8 @@ class Feedback(Model):
 
     `attempts` counts starts, `generation` the times a person asked to retry it, `error` is why
     the last attempt failed, `retry_at` when the next is due. `epoch` is raised by whoever claims
-    or revives it: only who claimed it last may give it back or end it.
+    or revives it: only who claimed it last may give it back or end it. `claimed_at` is known to
+    its claimer, by the clock that set `created_at`.
     """
 
     id: str
@@ -120,6 +121,7 @@ class Feedback(Model):
     created_at: datetime | None = None
     finished_at: datetime | None = None
     retry_at: datetime | None = None
+    claimed_at: datetime | None = Field(default=None, exclude=True)
 
 
 class LearningCandidate(Model):

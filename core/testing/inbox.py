@@ -55,13 +55,14 @@ class MemoryInbox:
         found = self.feedback.get(feedback_id)
         if found is None or found.status.is_end:
             return None
-        return self._set(
+        claimed = self._set(
             found,
             status=FeedbackStatus.PROCESSING,
             attempts=found.attempts + 1,
             epoch=found.epoch + 1,
             retry_at=None,
         )
+        return claimed.model_copy(update={"claimed_at": self._clock()})
 
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True

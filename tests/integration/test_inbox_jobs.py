@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -251,6 +252,24 @@ async def test_a_job_for_feedback_that_is_gone_does_no_harm(
     worker = JobWorker(jobs, finishing(inbox), WorkerOptions())
     await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
     assert await jobs.unfinished() == 0
+
+
+async def test_a_retry_is_due_by_the_clock_of_the_database(
+    pool: Pool, inbox: PostgresInbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("procrastinate.utils.utcnow", lambda: datetime(1999, 1, 1, tzinfo=UTC))
+    await inbox.add("cli", pieces(1))
+    held = await claimed(inbox, "feedback-000001")
+    assert held.claimed_at is not None
+    await inbox.give_back(held, "busy", 600)
+    async with connection(pool) as conn:
+        rows = await conn.execute(
+            "SELECT scheduled_at = retry_at AS same, retry_at - now() AS wait"
+            " FROM feedback f JOIN procrastinate_jobs j ON j.id = f.job_id"
+        )
+        (row,) = await rows.fetchall()
+    assert row["same"]
+    assert timedelta(seconds=590) < row["wait"] <= timedelta(seconds=600)
 
 
 async def _none_left(jobs: Jobs) -> bool:

@@ -52,7 +52,9 @@ class MemoryWorker:
         self.log = MemoryChangeLog(self.knowledge, self._tell)
         self.runs = MemoryRuns(log=self.log)
         self.replies = MemoryReplies(self._tell)
-        self.inbox = MemoryInbox(runs=self.runs, replies=self.replies)
+        self.inbox = MemoryInbox(
+            runs=self.runs, replies=self.replies, clock=lambda: self.clock()
+        )
         self.deliveries = MemoryDeliveries(self.inbox)
         self.journal = MemoryJournal(runs=self.runs, observe=self._tell)
         self.intake = MemoryIntake(self.inbox, journal=self.journal)
@@ -99,7 +101,6 @@ class MemoryWorker:
             ),
             retry=RetryPolicy(self.max_attempts, base=2, longest=60, jitter=lambda: 0.0),
             max_chars=1000,
-            clock=lambda: self.clock(),
         )
 
     async def tell(self, content: str, *agent_ids: str, tenant_id: str = "t") -> Feedback:

@@ -69,5 +69,6 @@ def test_what_the_feedback_is_not_to_blame_for_may_pass(
 def test_what_waits_is_no_attempt_but_for_a_target_until_the_piece_is_old(
     error: SkillWorkerError, age: timedelta | None, expected: bool
 ) -> None:
-    feedback = FEEDBACK.model_copy(update={"created_at": None if age is None else NOW - age})
-    assert is_attempt(error, feedback, NOW) is expected
+    created_at = None if age is None else NOW - age
+    feedback = FEEDBACK.model_copy(update={"created_at": created_at, "claimed_at": NOW})
+    assert is_attempt(error, feedback) is expected

@@ -38,7 +38,7 @@ SELECT * FROM feedback WHERE id = %(id)s
 UPDATE feedback
 SET status = 'processing', attempts = attempts + 1, epoch = epoch + 1, retry_at = NULL
 WHERE id = %(id)s AND status IN ('queued', 'processing')
-RETURNING *
+RETURNING *, clock_timestamp() AS claimed_at
 
 -- name: give_back
 UPDATE feedback
