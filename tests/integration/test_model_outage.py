@@ -47,7 +47,7 @@ def settings(provider: OpenAIServer, database: str, tmp_path: Path) -> Settings:
         "llm_max_retries": 0,
         "llm_timeout_seconds": 0.5,
         "llm_probe_seconds": 0.2,
-        "retry_base_seconds": 1,
+        "retry_base_seconds": 4,
     }
     return load_settings(given, env_file=None).model_copy(
         update={"database_url": SecretStr(database)}
