@@ -9,9 +9,11 @@ from core.errors import TargetBusy
 from core.models import Change
 from core.ports import Sleep, Targets
 
-WAIT_SECONDS = 120.0
+# Who waits keeps a worker's slot from other work. What another holds for long, because it asks a
+# model or has died, is come back to.
+WAIT_SECONDS = 10.0
 FIRST_PAUSE = 0.05
-LONGEST_PAUSE = 1.0
+LONGEST_PAUSE = 0.3
 
 
 @asynccontextmanager

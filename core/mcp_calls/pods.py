@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import structlog
 from pydantic import JsonValue
 
-from core.errors import PodCallFailed, SkillWorkerError
+from core.errors import McpDown, PodCallFailed, SkillWorkerError
 from core.mcp_calls.answers import ToolAnswer, objects
 from core.mcp_calls.errors import excerpt
 from core.mcp_calls.server import COMPUTER_USE
@@ -39,10 +39,11 @@ class McpPods:
     async def open(self, *, ttl: int) -> AsyncIterator[McpPod]:
         """Create a pod that lives at most `ttl` seconds; it is deleted at the end, always.
 
-        Raises McpDown, PodCallFailed. A pod that cannot be deleted is logged and left to its ttl.
+        Raises McpDown, also where the server has no pod to give now: that says nothing of what
+        was to be done in it. A pod that cannot be deleted is logged and left to its ttl.
         """
         async with self._client.lease(self._server) as session:
-            pod_id = read_session_id(await session.ask("create_session", {"ttl": ttl}))
+            pod_id = await _create(session, ttl)
             try:
                 yield McpPod(session, pod_id)
             finally:
@@ -93,6 +94,15 @@ class McpPod:
 
     async def _ask(self, tool: str, arguments: dict[str, JsonValue]) -> ToolAnswer:
         return await self._session.ask(tool, {"session_id": self._id, **arguments})
+
+
+async def _create(session: McpSession, ttl: int) -> str:
+    """Create a pod and give its id. Raises McpDown."""
+    try:
+        return read_session_id(await session.ask("create_session", {"ttl": ttl}))
+    except PodCallFailed as error:
+        hint = "has the computer-use server sessions left? it is tried again"
+        raise McpDown(f"no pod was given: {error.message}", hint=hint) from error
 
 
 def read_session_id(answer: ToolAnswer) -> str:
