@@ -37,6 +37,7 @@ from core.observers import all_of, log_event
 from core.ports import FeedbackSource
 from core.postgres import migrations
 from core.postgres.pool import open_pool
+from core.postgres.queries import Pool
 from core.settings import Settings
 from core.tally import Tally
 
@@ -87,12 +88,7 @@ async def open_app(
         if model and chat is None:
             chat = chat_model(settings, offline=offline)
             stack.push_async_callback(close_chat_model, chat)
-        conninfo = stack.enter_context(database(settings))
-        if settings.database_url is None:
-            await migrations.migrate(conninfo)
-        opened = open_pool(conninfo, silence=settings.stalled_after_seconds)
-        pool = await stack.enter_async_context(opened)
-        await migrations.require_current(pool)
+        pool = await stack.enter_async_context(_pool(settings))
         url = await stack.enter_async_context(skill_server(settings))
         skills = wrap("skills", await stack.enter_async_context(skill_store(settings, url)))
         creator = (
@@ -127,6 +123,17 @@ async def open_app(
             else None
         )
         yield _app(stores, gate, learning)
+
+
+@asynccontextmanager
+async def _pool(settings: Settings) -> AsyncIterator[Pool]:
+    """Give a pool on a database whose schemas are up to date."""
+    with database(settings) as conninfo:
+        if settings.database_url is None:
+            await migrations.migrate(conninfo)
+        async with open_pool(conninfo, silence=settings.stalled_after_seconds) as pool:
+            await migrations.require_current(pool)
+            yield pool
 
 
 def _app(stores: Stores, gate: ChangeGate, learning: Learning | None) -> App:
