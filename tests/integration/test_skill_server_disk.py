@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,13 @@ from starlette.applications import Starlette
 from core.embedded.http_server import run_server
 from core.embedded.skill_server import create_app
 from core.embedded.skill_server_folders import SkillFolders
-from core.errors import ConfigurationError
+from core.errors import ConfigurationError, SkillApiDown
 from core.models import Bundle, SkillFile
 from core.skill_api_client import open_skill_api
+from core.skill_bundle import bundle_hash
 from core.testing.contracts.skill_store import refund_skill
 
+MEBIBYTE = 1 << 20
 OLD = refund_skill()
 NEW = Bundle(name="refund", files={**OLD.files, "new.md": SkillFile(data=b"new")})
 
@@ -124,6 +127,31 @@ async def test_two_servers_over_one_folder_see_each_others_writes(tmp_path: Path
     ):
         await first.upload(OLD, "acme")
         assert await second.read("refund", "acme") == OLD
+
+
+async def test_a_full_disk_refuses_a_write_whole_and_it_is_tried_again(tmp_path: Path) -> None:
+    large, base = SkillFile(data=os.urandom(2 * MEBIBYTE)), bundle_hash(OLD)
+    async with run_server(create_app(tmp_path)) as url, open_skill_api(url, None) as client:
+        await client.upload(OLD, "acme")
+        with _files_of_at_most(MEBIBYTE), pytest.raises(SkillApiDown, match="cannot be") as full:
+            await client.put_file("refund", "large", large, "acme", base_hash=base)
+        assert full.value.retryable
+        assert await client.read("refund", "acme") == OLD
+        await client.put_file("refund", "large", large, "acme", base_hash=base)
+        found = await client.read("refund", "acme")
+    assert found is not None
+    assert found.files["large"] == large
+
+
+@contextmanager
+def _files_of_at_most(size: int) -> Iterator[None]:
+    """Let writes fail half way, as on a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_an_app_that_does_not_start_is_an_error_of_the_caller() -> None:

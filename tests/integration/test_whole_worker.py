@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
@@ -183,3 +184,29 @@ async def test_a_skill_api_that_is_down_ends_as_dead_with_the_reason(settings: S
         assert feedback.status is FeedbackStatus.DEAD
         assert "skill_api" in (feedback.error or "")
         assert feedback.content == "one way to refund"
+
+
+async def test_a_kept_run_that_is_damaged_ends_its_feedback_and_a_retry_begins_anew(
+    settings: Settings, database: str
+) -> None:
+    def decide(messages: list[BaseMessage], _: Sequence[str]) -> AIMessage:
+        if last_tool(messages):
+            return says("done")
+        return calls(("no_action", {"reason": "thanks only", "category": "noise"}))
+
+    async with opened(settings, decide) as app:
+        (feedback_id,) = await work(app, ("a", "thank you"))
+        with psycopg.connect(database) as conn:
+            conn.execute("UPDATE candidates SET verdict = NULL")
+            conn.execute("UPDATE feedback SET status = 'queued'")
+            conn.execute("UPDATE checkpoint_blobs SET blob = 'garbage'")
+        (other,) = await work(app, ("b", "thank you, too"))
+        damaged = await app.inbox.get(feedback_id)
+        (candidate,) = await app.runs.candidates(feedback_id)
+        assert damaged.status is FeedbackStatus.FAILED
+        assert f"the kept run {candidate.thread} cannot be read" in (damaged.error or "")
+        assert "feedback retry" in (damaged.error or "")
+        assert (await app.inbox.get(other)).status is FeedbackStatus.NO_ACTION
+        await app.intake.revive(feedback_id)
+        await app.run(True, 1, asyncio.Event(), lambda _: None)
+        assert (await app.inbox.get(feedback_id)).status is FeedbackStatus.NO_ACTION

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from core.errors import ModelDown
 from core.models import FeedbackStatus, NewFeedback, VerdictStatus
-from core.polling_manager import fetch_feedback_task
+from core.polling_manager import fetch_feedback_task, process_feedback
 from core.testing.scripted_model import calls, says
 from tests.support.list_source import ListSource
 from tests.support.worker import CLERK, DESK, MemoryWorker
@@ -129,3 +129,12 @@ async def test_a_source_is_fetched_into_the_inbox_once_and_told_the_end() -> Non
     ((feedback_id, _),) = worker.inbox.jobs
     await worker.work(feedback_id)
     assert source.told == [("7", FeedbackStatus.NO_ACTION)]
+
+
+async def test_a_job_whose_feedback_is_gone_ends_quietly(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    worker = MemoryWorker()
+    await process_feedback("gone", deps=worker.deps)
+    assert worker.happened() == []
+    assert "feedback.skipped" in "".join(capsys.readouterr())
