@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+from typing import TypeVar
+
 import pytest
 
+from core.bootstrap import open_app
 from core.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
 from core.postgres.inbox import PostgresInbox
 from core.postgres.intake import PostgresIntake
@@ -11,8 +16,14 @@ from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool, connection, sql, transaction
 from core.postgres.retention import PostgresRetention
+from core.settings import load_settings
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from core.testing.scripted_model import ScriptedChatModel
+from tests.support.databases import url_of
+
+T = TypeVar("T")
+SOON = 20.0
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 DAY = 86_400.0
@@ -79,3 +90,32 @@ async def test_a_revive_is_pruned_again(pool: Pool, inbox: PostgresInbox) -> Non
     assert await PostgresRetention(pool).prune(0) == 0
     await inbox.finish(await claimed(inbox, feedback_id), DONE)
     assert await PostgresRetention(pool).prune(0) == 1
+
+
+class Asked:
+    """Stands in for retention, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.seconds: asyncio.Queue[float] = asyncio.Queue()
+
+    async def prune(self, seconds: float) -> int:
+        await self.seconds.put(seconds)
+        return 0
+
+
+@pytest.mark.parametrize(("days", "seconds"), [(0, 60.0), (1, DAY), (0.5, DAY / 2)])
+async def test_a_worker_prunes_what_is_older_than_set_but_keeps_a_minute(
+    database: str, tmp_path: Path, days: float, seconds: float
+) -> None:
+    asked, stop = Asked(), asyncio.Event()
+
+    def wrap(name: str, port: T, /) -> T:
+        return asked if name == "retention" else port  # type: ignore[return-value]
+
+    given = {"skill_worker_home": tmp_path, "database_url": url_of(database)}
+    settings = load_settings({**given, "retention_days": days, "health_port": 0}, env_file=None)
+    async with open_app(settings, model=True, chat=ScriptedChatModel([]), wrap=wrap) as app:
+        worker = asyncio.create_task(app.run(False, 1, stop, lambda _: None))
+        assert await asyncio.wait_for(asked.seconds.get(), SOON) == seconds
+        stop.set()
+        await asyncio.wait_for(worker, SOON)
