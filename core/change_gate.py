@@ -23,6 +23,7 @@ from core.errors import (
 )
 from core.gate import drafts, receipts, records
 from core.gate.holding import held, when_free
+from core.gate.looking_back import look_back
 from core.models import (
     Change,
     ChangeRequest,
@@ -195,9 +196,18 @@ class ChangeGate:
     async def _finish(self, change: Change) -> Receipt:
         """Apply and record an open intent; repeating what was done already changes nothing.
 
-        Raises Stale (recorded) when the target moved. Raises DependencyDown when it cannot be
+        Raises LeaseLost where another has taken it over; a write of ours that the store let
+        through all the same is on record then. Raises Stale (recorded) when the target moved. Raises DependencyDown when it cannot be
         reached: the intent stays open, the attempt is on record, and calling again goes on.
         """
+        try:
+            return await self._carried_out(change)
+        except LeaseLost:
+            deps = self._deps
+            await look_back(change, deps.committers[change.kind], deps.targets, deps.journal)
+            raise
+
+    async def _carried_out(self, change: Change) -> Receipt:
         try:
             await self._deps.committers[change.kind].apply(change)
             await self._record(change)

@@ -102,6 +102,9 @@ class Targets(Protocol):
     async def unfinished(self, candidate_id: str) -> Sequence[Change]:
         """Give the open intents of a candidate, oldest first."""
 
+    async def latest(self, change: Change) -> Change | None:
+        """Give the newest change of a change's target that is being applied, or was."""
+
     async def abandoned(self, older_than: float) -> Sequence[Change]:
         """Give intents older than `older_than` seconds whose feedback has ended, oldest first."""
 

@@ -72,8 +72,6 @@ class PostgresChangeLog:
         """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("changes.lock"), {"id": change.id})).fetchone()
-            if row is None or row["status"] != "applying":
-                raise Stale(f"change {change.id} is settled already")
             if change.candidate_id is not None:
                 fence = await conn.execute(
                     sql("changes.lock_fence"), {"candidate_id": change.candidate_id}
@@ -81,6 +79,8 @@ class PostgresChangeLog:
                 held = await fence.fetchone()
                 if held is None or held["epoch"] != change.epoch:
                     raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+            if row is None or row["status"] != "applying":
+                raise Stale(f"change {change.id} is settled already")
             settlement = PostgresSettlement(conn)
             yield settlement
         self._tell(settlement)

@@ -38,6 +38,12 @@ class PostgresTargets:
         rows = await fetch_all(self._pool, "changes.unfinished", candidate_id=candidate_id)
         return [change_of(row) for row in rows]
 
+    async def latest(self, change: Change) -> Change | None:
+        """Give the newest change of a change's target that is being applied, or was."""
+        place = {"tenant_id": change.tenant_id, "kind": change.kind}
+        row = await fetch_one(self._pool, "changes.latest", **place, target_id=change.target_id)
+        return change_of(row) if row else None
+
     async def abandoned(self, older_than: float) -> Sequence[Change]:
         """Give intents older than `older_than` seconds whose feedback has ended, oldest first."""
         rows = await fetch_all(self._pool, "changes.abandoned", seconds=older_than)

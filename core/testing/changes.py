@@ -22,6 +22,7 @@ from core.ports import Observer
 from core.testing.knowledge import MemoryKnowledge
 
 _HAVE = {ChangeStatus.PREPARED, ChangeStatus.APPLYING}
+_SEEN = {ChangeStatus.APPLYING, ChangeStatus.APPLIED, ChangeStatus.REVERTED}
 
 
 class MemoryChangeLog:
@@ -97,6 +98,11 @@ class MemoryChangeLog:
         self.changes[change.id] = change.model_copy(update={"epoch": epoch})
         return self.changes[change.id]
 
+    async def latest(self, change: Change) -> Change | None:
+        """Give the newest change of a change's target that is being applied, or was."""
+        had = [c for c in self.changes.values() if c.status in _SEEN]
+        return next((c for c in reversed(had) if _target(c) == _target(change)), None)
+
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
         try:
@@ -107,9 +113,9 @@ class MemoryChangeLog:
     @asynccontextmanager
     async def settle(self, change: Change) -> AsyncIterator[MemorySettlement]:
         """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
+        self._check_fence(change)
         if self.changes[change.id].status is not ChangeStatus.APPLYING:
             raise Stale(f"change {change.id} is settled already")
-        self._check_fence(change)
         kept = {key: copy.copy(value) for key, value in vars(self).items()}
         rows = copy.copy(vars(self.knowledge))
         vars(self.knowledge).update({key: copy.copy(value) for key, value in rows.items()})

@@ -64,6 +64,7 @@ ELSEWHERE: dict[str, str] = {
     "supabase.ping": "the doctor",
     "targets.abandoned": "beside the jobs: the gate's sweep",
     "targets.adopt": "beside the jobs: the gate's sweep",
+    "targets.latest": "only where the lease was lost: test_late_writes",
     "targets.unfinished": "only in a run that a person asked to repeat",
 }
 

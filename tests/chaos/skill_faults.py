@@ -21,6 +21,8 @@ class FaultySkills:
 
     `409` and `503` come without an effect; `late-409` and `late-drop` have had theirs, `half`
     breaks off in the answer. Without `etags` it forgets entity tags and what depends on them.
+    The first write whose path ends with `hold` waits until `hold` is set anew: a packet on its
+    way for long.
     """
 
     def __init__(self, inner: ASGIApp) -> None:
@@ -28,6 +30,8 @@ class FaultySkills:
         self._kinds: list[str] = []
         self._rate = 0.0
         self._etags = True
+        self._hold = ""
+        self._let_go = asyncio.Event()
         self._faults: Counter[str] = Counter()
         self._random = random.Random(20261120)
 
@@ -36,6 +40,8 @@ class FaultySkills:
             await self._inner(scope, receive, send)
         elif scope["path"] == "/chaos":
             await (await self._control(Request(scope, receive)))(scope, receive, send)
+        elif self._hold and _writes(scope, self._hold):
+            await self._late(scope, receive, send)
         elif scope["path"].startswith("/skills") and self._random.random() < self._rate:
             await self._fail(self._random.choice(self._kinds), scope, receive, send)
         else:
@@ -46,7 +52,23 @@ class FaultySkills:
             wanted = json.loads(await request.body())
             self._kinds, self._rate = wanted["kinds"], wanted["rate"]
             self._etags = wanted.get("etags", True)
+            self._hold = wanted.get("hold", "")
+            self._let_go.set()
         return JSONResponse({"faults": self._faults})
+
+    async def _late(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        self._hold = ""
+        self._let_go.clear()
+        self._faults["held"] += 1
+        await self._let_go.wait()
+        sent = iter([{"type": "http.request", "body": body}])
+
+        async def once() -> Message:
+            return next(sent, {"type": "http.disconnect"})
+
+        await self._answer(scope, once, send)
+        self._faults["late"] += 1
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._etags:
@@ -74,6 +96,10 @@ class FaultySkills:
             await self._answer(scope, receive, _nowhere)
             if kind == "late-409":
                 await _refusal(409)(scope, receive, send)
+
+
+def _writes(scope: Scope, ending: str) -> bool:
+    return scope["method"] in {"PUT", "POST"} and scope["path"].endswith(ending)
 
 
 def _refusal(status: int) -> Response:

@@ -69,6 +69,7 @@ async def test_the_skill_server_answers_as_it_likes(scenario: Scenario, etags: b
         )
 
     done = await scenario.keep(SECONDS, disturb=restart)
+    assert sum(skills.told()["faults"].values()) >= (20 if LONG else 3)
     await see(scenario, done)
 
 

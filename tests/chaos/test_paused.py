@@ -52,7 +52,8 @@ async def test_a_worker_that_goes_on_after_its_lease_changes_nothing(
     stopped = [scenario.worker(slot) for slot in range(len(wanted))]
     wait_until(lambda: all(_is_stopped(process.pid) for process in stopped))
     scenario.start(99, scenario.plan(), concurrency=4)
-    assert await scenario.keep(60), scenario.findings(tell=False).stuck
+    done = await scenario.keep(60)
+    assert done, "\n".join(scenario.findings(tell=False).all)
     for process in stopped:
         os.kill(process.pid or 0, signal.SIGCONT)
         process.terminate()

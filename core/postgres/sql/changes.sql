@@ -46,6 +46,13 @@ WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.target_id = %(targ
 SELECT * FROM changes WHERE candidate_id = %(candidate_id)s AND status = 'applying'
 ORDER BY created_at, id
 
+-- name: latest
+-- One change at a time has a target, so that they were applied in the order of their making.
+SELECT * FROM changes
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND target_id = %(target_id)s
+  AND status IN ('applying', 'applied', 'reverted')
+ORDER BY created_at DESC, id DESC LIMIT 1
+
 -- name: adopt
 -- Only where the feedback has ended, or there is none: whoever wrote the intent is fenced off.
 WITH ended AS (
