@@ -197,8 +197,9 @@ class ChangeGate:
         """Apply and record an open intent; repeating what was done already changes nothing.
 
         Raises LeaseLost where another has taken it over; a write of ours that the store let
-        through all the same is on record then. Raises Stale (recorded) when the target moved. Raises DependencyDown when it cannot be
-        reached: the intent stays open, the attempt is on record, and calling again goes on.
+        through all the same is on record then. Raises Stale (recorded) when the target moved, and
+        DependencyDown when it cannot be reached: the intent stays open, the attempt is on record,
+        and calling again goes on.
         """
         try:
             return await self._carried_out(change)

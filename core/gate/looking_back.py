@@ -1,4 +1,4 @@
-"""What a worker sees that lost its work to another: whether a write of its own came through late."""
+"""Whether a write came through late, as a worker sees that has lost its work to another."""
 
 from __future__ import annotations
 
