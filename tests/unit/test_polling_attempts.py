@@ -137,7 +137,7 @@ async def test_a_busy_target_is_waited_for_longer_each_time_and_counts_for_nothi
         0,
         "busy: held by another change",
     )
-    assert delays == [1, 2, 4, 8, 16]
+    assert delays == [1, 2, 4, 8, 15]
     worker.clock = lambda: datetime(2027, 1, 1, tzinfo=UTC)
     assert (await worker_until_end(worker, feedback_id)).status is FeedbackStatus.DEAD
 
