@@ -32,7 +32,14 @@ def test_every_port_is_known_to_the_suite() -> None:
 
 async def test_killed_at_every_point(scenario: Scenario, recording: Recording) -> None:
     points = recording.http if LONG else first_of_each(recording.http)
-    await kill_at(points, scenario, workers=2)
+    await act_at(points, scenario, "kill")
+
+
+async def test_a_dependency_fails_once_at_every_point(
+    scenario: Scenario, recording: Recording
+) -> None:
+    points = recording.http if LONG else first_of_each(recording.http)
+    await act_at(points, scenario, "raise")
 
 
 async def test_killed_at_every_point_of_the_pod_path(
@@ -40,17 +47,17 @@ async def test_killed_at_every_point_of_the_pod_path(
 ) -> None:
     scenario.use_pods()
     own = [point for point in recording.pods if point.name.startswith(OF_PODS)]
-    await kill_at(own if LONG else first_of_each(own), scenario, workers=2)
+    await act_at(own if LONG else first_of_each(own), scenario, "kill")
 
 
-async def kill_at(points: Sequence[Point], scenario: Scenario, *, workers: int) -> None:
-    """Teach a task for each point, kill who comes there, and see that all is well."""
-    prefix = scenario.name.rpartition("_")[2]
+async def act_at(points: Sequence[Point], scenario: Scenario, action: str) -> None:
+    """Teach a task for each point, act on who comes there, and see that all is well."""
+    prefix = f"{scenario.name.rpartition('_')[2]}-{action}"
     tasks = [Task(p.kind, f"{prefix}-{at}", f"{prefix}-{at}") for at, p in enumerate(points)]
     ids = await scenario.teach(tasks)
-    at = {i: (point.name, point.hit, "kill") for i, point in zip(ids, points, strict=True)}
-    for slot in range(workers):
-        scenario.start(slot, scenario.plan(at=at))
+    at = {i: (point.name, point.hit, action) for i, point in zip(ids, points, strict=True)}
+    for slot in range(2):
+        scenario.start(slot, scenario.plan(at=at), concurrency=1 if action == "kill" else 4)
     done = await scenario.keep(3000 if LONG else 120)
     found = scenario.findings()
     assert not found.all, "\n".join(found.all)
