@@ -18,6 +18,7 @@ from core.app import App
 from core.bootstrap import open_app
 from core.embedded.postgres import embedded_postgres
 from core.models import Agent
+from core.observability import configure_logging
 from core.postgres.migrations import migrate
 from tests.benchmarks.pod_world import served
 from tests.benchmarks.world import AGENT, TENANT, pieces, settings
@@ -69,6 +70,7 @@ async def fleet(
     processes: int, *, concurrency: int, delay: float = 0.0, retention_days: float = 7
 ) -> AsyncIterator[Fleet]:
     """Give warm worker processes that wait for feedback, in a throw-away home."""
+    configure_logging("error", "console")
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="skill-worker-bench-")))
         uri = stack.enter_context(embedded_postgres(home))

@@ -110,7 +110,7 @@ async def _prune(workers: Fleet) -> float:
     begun = server_load.server_cpu(workers.home)
     async with open_pool(workers.database_url) as pool:
         assert await PostgresRetention(pool).prune(0) >= FAST
-    return server_load.server_cpu(workers.home) - begun
+        return server_load.server_cpu(workers.home) - begun
 
 
 def _throughput(work: Work) -> Figure:

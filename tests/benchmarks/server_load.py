@@ -33,11 +33,14 @@ CLIENTS = "pg_stat_activity WHERE backend_type = 'client backend'"
 def server_cpu(home: Path) -> float:
     """Give the CPU seconds of PostgreSQL so far, those of processes that have ended included."""
     pid = int((home / "postgres" / "postmaster.pid").read_text().split()[0])
-    server = psutil.Process(pid)
-    ended = server.cpu_times()
-    return process_cpu([pid, *(child.pid for child in server.children())]) + float(
-        ended.children_user + ended.children_system
-    )
+    while True:
+        server = psutil.Process(pid)
+        try:
+            living = process_cpu([pid, *(child.pid for child in server.children())])
+        except psutil.NoSuchProcess:  # it has ended meanwhile, so it is among the others now
+            continue
+        ended = server.cpu_times()
+        return living + float(ended.children_user + ended.children_system)
 
 
 def process_cpu(pids: Iterable[int]) -> float:
