@@ -62,7 +62,10 @@ class Platform:
     async def move(
         self, row_ids: Sequence[str], to: RowStatus, among: Iterable[RowStatus]
     ) -> Sequence[JsonValue]:
-        """Set the status of those rows whose status is `among`; gives them as they are then."""
+        """Set the status of those rows whose status is `among`; gives them as they are then.
+
+        Raises RowRefused where one is refused; rows of its chunk have not moved then.
+        """
         moved: list[JsonValue] = []
         for chunk in _chunks(row_ids):
             filters = {

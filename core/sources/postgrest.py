@@ -13,7 +13,7 @@ from core.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outcome
 from core.ports import Deliveries
 from core.sources.platform import Platform, RowStatus
 from core.sources.todo_rows import Item, TodoRow, read_row, row_id_of
-from core.sources.transport import open_transport
+from core.sources.transport import RowRefused, open_transport
 
 log = structlog.get_logger(__name__)
 
@@ -53,13 +53,17 @@ class PostgrestSource:
             if _unknown(row, standing):
                 fresh.append(row)
             else:
-                await self._settle(row, standing)
+                await self._settle_if_allowed(row, standing)
         return await self._pieces(fresh, standing)
 
     async def accept(self, pieces: Sequence[NewFeedback]) -> None:
         """Move the rows of stored pieces to PROCESSING."""
         row_ids = list(dict.fromkeys(row_id_of(piece.id) for piece in pieces if piece.id))
-        await self._platform.move(row_ids, RowStatus.PROCESSING, _OPEN)
+        try:
+            await self._platform.move(row_ids, RowStatus.PROCESSING, _OPEN)
+        except RowRefused:  # each alone, so that one keeps no other
+            for row_id in row_ids:
+                await self._begin_if_allowed(row_id)
 
     async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
         """Write the row's end where this was the last of its pieces; ask for what came since."""
@@ -75,6 +79,18 @@ class PostgrestSource:
     async def _standing(self, rows: Sequence[TodoRow]) -> Standing:
         ids = [item.id for row in rows for item in row.items]
         return await self._deliveries.known(self.name, ids) if ids else {}
+
+    async def _begin_if_allowed(self, row_id: str) -> None:
+        try:
+            await self._platform.move([row_id], RowStatus.PROCESSING, _OPEN)
+        except RowRefused as error:
+            log.warning("row.refused", row_id=row_id, error=error.message)
+
+    async def _settle_if_allowed(self, row: TodoRow, standing: Standing) -> None:
+        try:
+            await self._settle(row, standing)
+        except RowRefused as error:
+            log.warning("row.refused", row_id=row.id, error=error.message)
 
     async def _settle(self, row: TodoRow, standing: Standing) -> None:
         """Move a row to where its pieces stand; repeating it changes nothing."""

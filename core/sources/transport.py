@@ -19,6 +19,8 @@ SQL_HINT = "its SQL is in docs/how-to/connect-supabase.md"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_FUNCTION = frozenset({"PGRST202", "42883"})
 _NO_TABLE = frozenset({"PGRST205", "42P01"})
+# Classes of SQLSTATE that say something of the data: exceptions, constraints, what triggers raise.
+_OF_DATA = ("22", "23", "P0")
 _ROWS: TypeAdapter[list[JsonValue] | None] = TypeAdapter(list[JsonValue] | None)
 
 
@@ -28,6 +30,10 @@ class UnknownColumn(ConfigurationError):
 
 class BadValue(InvalidInput):
     """A value is none of its column's type, such as a name where ids are UUIDs."""
+
+
+class RowRefused(InvalidInput):
+    """The platform's own rules, such as a trigger of theirs, refuse to change a row so."""
 
 
 class _Problem(BaseModel):
@@ -60,7 +66,10 @@ class PostgrestTransport:
     async def patch(
         self, table: str, params: Mapping[str, str], values: Mapping[str, JsonValue]
     ) -> Sequence[JsonValue]:
-        """Change the rows that the filters leave; gives them as they are then."""
+        """Change the rows that the filters leave, all or none; gives them as they are then.
+
+        Raises RowRefused where the platform's rules refuse that for one of them.
+        """
         return await self._send("PATCH", table, params=params, json=values)
 
     async def call(self, function: str, arguments: Mapping[str, JsonValue]) -> Sequence[JsonValue]:
@@ -141,6 +150,8 @@ def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
     """Sort an answer that is no success; PostgREST's codes say more than the status."""
     status, problem = response.status_code, _problem(response)
     message = f"{where} answered {status}: {problem}"
+    if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):
+        return RowRefused(message)
     if passes(status):
         return SourceDown(message, retry_after=retry_after(response.headers))
     if status in {401, 403}:

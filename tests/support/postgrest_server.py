@@ -42,7 +42,8 @@ class Refusal(Exception):
 @dataclass
 class PostgrestServer:
     """Tables as lists of rows. `answers` are given instead, in order; `meanwhile` runs once
-    before the call of that name (`PATCH todolist`) is carried out."""
+    before the call of that name (`PATCH todolist`) is carried out. `refusals` are what a trigger
+    says, by the id of the row that is to be changed."""
 
     tables: dict[str, list[Row]] = field(
         default_factory=lambda: {"todolist": [], "users": [], "events": []}
@@ -51,6 +52,7 @@ class PostgrestServer:
     has_function: bool = True
     ids_are_uuids: bool = False
     answers: list[Response] = field(default_factory=list)
+    refusals: dict[str, Refusal] = field(default_factory=dict)
     meanwhile: dict[str, Callable[[], object]] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     url: str = ""
@@ -139,6 +141,9 @@ class PostgrestServer:
     def _patch(self, table: str, rows: list[Row], values: Row, request: Request) -> Response:
         for column in values:
             self._see_column(table, column)
+        for row in rows:
+            if str(row["id"]) in self.refusals:
+                raise self.refusals[str(row["id"])]
         for row in rows:
             row.update(values)
         if "return=representation" not in request.headers.get("prefer", ""):
