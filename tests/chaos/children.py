@@ -17,7 +17,7 @@ from pydantic import PrivateAttr, SecretStr
 from starlette.types import ASGIApp
 
 from core.bootstrap import open_app
-from core.embedded.computer_use import run_computer_use
+from core.embedded.computer_use import create_computer_use_app
 from core.embedded.skill_server import create_app
 from core.observability import configure_logging
 from core.settings import load_settings
@@ -28,6 +28,7 @@ from tests.chaos.skill_faults import FaultySkills
 
 LOOPBACK = "127.0.0.1"
 MODEL = "openai:chaos"
+POD_PLACES = 1000
 FAST: Mapping[str, str | int | float] = {
     "heartbeat_seconds": 0.3,
     "stalled_after_seconds": 1.5,
@@ -128,14 +129,8 @@ def serve_platform(port: int) -> None:
 
 
 def serve_pods(port: int) -> None:
-    """Be the computer-use server."""
-    configure_logging("error", "console")
-
-    async def serve() -> None:
-        async with run_computer_use(port=port):
-            await asyncio.Event().wait()
-
-    asyncio.run(serve())
+    """Be the computer-use server; pods of workers that were killed live on there for minutes."""
+    _serve(create_computer_use_app(most_sessions=POD_PLACES), port)
 
 
 def _serve(app: ASGIApp, port: int) -> None:
