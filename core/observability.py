@@ -17,6 +17,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from core.safe_text import escape_json, printable
 
 LogFormat = Literal["auto", "console", "json", "talk"]
+_OURS = "core"
+# These set handlers or levels of their own; all others are held to the level of the root.
 _LIBRARIES = (
     "alembic",
     "asyncio",
@@ -72,8 +74,10 @@ def configure_logging(level: str, log_format: LogFormat) -> None:
     )
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(number)
-    _quieten(logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING))
+    of_libraries = logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING)
+    root.setLevel(of_libraries)
+    logging.getLogger(_OURS).setLevel(number)
+    _quieten(of_libraries)
 
 
 @contextmanager

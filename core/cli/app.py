@@ -113,7 +113,7 @@ def _refuse_broken_text(arguments: Sequence[str]) -> None:
 
 
 def _report(error: Exception, *, as_json: bool) -> int:
-    if logging.getLogger().isEnabledFor(logging.DEBUG):
+    if logging.getLogger("core").isEnabledFor(logging.DEBUG):
         traceback.print_exception(error)
     failure: Failure = describe(error)
     if as_json:

@@ -102,7 +102,10 @@ class Intake(Protocol):
         """
 
     async def pause(self, reason: str) -> Hold:
-        """Let all workers begin nothing new; a second pause keeps the time of the first."""
+        """Let all workers begin nothing new.
+
+        A second pause keeps the time of the first, and its reason where it has none itself.
+        """
 
     async def resume(self) -> bool:
         """Let workers begin again; True where they were paused."""

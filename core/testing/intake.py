@@ -54,7 +54,8 @@ class MemoryIntake:
     async def pause(self, reason: str) -> Hold:
         """Let all workers begin nothing new; a second pause keeps the time of the first."""
         since = self.hold.since if self.hold else self._clock()
-        self.hold = Hold(kind=HoldKind.PAUSED, reason=reason, since=since)
+        known = self.hold.reason if self.hold else ""
+        self.hold = Hold(kind=HoldKind.PAUSED, reason=reason or known, since=since)
         await self._journal.emit(RunEvent(name="intake.paused", data={"reason": reason}))
         return self.hold
 

@@ -40,6 +40,10 @@ COMMANDS = (
     "feedback list",
     "feedback show",
     "feedback retry",
+    "feedback cancel",
+    "intake pause",
+    "intake resume",
+    "intake status",
     "knowledge list",
     "knowledge show",
     "knowledge search",
@@ -49,6 +53,7 @@ COMMANDS = (
     "changes show",
     "changes revert",
     "serve skills",
+    "serve computer-use",
     "doctor",
     "config show",
     "db migrate",
@@ -173,6 +178,14 @@ def test_korean_is_read_where_the_locale_knows_ascii_only() -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith("error: Invalid value for '--status': '한글' is not one of")
+
+
+@pytest.mark.parametrize(("level", "shown"), [("debug", True), ("info", False)])
+def test_where_it_happened_is_shown_to_who_debugs(level: str, shown: bool) -> None:
+    done = _core("run", stdout=subprocess.PIPE, LOG_LEVEL=level, LLM_MODEL="")
+    assert done.returncode == 4
+    assert ("Traceback" in done.stderr) is shown
+    assert "error: LLM_MODEL is not set" in done.stderr
 
 
 def _core(

@@ -14,10 +14,11 @@ from core.observability import configure_logging
 
 @pytest.fixture(autouse=True)
 def _restored_logging() -> Iterator[None]:
-    root = logging.getLogger()
-    before = root.handlers, root.level
+    root, ours = logging.getLogger(), logging.getLogger("core")
+    before = root.handlers, root.level, ours.level
     yield
-    root.handlers, root.level = before
+    root.handlers, root.level = before[:2]
+    ours.setLevel(before[2])
     structlog.reset_defaults()
 
 
@@ -73,15 +74,16 @@ def test_a_trace_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     assert "JSONDecodeError: Expecting" in json.loads(capsys.readouterr().err)["exception"]
 
 
+@pytest.mark.parametrize("name", ["procrastinate.worker", "httpx2", "nobody.has.heard.of"])
 @pytest.mark.parametrize(
     ("level", "expected"),
     [("debug", ["info", "warning"]), ("info", ["warning"]), ("error", [])],
 )
 def test_libraries_are_quiet_below_warning_unless_debugging(
-    capsys: pytest.CaptureFixture[str], level: str, expected: list[str]
+    capsys: pytest.CaptureFixture[str], name: str, level: str, expected: list[str]
 ) -> None:
     configure_logging(level, "json")
-    library = logging.getLogger("procrastinate.worker")
+    library = logging.getLogger(name)
     library.debug("detail")
     library.info("chatter")
     library.warning("trouble")

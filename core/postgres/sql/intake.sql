@@ -25,8 +25,9 @@ UPDATE candidates SET epoch = epoch + 1 WHERE feedback_id = %(id)s
 SELECT procrastinate_cancel_job_v1(%(job_id)s, false, true)
 
 -- name: pause
+-- Who gives no reason does not take away the one that was given.
 INSERT INTO intake_pause (reason) VALUES (%(reason)s)
-ON CONFLICT (one) DO UPDATE SET reason = excluded.reason
+ON CONFLICT (one) DO UPDATE SET reason = coalesce(nullif(excluded.reason, ''), intake_pause.reason)
 RETURNING reason, since
 
 -- name: resume

@@ -117,6 +117,7 @@ class IntakeContract:
         second = await intake.pause("longer")
         assert (second.reason, second.since) == ("longer", first.since)
         assert await intake.paused() == second
+        assert await intake.pause("") == second
         assert await intake.resume()
         assert await intake.paused() is None
 
