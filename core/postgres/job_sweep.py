@@ -40,13 +40,22 @@ async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
         return await _defer(jobs, conn, await _rows(conn, "jobs.requeue", had))
 
 
-async def reconcile(jobs: Jobs) -> int:
+async def reconcile(jobs: Jobs, *, every: float = 0.0) -> int:
     """Give all unfinished feedback that has no live job a new one; give its number.
 
-    One such search runs at a time, over all processes; another returns 0 at once.
+    It is searched by one process at a time, and once in `every` seconds by all of them together;
+    who is not the one returns 0 at once.
     """
+    given = found = await _reconcile_batch(jobs, every)
+    while found == BATCH:
+        found = await _reconcile_batch(jobs, 0.0)
+        given += found
+    return given
+
+
+async def _reconcile_batch(jobs: Jobs, every: float) -> int:
     async with transaction(jobs.pool) as conn:
-        if not await _alone(conn, "reconcile"):
+        if not (await _alone(conn, "reconcile") and await _is_due(conn, "reconcile", every)):
             return 0
         lost = await _rows(conn, "jobs.lock_without_job", {"limit": BATCH})
         if not lost:
@@ -56,22 +65,28 @@ async def reconcile(jobs: Jobs) -> int:
         return await _defer(jobs, conn, rows)
 
 
-async def end_left(jobs: Jobs, job_ids: Collection[int]) -> None:
+async def end_left(jobs: Jobs, job_ids: Collection[int]) -> set[int]:
     """End jobs that ran to their end but are `doing` still: the engine could not write it down.
 
-    Their worker lives, so no job of its is ever stalled. `jobs.app` is open.
+    Their worker lives, so no job of its is ever stalled. Gives those that could not be ended
+    this time either. `jobs.app` is open.
     """
     if not job_ids:
-        return
-    for row in await fetch_all(jobs.pool, "jobs.still_doing", job_ids=list(job_ids)):
-        log.warning("job.left", job_id=row["id"])
-        await _end(jobs, row["id"])
+        return set()
+    doing = await fetch_all(jobs.pool, "jobs.still_doing", job_ids=list(job_ids))
+    return {row["id"] for row in doing if not await _ended(jobs, row["id"])}
 
 
 async def _alone(conn: Connection, name: str) -> bool:
     """Tell whether nobody else does the sweep `name`; nobody does until the transaction ends."""
     row = await (await conn.execute(sql("jobs.try_sweep"), {"sweep": name})).fetchone()
     return bool(row and row["held"])
+
+
+async def _is_due(conn: Connection, name: str, every: float) -> bool:
+    """Tell whether the sweep `name` is due, and note that it is done; the caller is alone."""
+    params = {"sweep": name, "every": every}
+    return await (await conn.execute(sql("jobs.note_sweep"), params)).fetchone() is not None
 
 
 async def _rows(conn: Connection, block: str, params: Mapping[str, object]) -> list[DictRow]:
@@ -85,9 +100,10 @@ async def _defer(jobs: Jobs, conn: Connection, rows: list[DictRow]) -> int:
     return len(rows)
 
 
-async def _end(jobs: Jobs, job_id: int) -> None:
+async def _ended(jobs: Jobs, job_id: int) -> bool:
     from procrastinate.jobs import Status
 
+    log.warning("job.left", job_id=job_id)
     try:
         with engine_errors():
             await jobs.app.job_manager.finish_job_by_id_async(
@@ -95,3 +111,5 @@ async def _end(jobs: Jobs, job_id: int) -> None:
             )
     except SkillWorkerError as error:
         log.info("job.kept", job_id=job_id, error=error.message)
+        return False
+    return True

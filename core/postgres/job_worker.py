@@ -184,10 +184,10 @@ class JobWorker:
         await take_over(self._jobs, stalled_after=self._options.stalled_after)
 
     async def _reconcile(self) -> None:
-        await end_left(self._jobs, self._overdue)
+        kept = await end_left(self._jobs, self._overdue)
         # The engine gets until the next time to write down that these have ended.
-        self._overdue, self._over = self._over, set()
-        await reconcile(self._jobs)
+        self._overdue, self._over = self._over | kept, set()
+        await reconcile(self._jobs, every=self._options.reconcile_every)
 
     async def _drained(self, holding: Holding) -> Hold | None:
         """Wait until no feedback is unfinished, also none that other workers have.

@@ -15,22 +15,23 @@ from core.testing.determinism import counting_ids
 
 SOON = 20.0
 OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, reconcile_every=0.3, poll=0.1)
-# A sequence goes on where its transaction is rolled back: only the first job cannot be ended.
-_REFUSE_ONCE = """
+# A sequence goes on where its transaction is rolled back: only the first ends are refused, that by
+# the engine and that by the first reconciliation after it.
+_REFUSE_TWICE = """
 CREATE SEQUENCE ends;
-CREATE FUNCTION refuse_once() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_twice() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF nextval('ends') = 1 THEN RAISE 'the disk is full'; END IF;
+    IF nextval('ends') <= 2 THEN RAISE 'the disk is full'; END IF;
     RETURN OLD;
 END $$;
-CREATE TRIGGER refuse_once BEFORE DELETE ON procrastinate_jobs
-FOR EACH ROW EXECUTE FUNCTION refuse_once();
+CREATE TRIGGER refuse_twice BEFORE DELETE ON procrastinate_jobs
+FOR EACH ROW EXECUTE FUNCTION refuse_twice();
 """
 
 
 async def test_once_ends_though_neither_feedback_nor_job_could_be_ended(pool: Pool) -> None:
     async with connection(pool) as conn:
-        await conn.execute(_REFUSE_ONCE)
+        await conn.execute(_REFUSE_TWICE)
     jobs = Jobs(pool)
     inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
     starts: list[int] = []
@@ -52,7 +53,7 @@ async def test_once_ends_though_neither_feedback_nor_job_could_be_ended(pool: Po
 
 async def test_the_job_of_feedback_that_has_ended_does_not_stay(pool: Pool) -> None:
     async with connection(pool) as conn:
-        await conn.execute(_REFUSE_ONCE)
+        await conn.execute(_REFUSE_TWICE)
     jobs = Jobs(pool)
     inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
     stop = asyncio.Event()

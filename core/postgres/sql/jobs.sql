@@ -27,6 +27,13 @@ WHERE f.id = job.feedback_id
 -- name: try_sweep
 SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext(%(sweep)s)) AS held
 
+-- name: note_sweep
+-- No row: it was done less than so many seconds ago. A time to come saw the clock set back.
+INSERT INTO sweeps AS sweep (name, at) VALUES (%(sweep)s, clock_timestamp())
+ON CONFLICT (name) DO UPDATE SET at = excluded.at
+WHERE sweep.at NOT BETWEEN excluded.at - make_interval(secs => %(every)s) AND excluded.at
+RETURNING at
+
 -- name: still_doing
 SELECT id FROM procrastinate_jobs WHERE id = ANY(%(job_ids)s) AND status = 'doing'
 

@@ -228,6 +228,12 @@ CREATE TABLE intake_pause (
     since         timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- When what one of all workers does in each interval was done last.
+CREATE TABLE sweeps (
+    name          text PRIMARY KEY,
+    at            timestamptz NOT NULL
+);
+
 CREATE TABLE search_documents (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant_id     text NOT NULL,
