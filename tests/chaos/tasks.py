@@ -140,7 +140,8 @@ def _react(kind: str, key: str, target: str, messages: Sequence[Json]) -> Calls:
         return [("get_knowledge_detail", {"knowledge_type": "DMN_RULE", "knowledge_id": "none"})]
     if called[-1] in _READS:
         return [_commit(kind, key, target)]
-    if kind == "pair" and "exists" in str(messages[-1]["content"]):
+    told = [str(message["content"]) for message in messages if message["role"] == "tool"]
+    if kind == "pair" and "exists" in told[-1]:
         return [_skill("UPDATE", target)]
     return []
 
