@@ -71,11 +71,12 @@ class PostgresInbox:
         """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
         params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
         async with transaction(self._pool) as conn:
-            done = await conn.execute(sql("inbox.give_back"), {**params, "counts": counts})
+            turn = await self._jobs.turn(conn) if delay > 0 else 0
+            given = {**params, "counts": counts, "turn": turn}
+            done = await conn.execute(sql("inbox.give_back"), given)
             row = await done.fetchone()
             if row is None:
                 raise lease_lost(claimed)
-            # Its turn stays, since it is older than what waits behind it.
             waiting = Waiting(claimed.id, row["turn"])
             await self._jobs.defer(conn, [waiting], due=row["retry_at"])
 

@@ -90,6 +90,32 @@ async def test_it_starts_at_once_though_all_of_the_other_tenant_is_tried_again(
     assert (await waiting(pool)).index("B-0") <= 2
 
 
+async def test_it_starts_at_once_though_all_that_failed_meanwhile_becomes_due_again(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    stored = await inbox.add("file", pieces("A", 50))
+    for feedback_id, _ in stored:
+        held = await claimed(inbox, feedback_id)
+        await _drop_job(pool, feedback_id)
+        if feedback_id != stored[-1][0]:  # the last is worked on while the others become due
+            await inbox.give_back(held, "skill_api: 503", 60)
+    async with connection(pool) as conn:
+        await conn.execute("UPDATE procrastinate_jobs SET scheduled_at = now()")
+    await inbox.add("file", pieces("B", 1))
+    assert (await waiting(pool)).index("B-0") <= 2
+
+
+async def test_what_failed_is_tried_again_after_what_its_tenant_has_waiting(
+    pool: Pool, inbox: PostgresInbox
+) -> None:
+    (first, _), *_ = await inbox.add("file", pieces("A", 3))
+    held = await claimed(inbox, first)
+    await _drop_job(pool, first)
+    await inbox.add("file", pieces("B", 1))
+    await inbox.give_back(held, "skill_api: 503", 60)
+    assert await waiting(pool) == ["A-1", "A-2", "B-0", "A-0"]
+
+
 async def test_tenants_take_turns_and_each_is_served_in_its_order(
     pool: Pool, inbox: PostgresInbox
 ) -> None:
@@ -107,7 +133,7 @@ async def test_who_comes_later_does_not_overtake_all_that_waited_meanwhile(
     assert await waiting(pool) == ["A-5", "A-6", "B-0", "A-7", "B-1", "A-8", "B-2", "A-9"]
 
 
-async def test_what_is_tried_again_keeps_its_turn(pool: Pool, inbox: PostgresInbox) -> None:
+async def test_what_is_given_back_at_once_keeps_its_turn(pool: Pool, inbox: PostgresInbox) -> None:
     (first, _), *_ = await inbox.add("file", pieces("A", 3))
     held = await claimed(inbox, first)
     await _drop_job(pool, first)

@@ -41,10 +41,16 @@ WHERE id = %(id)s AND status IN ('queued', 'processing')
 RETURNING *, clock_timestamp() AS claimed_at
 
 -- name: give_back
-UPDATE feedback
+-- What has to wait gets a new turn, as if it were new: else all that failed in an outage would
+-- come before other tenants when it is due again.
+UPDATE feedback f
 SET status = 'queued', error = %(error)s,
     attempts = attempts - CASE WHEN %(counts)s THEN 0 ELSE 1 END,
-    retry_at = CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END
+    retry_at = CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END,
+    turn = CASE WHEN %(delay)s > 0 THEN least(1 + greatest(%(turn)s, (
+        SELECT w.turn::bigint FROM feedback w
+        WHERE w.tenant_id = f.tenant_id AND w.status = 'queued'
+        ORDER BY w.turn DESC LIMIT 1)), 2147483647) ELSE turn END
 WHERE id = %(id)s AND epoch = %(epoch)s AND status = 'processing'
 RETURNING turn, retry_at
 

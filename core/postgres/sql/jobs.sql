@@ -3,8 +3,8 @@ SELECT count(*) AS unfinished FROM feedback WHERE status IN ('queued', 'processi
 
 -- name: turn
 -- The virtual time of start-time fair queuing: the latest turn among those being served, or that
--- of the next one due. Where all wait for their time it is the last of theirs, since they are
--- older than what comes now. It begins at 0 again when nothing is unfinished; should that never
+-- of the next one due. Where all wait for their time it is the first of theirs: the rest become
+-- due again after their own tenants' turns. It begins at 0 again when nothing is unfinished; should that never
 -- happen, turns end at the largest integer, and from there on all are served first come first
 -- served.
 SELECT greatest(
@@ -16,7 +16,7 @@ SELECT greatest(
          ORDER BY priority DESC, id LIMIT 1),
         (SELECT -priority FROM procrastinate_jobs
          WHERE status = 'todo' AND queue_name = %(queue)s
-         ORDER BY priority, id DESC LIMIT 1),
+         ORDER BY priority DESC, id LIMIT 1),
         0)) AS turn
 
 -- name: set_jobs
