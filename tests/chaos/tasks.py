@@ -15,6 +15,7 @@ Calls = list[tuple[str, Json]]
 _MARK = re.compile(r"\[chaos ([a-z]+) ([a-z0-9-]+) ([a-z0-9-]+)\]")
 _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 _READS = {"search_similar_knowledge", "get_knowledge_detail"}
+_GARBLED = "not valid JSON"  # what a call is told whose arguments were garbage
 BASE = "base"  # what `update` and `attach` work on: a skill that is there before
 CREATES = {
     "memory": Kind.MEMORY,
@@ -140,7 +141,8 @@ def _react(kind: str, key: str, target: str, messages: Sequence[Json]) -> Calls:
         return [("get_knowledge_detail", {"knowledge_type": "DMN_RULE", "knowledge_id": "none"})]
     if called[-1] in _READS:
         return [_commit(kind, key, target)]
-    told = [str(message["content"]) for message in messages if message["role"] == "tool"]
+    said = (str(message["content"]) for message in messages if message["role"] == "tool")
+    told = [text for text in said if _GARBLED not in text]
     if kind == "pair" and "exists" in told[-1]:
         return [_skill("UPDATE", target)]
     return []
@@ -153,7 +155,7 @@ def _answered_calls(messages: Sequence[Json]) -> list[str]:
     return [
         call["function"]["name"]
         for call in calls
-        if "not valid JSON" not in answers.get(call["id"], "not valid JSON")
+        if _GARBLED not in answers.get(call["id"], _GARBLED)
     ]
 
 
