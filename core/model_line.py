@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from core.errors import ConfigurationError, ModelDown, ModelHeld, SkillWorkerError
+from core.models import Hold, HoldKind
 
 _MARGIN = 10.0  # seconds by which a place outlives the longest call
 
@@ -110,3 +112,68 @@ async def within_its_time(options: LineOptions) -> AsyncIterator[None]:
         if not deadline.expired():
             raise
         raise ModelDown(f"the model did not end its answer in {options.longest_call:g} s") from None
+
+
+class OwnHold:
+    """What holds one process back though others are answered: the model refuses this one's key.
+
+    It would take up one piece after another, fail each at once, and use up their attempts.
+    """
+
+    def __init__(self, options: LineOptions, clock: Callable[[], datetime]) -> None:
+        self._options = options
+        self._clock = clock
+        self._refusals = 0  # in a row
+        self._since: datetime | None = None
+        self._reason = ""
+        self._look_at: datetime | None = None
+        self.is_confirmed = False  # by a look of its own
+
+    def note_failure(self, error: SkillWorkerError, count: int) -> None:
+        """Note a call that failed, and that counts so often."""
+        if not isinstance(error, ConfigurationError):
+            return
+        self._refusals += count
+        if self._refusals >= self._options.failures and self._since is None:
+            self._begin(error)
+
+    def note_answer(self) -> None:
+        """Note a call that was answered; only a look ends a hold."""
+        if self._since is None:
+            self._refusals = 0
+
+    def note_look(self, error: SkillWorkerError) -> None:
+        """Note what a look failed with: a refusal holds back, anything else only puts it off."""
+        self.is_confirmed = not error.retryable
+        self._look_at = self._clock() + timedelta(seconds=next_look(error, self._options))
+        if self.is_confirmed:
+            self._begin(error)
+
+    def end(self) -> None:
+        """End it."""
+        self._refusals, self._since, self._look_at, self.is_confirmed = 0, None, None, False
+
+    def is_due(self) -> bool:
+        """Tell whether it lasts, and is to be looked at."""
+        if self._since is None:
+            return False
+        return self._look_at is None or self._clock() >= self._look_at
+
+    def hold(self) -> Hold | None:
+        """Give it, where it lasts."""
+        if self._since is None:
+            return None
+        return Hold(
+            kind=HoldKind.MODEL, reason=self._reason, since=self._since, fatal=self.is_confirmed
+        )
+
+    def require_none(self) -> None:
+        """Raise ModelHeld where it lasts."""
+        if self._since is None:
+            return
+        now = self._clock()
+        raise held_back(self._reason, ((self._look_at or now) - now).total_seconds())
+
+    def _begin(self, error: SkillWorkerError) -> None:
+        self._since = self._since or self._clock()
+        self._reason = reason_of(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import structlog
@@ -14,6 +14,7 @@ from psycopg.rows import DictRow
 from core.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
 from core.model_line import (
     LineOptions,
+    OwnHold,
     asked_wait,
     blames_model,
     failures_of,
@@ -43,6 +44,10 @@ class _State:
     look_in: float | None = None
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class PostgresModelLine:
     """The `ModelLine` port. With no limits and nothing wrong a call costs no round trip.
 
@@ -51,7 +56,14 @@ class PostgresModelLine:
     """
 
     def __init__(
-        self, pool: Pool, model: str, options: LineOptions, *, new_id: NewId, sleep: Sleep
+        self,
+        pool: Pool,
+        model: str,
+        options: LineOptions,
+        *,
+        new_id: NewId,
+        sleep: Sleep,
+        clock: Callable[[], datetime] = _utc_now,
     ) -> None:
         self._pool = pool
         self._model = model
@@ -59,7 +71,7 @@ class PostgresModelLine:
         self._places = ModelPlaces(pool, model, options, new_id=new_id, sleep=sleep)
         self._state: _State | None = None
         self._has_answered = False
-        self._is_refused = False
+        self._own = OwnHold(options, clock)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -83,34 +95,40 @@ class PostgresModelLine:
         """
         state = await self._refresh()
         if state.open_since is None:
-            self._is_refused = False
-            return None
+            return self._own.hold()
         return Hold(
             kind=HoldKind.MODEL,
             reason=state.reason,
             since=state.open_since,
-            fatal=state.fatal and self._is_refused,
+            fatal=state.fatal and self._own.is_confirmed,
         )
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Where a look is due, ask: over all workers, one does."""
+        """Where a look is due, ask: over all workers, one does; for its own hold each does."""
         claimed = await fetch_one(
             self._pool,
             "model_line.claim_look",
             model=self._model,
             every=self._options.probe_every,
-            unseen=not self._is_refused,
+            unseen=not self._own.is_confirmed,
         )
-        if claimed is None:
+        if claimed is None and not (self._is_closed and self._own.is_due()):
             return
         try:
             await ask()
         except SkillWorkerError as error:
-            self._is_refused = not error.retryable
-            await self._prolong(error, claimed["open_since"])
+            self._own.note_look(error)
+            if claimed is not None:
+                await self._prolong(error, claimed["open_since"])
         else:
             self._has_answered = True
-            await self._release(claimed)
+            self._own.end()
+            if claimed is not None:
+                await self._release(claimed)
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._state is not None and self._state.open_since is None
 
     async def _require_closed(self) -> None:
         state = self._state or await self._refresh()
@@ -118,6 +136,7 @@ class PostgresModelLine:
             state = await self._refresh()
         if state.open_since is not None:
             raise held_back(state.reason, state.look_in or 0.0)
+        self._own.require_none()
 
     async def _refresh(self) -> _State:
         row = await fetch_one(self._pool, "model_line.state", model=self._model)
@@ -126,6 +145,7 @@ class PostgresModelLine:
 
     async def _fail(self, error: SkillWorkerError) -> None:
         count = failures_of(error, self._options, has_answered=self._has_answered)
+        self._own.note_failure(error, count)
         limit = self._options.failures
         row = await self._noted(
             fetch_one(
@@ -147,6 +167,7 @@ class PostgresModelLine:
 
     async def _answer(self) -> None:
         self._has_answered = True
+        self._own.note_answer()
         if self._state and self._state.failures and self._state.open_since is None:
             self._state = _State()
             await self._noted(execute(self._pool, "model_line.answer", model=self._model))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from core.errors import ConfigurationError, ModelDown, SkillWorkerError
 from core.model_line import (
     LineOptions,
+    OwnHold,
     asked_wait,
     blames_model,
     failures_of,
@@ -66,7 +67,7 @@ class MemoryModelLine:
         self._options = options or LineOptions()
         self._shared = shared or SharedLine()
         self._has_answered = False
-        self._is_refused = False
+        self._own = OwnHold(self._options, lambda: self._shared.now)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -81,6 +82,7 @@ class MemoryModelLine:
                 self._fail(error)
             raise
         self._has_answered = True
+        self._own.note_answer()
         if self._shared.open_since is None:
             self._shared.reset()
 
@@ -88,38 +90,44 @@ class MemoryModelLine:
         """Say why no work is begun; `fatal` only where this worker has looked too."""
         shared = self._shared
         if shared.open_since is None:
-            self._is_refused = False
-            return None
-        fatal = shared.fatal and self._is_refused
+            return self._own.hold()
+        fatal = shared.fatal and self._own.is_confirmed
         return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
         """Where a look is due, ask: over all workers, one does."""
         shared, era = self._shared, self._shared.open_since
-        is_due = shared.probe_at <= shared.now or (shared.fatal and not self._is_refused)
-        if era is None or not is_due:
+        is_claimed = era is not None and (
+            shared.probe_at <= shared.now or (shared.fatal and not self._own.is_confirmed)
+        )
+        if not is_claimed and not (era is None and self._own.is_due()):
             return
-        shared.probe_at = shared.later(self._options.probe_every)
+        if is_claimed:
+            shared.probe_at = shared.later(self._options.probe_every)
         try:
             await ask()
         except SkillWorkerError as error:
-            self._is_refused = not error.retryable
-            if shared.open_since == era:
+            self._own.note_look(error)
+            if is_claimed and shared.open_since == era:
                 shared.probe_at = shared.later(next_look(error, self._options))
                 shared.fatal, shared.reason = not error.retryable, reason_of(error)
         else:
             self._has_answered = True
-            if shared.open_since == era:
+            self._own.end()
+            if is_claimed and shared.open_since == era:
                 shared.reset()
 
     def _require_closed(self) -> None:
         shared = self._shared
         if shared.open_since is not None:
             raise held_back(shared.reason, shared.seconds_to(shared.probe_at))
+        self._own.require_none()
 
     def _fail(self, error: SkillWorkerError) -> None:
         shared = self._shared
-        shared.failures += failures_of(error, self._options, has_answered=self._has_answered)
+        count = failures_of(error, self._options, has_answered=self._has_answered)
+        self._own.note_failure(error, count)
+        shared.failures += count
         if shared.open_since is not None:
             shared.probe_at = max(shared.probe_at, shared.later(asked_wait(error)))
             return

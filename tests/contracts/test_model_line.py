@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -45,21 +46,29 @@ class InMemory:
 
 class InPostgres:
     @pytest.fixture
-    def pass_time(self, pool: Pool) -> PassTime:
+    def pass_time(self, pool: Pool, passed: list[timedelta]) -> PassTime:
         async def older(seconds: float) -> None:
             async with connection(pool) as conn:
                 await conn.execute(_AGE, {"seconds": seconds})
                 await conn.execute(_AGE_PLACES, {"seconds": seconds})
+            passed.append(timedelta(seconds=seconds))
             await asyncio.sleep(0)
 
         return older
 
     @pytest.fixture
-    def open_line(self, pool: Pool, pass_time: PassTime) -> OpenLine:
+    def passed(self) -> list[timedelta]:
+        return []
+
+    @pytest.fixture
+    def open_line(self, pool: Pool, pass_time: PassTime, passed: list[timedelta]) -> OpenLine:
         ids = counting_ids("place")
 
+        def clock() -> datetime:
+            return datetime(2026, 1, 1, tzinfo=UTC) + sum(passed, timedelta())
+
         def line(options: LineOptions = THREE, /) -> ModelLine:
-            return PostgresModelLine(pool, "m", options, new_id=ids, sleep=pass_time)
+            return PostgresModelLine(pool, "m", options, new_id=ids, sleep=pass_time, clock=clock)
 
         return line
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from core.errors import ConfigurationError
+import pytest
+
+from core.errors import ConfigurationError, ModelHeld
 from core.ports import ModelLine
 from core.testing.contracts.model_line import (
     DOWN,
+    THREE,
     WRONG_KEY,
     Asked,
     OpenLine,
@@ -68,7 +71,44 @@ class ModelSettingsContract:
         await other.probe(ask)
         assert ask.times == 1
         await third.probe(Asked())
-        assert await one.hold() is None
+        assert await third.hold() is None
+
+    async def test_who_is_refused_while_others_are_answered_takes_nothing_up(
+        self, open_line: OpenLine, pass_time: PassTime
+    ) -> None:
+        revoked, good = open_line(), open_line()
+        for line in (revoked, good):
+            await call(line)
+        for _ in range(THREE.failures):
+            await call(revoked, WRONG_KEY)
+            await call(good)  # so that over all workers there are never so many in a row
+            await good.hold()
+            await good.probe(Asked())
+        await good.hold()
+        assert await good.hold() is None
+        assert await revoked.hold() is not None
+        with pytest.raises(ModelHeld, match=WRONG_KEY.message):
+            async with revoked.call():
+                pytest.fail("the model was asked")
+        await revoked.probe(Asked(WRONG_KEY))
+        assert await _is_fatal(revoked)
+        await call(good)
+        await revoked.probe(ask := Asked())
+        assert ask.times == 0
+        await pass_time(16)
+        await revoked.probe(ask)
+        assert await revoked.hold() is None
+        await call(revoked)
+
+    async def test_who_never_had_an_answer_is_held_back_though_others_end_the_hold_of_all(
+        self, open_line: OpenLine
+    ) -> None:
+        wrong, good = open_line(), open_line()
+        await call(good)
+        await call(wrong, WRONG_KEY)
+        await good.probe(Asked())
+        assert await good.hold() is None
+        assert await wrong.hold() is not None
 
     async def test_a_model_that_is_down_is_not_fatal(
         self, open_line: OpenLine, pass_time: PassTime
