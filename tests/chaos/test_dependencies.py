@@ -78,7 +78,7 @@ async def test_the_skill_server_answers_as_it_likes(scenario: Scenario, etags: b
 
 async def test_mcp_servers_are_restarted(scenario: Scenario) -> None:
     scenario.use_pods()
-    count = 60 if LONG else 6
+    count = 100 if LONG else 16
     tasks = [Task(("skill", "update")[n % 2], f"c-{n}", f"c-{n}") for n in range(count)]
     await scenario.teach(tasks)
     servers = itertools.cycle([scenario.world.pods, scenario.world.skills])
@@ -88,12 +88,13 @@ async def test_mcp_servers_are_restarted(scenario: Scenario) -> None:
 
     async def restart() -> None:
         server = next(servers)
-        await asyncio.sleep(rng.uniform(0.5, 2.0))
+        await asyncio.sleep(rng.uniform(0.2, 0.8))
         await asyncio.to_thread(server.kill)
         await asyncio.to_thread(server.start)
         scenario.kills += 1
 
     done = await scenario.keep(SECONDS, disturb=restart)
+    assert scenario.kills >= 2
     await see(scenario, done)
 
 
