@@ -11,15 +11,14 @@ from datetime import datetime, timedelta
 from core.errors import ConfigurationError, ModelDown, ModelHeld, SkillWorkerError
 from core.models import Hold, HoldKind
 
-_MARGIN = 10.0  # seconds by which a place outlives the longest call
-
 
 @dataclass(frozen=True, kw_only=True)
 class LineOptions:
     """How a line is kept; all times in seconds.
 
     `failures` in a row hold the model back, `probe_every` is between two looks at it then.
-    `longest_wait` is for a place, `longest_call` for the call itself with its repetitions.
+    `longest_wait` is for a place, `longest_call` for the call itself with its repetitions. Who has
+    a place says so again and again; `place_lasts` after the last time its worker has died.
     """
 
     failures: int = 5
@@ -28,16 +27,12 @@ class LineOptions:
     requests_per_minute: float | None = None
     longest_wait: float = 120.0
     longest_call: float = 600.0
+    place_lasts: float = 30.0
 
     @property
     def interval(self) -> float | None:
         """The time between the begins of two calls, or None where any number may begin."""
         return None if self.requests_per_minute is None else 60.0 / self.requests_per_minute
-
-    @property
-    def place_lasts(self) -> float:
-        """The time after which the place of a call belonged to a worker that has died."""
-        return self.longest_wait + self.longest_call + _MARGIN
 
 
 def blames_model(error: BaseException) -> bool:
@@ -103,7 +98,7 @@ def line_too_long(options: LineOptions, seconds: float) -> ModelHeld:
 
 @asynccontextmanager
 async def within_its_time(options: LineOptions) -> AsyncIterator[None]:
-    """End the block before its place is taken for that of a dead worker. Raises ModelDown."""
+    """End a block that takes longer than any call may. Raises ModelDown."""
     deadline = asyncio.timeout(options.longest_call)
     try:
         async with deadline:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import structlog
 
@@ -42,12 +42,14 @@ class ModelPlaces:
             yield
             return
         place = await self._take(self._options.max_concurrency)
+        keeper = asyncio.create_task(self._keep(place), name="place")
         try:
             # Only who has a place reserves a begin: else those who waited would begin together.
             await self._await_begin()
             async with within_its_time(self._options):
                 yield
         finally:
+            keeper.cancel()
             await self._leave(place)
 
     async def _take(self, places: int) -> str:
@@ -80,6 +82,16 @@ class ModelPlaces:
             lasts=self._options.place_lasts,
         )
         return given > 0
+
+    async def _keep(self, place: str) -> None:
+        """Say again and again that the place is in use, until cancelled."""
+        lasts = self._options.place_lasts
+        while True:
+            await asyncio.sleep(lasts / 3)
+            with suppress(DatabaseDown):
+                await execute(
+                    self._pool, "model_line.keep_place", model=self._model, id=place, lasts=lasts
+                )
 
     async def _leave(self, place: str) -> None:
         try:

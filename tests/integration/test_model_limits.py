@@ -6,7 +6,11 @@ import asyncio
 import json
 import subprocess
 import sys
+from datetime import datetime, timedelta
 
+import pytest
+
+from core.errors import ModelHeld
 from core.model_line import LineOptions
 from core.postgres.model_line import PostgresModelLine
 from core.postgres.pool import open_pool
@@ -106,6 +110,25 @@ async def test_a_paid_answer_is_kept_where_the_database_has_gone_meanwhile(datab
             await pool.close()
             answered = True
         assert answered
+
+
+async def test_a_place_is_kept_as_long_as_its_call_lasts(pool: Pool) -> None:
+    async def expires() -> datetime:
+        async with pool.connection() as conn:
+            row = await (await conn.execute("SELECT expires_at FROM model_permits")).fetchone()
+        assert row is not None
+        return row["expires_at"]  # type: ignore[no-any-return]
+
+    options = LineOptions(max_concurrency=1, place_lasts=0.3, longest_wait=0)
+    async with asyncio.timeout(SECONDS), line_of(pool, options).call():
+        first = await expires()
+        while await expires() < first + timedelta(seconds=0.6):
+            await asyncio.sleep(0.01)
+        with pytest.raises(ModelHeld):
+            async with line_of(pool, options).call():
+                pytest.fail("there is one place")
+    async with line_of(pool, options).call():
+        pass
 
 
 async def test_a_database_clock_that_was_set_back_stops_no_call(pool: Pool) -> None:

@@ -63,6 +63,11 @@ ORDER BY random() LIMIT 1
 ON CONFLICT (model, place) DO UPDATE SET id = excluded.id, expires_at = excluded.expires_at
 WHERE permit.expires_at <= clock_timestamp()
 
+-- name: keep_place
+-- No row: its worker was silent for too long, and another has the place.
+UPDATE model_permits SET expires_at = clock_timestamp() + make_interval(secs => %(lasts)s)
+WHERE model = %(model)s AND id = %(id)s
+
 -- name: leave_place
 DELETE FROM model_permits WHERE model = %(model)s AND id = %(id)s
 

@@ -12,7 +12,8 @@ from core.model_line import LineOptions
 from core.ports import ModelLine
 from core.testing.contracts.model_line import DOWN, OpenLine, PassTime, call, hold_back
 
-TWO = LineOptions(max_concurrency=2, longest_wait=30, longest_call=100)
+# Time passes for those who wait alone: nobody says meanwhile that a place is in use.
+TWO = LineOptions(max_concurrency=2, longest_wait=30, longest_call=100, place_lasts=1_000)
 RATED = LineOptions(requests_per_minute=6, longest_wait=5)
 
 
