@@ -89,9 +89,13 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
             outcome = outcome_of(await learn(feedback, deps=deps))
     except LeaseLost:
         raise
-    except asyncio.CancelledError:
-        await asyncio.shield(_stop(feedback, deps))
-        raise
+    except asyncio.CancelledError as error:
+        if _is_told_to_stop():
+            await asyncio.shield(_stop(feedback, deps))
+            raise
+        # A library lets one of its own out: for ever, if that were no attempt.
+        log.exception("feedback.broke")
+        await _fail(feedback, _unexpected(error), deps)
     except SkillWorkerError as error:
         await _fail(feedback, error, deps)
     except Exception as error:
@@ -108,6 +112,11 @@ async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
     if verdicts and len(verdicts) == len(candidates):
         return outcome_of(verdicts)
     return _dead(feedback.attempts - 1, feedback.error or "none of them came to an end")
+
+
+def _is_told_to_stop() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _stop(feedback: Feedback, deps: PollingDeps) -> None:
@@ -251,6 +260,6 @@ def _reason(error: SkillWorkerError) -> str:
     return f"{error.kind}: {error.message}" + (f" ({error.hint})" if error.hint else "")
 
 
-def _unexpected(error: Exception) -> DependencyDown:
+def _unexpected(error: BaseException) -> DependencyDown:
     """A defect of ours is tried again, in case it passes; the log has its trace."""
     return DependencyDown(f"unexpected {type(error).__name__}: {error}")

@@ -78,6 +78,20 @@ async def test_a_stopped_worker_gives_the_feedback_back_and_its_attempt() -> Non
     assert (await worker.inbox.get(feedback_id)).status is FeedbackStatus.NO_ACTION
 
 
+async def test_a_cancellation_that_nobody_asked_for_is_an_attempt() -> None:
+    class CutOffAgents(MemoryAgents):
+        async def get(self, agent_id: str) -> Agent:
+            raise asyncio.CancelledError(f"{agent_id}: a library ended a call of its own")
+
+    worker = MemoryWorker([NOTHING])
+    feedback_id = await queued(worker)
+    for _ in range(worker.max_attempts):
+        await process_feedback(feedback_id, deps=replace(worker.deps, agents=CutOffAgents()))
+    found = await worker.inbox.get(feedback_id)
+    assert (found.status, found.attempts) == (FeedbackStatus.DEAD, worker.max_attempts)
+    assert "CancelledError" in str(found.error)
+
+
 async def test_a_stop_leaves_why_the_last_attempt_failed() -> None:
     worker = MemoryWorker([ModelDown("overloaded")])
     feedback_id = await queued(worker)
