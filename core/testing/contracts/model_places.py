@@ -30,12 +30,16 @@ class ModelPlacesContract:
     async def test_no_more_run_at_once_than_there_are_places(self, open_line: OpenLine) -> None:
         lines = [open_line(TWO), open_line(TWO), open_line(TWO)]
         running, most, done = 0, 0, 0
+        two = asyncio.Event()
 
         async def one(line: ModelLine) -> None:
             nonlocal running, most, done
             async with line.call():
                 running += 1
                 most = max(most, running)
+                if running == 2:
+                    two.set()
+                await asyncio.wait_for(two.wait(), 10)
                 await asyncio.sleep(0)
                 running -= 1
                 done += 1
