@@ -60,14 +60,14 @@ class PostgresIntake:
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
-            event = RunEvent(name="intake.paused", data={"reason": reason})
+            event = RunEvent(name="queue.paused", data={"reason": reason})
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
         return Hold(kind=HoldKind.PAUSED, **row)
 
     async def resume(self) -> bool:
         """Let workers begin again; True where they were paused."""
-        event = RunEvent(name="intake.resumed")
+        event = RunEvent(name="queue.resumed")
         async with transaction(self._pool) as conn:
             paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
             if paused:

@@ -13,7 +13,11 @@ from core.reply_keys import candidate_prefix, kept_key, matching_prefix
 log = structlog.get_logger(__name__)
 
 BATCH = 500
-_THREAD_BLOCKS = ("drop_checkpoints", "drop_checkpoint_blobs", "drop_checkpoint_writes")
+_THREAD_BLOCKS = (
+    "retention.drop_checkpoints",
+    "retention.drop_checkpoint_blobs",
+    "retention.drop_checkpoint_writes",
+)
 
 
 class PostgresRetention:
@@ -52,7 +56,7 @@ class PostgresRetention:
 async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
     threads = {"threads": [thread for row in ended for thread in _threads(row)]}
     for block in _THREAD_BLOCKS:
-        await conn.execute(sql(f"retention.{block}"), threads)
+        await conn.execute(sql(block), threads)
     feedback_ids = {"feedback_ids": [row["id"] for row in ended]}
     await conn.execute(sql("retention.drop_events"), feedback_ids)
     parts = [(kept_key(row["id"]), prefix) for row in ended for prefix in _prefixes(row)]

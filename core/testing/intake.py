@@ -56,14 +56,14 @@ class MemoryIntake:
         since = self.hold.since if self.hold else self._clock()
         known = self.hold.reason if self.hold else ""
         self.hold = Hold(kind=HoldKind.PAUSED, reason=reason or known, since=since)
-        await self._journal.emit(RunEvent(name="intake.paused", data={"reason": reason}))
+        await self._journal.emit(RunEvent(name="queue.paused", data={"reason": reason}))
         return self.hold
 
     async def resume(self) -> bool:
         """Let workers begin again; True where they were paused."""
         was_paused, self.hold = self.hold is not None, None
         if was_paused:
-            await self._journal.emit(RunEvent(name="intake.resumed"))
+            await self._journal.emit(RunEvent(name="queue.resumed"))
         return was_paused
 
     async def paused(self) -> Hold | None:

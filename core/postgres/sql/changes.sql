@@ -55,10 +55,12 @@ ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- name: adopt
 -- Only where the feedback has ended, or there is none: whoever wrote the intent is fenced off.
+-- The change is locked before its candidate, as whoever settles it does.
 WITH ended AS (
     SELECT c.id FROM changes c LEFT JOIN feedback f ON f.id = c.feedback_id
     WHERE c.id = %(id)s AND c.status = 'applying'
       AND (f.status IS NULL OR f.status NOT IN ('queued', 'processing'))
+    FOR UPDATE OF c
 ), raised AS (
     UPDATE candidates d SET epoch = d.epoch + 1
     FROM ended, changes c WHERE c.id = ended.id AND d.id = c.candidate_id
