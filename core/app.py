@@ -30,6 +30,7 @@ from core.ports import (
 )
 from core.source_tasks import SourcePoller
 from core.tally import Tally
+from core.tasks import end_tasks
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -215,6 +216,4 @@ async def _beside(works: Iterable[Awaitable[None]]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)

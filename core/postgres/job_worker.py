@@ -15,6 +15,7 @@ from core.postgres.job_sides import AskHold, Heartbeat, Holding, never, repeat
 from core.postgres.job_stop import let_end
 from core.postgres.job_sweep import end_left, reconcile, take_over
 from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
+from core.tasks import end_tasks
 
 if TYPE_CHECKING:
     from procrastinate import JobContext
@@ -82,9 +83,7 @@ class JobWorker:
         try:
             await self._supervise(ended, stop)
         finally:
-            for side in sides:
-                side.cancel()
-            await asyncio.gather(*sides, return_exceptions=True)
+            await end_tasks(sides)
         if drained and not drained.cancelled() and (hopeless := drained.result()):
             raise ConfigurationError(hopeless.reason, hint="What waits is still queued.")
 
@@ -217,6 +216,4 @@ async def _first(*waits: Awaitable[object]) -> None:
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)
