@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 import psycopg
@@ -58,6 +59,13 @@ class Engine(JobManager):
     async def register_worker(self) -> int:
         """Register the engine's worker; give its id."""
         self.worker_id = await super().register_worker()
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # The pool lost it: up to Python 3.11 that happens to a cancellation which comes
+            # together with a connection. The engine would go on as if nobody had stopped it.
+            worker_id, self.worker_id = self.worker_id, None
+            await self.unregister_worker(worker_id)
+            raise asyncio.CancelledError
         return self.worker_id
 
     async def update_heartbeat(self, worker_id: int) -> None:
