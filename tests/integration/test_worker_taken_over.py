@@ -94,9 +94,13 @@ def worker_process(database: str) -> Iterator[subprocess.Popen[str]]:
 
 
 async def said(process: subprocess.Popen[str]) -> str:
+    """Give the next thing a worker says of its work; its log goes to the same place."""
     assert process.stdout is not None
-    line = await asyncio.wait_for(asyncio.to_thread(process.stdout.readline), SOON)
-    return line.strip()
+    async with asyncio.timeout(SOON):
+        while True:
+            line = (await asyncio.to_thread(process.stdout.readline)).strip()
+            if not line or line.split()[0] in {"claimed", "lost", "ended"}:
+                return line
 
 
 def tell(process: subprocess.Popen[str]) -> None:
