@@ -19,10 +19,9 @@ def parse_json(text: str) -> JsonValue:
             text, parse_constant=_no_constant, object_pairs_hook=_unique_keys
         )
     except json.JSONDecodeError as error:
-        where = f"at character {error.pos + 1}"
-        raise InvalidInput(
-            f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]} {where}"
-        ) from None
+        said = error.msg.removesuffix(" at")  # some of its messages end so, others do not
+        what = f"{said[:1].lower()}{said[1:]}"
+        raise InvalidInput(f"it is no JSON: {what} at character {error.pos + 1}") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:  # an integer of thousands of digits
