@@ -59,7 +59,7 @@ def test_the_other_lines_go_in_when_one_is_bad() -> None:
     ("line", "reason"),
     [
         (b"{oops", "it is no JSON: expecting property name enclosed in double quotes"),
-        (b'{"id": "x', "it is no JSON: unterminated string starting at character 8"),
+        (b'{"id": "x', "it is no JSON: unterminated string starting at character 7"),
         (b"hello", "it is no JSON"),
         (b"[1]", "it is no JSON object"),
         (b"\xff\xfe", "it is not UTF-8 text"),
