@@ -8,7 +8,9 @@ import unicodedata
 import pytest
 from pydantic import JsonValue
 
+from core.errors import InvalidInput
 from core.intake.feedback_input import Line, Problem, agent_problem, read_lines
+from core.intake.json_text import parse_json
 from core.models import Agent, NewFeedback
 
 GOOD: dict[str, JsonValue] = {"tenant_id": "t", "agent_ids": ["a"], "content": "원화로 써 주세요"}
@@ -59,7 +61,6 @@ def test_the_other_lines_go_in_when_one_is_bad() -> None:
     ("line", "reason"),
     [
         (b"{oops", "it is no JSON: expecting property name enclosed in double quotes"),
-        (b'{"id": "x', "it is no JSON: unterminated string starting at character 7"),
         (b"hello", "it is no JSON"),
         (b"[1]", "it is no JSON object"),
         (b"\xff\xfe", "it is not UTF-8 text"),
@@ -135,3 +136,8 @@ def test_an_agent_must_be_known_and_of_the_tenant() -> None:
     assert agent_problem(piece.model_copy(update={"agent_ids": ("b",)}), agents) == (
         "agent 'b' does not belong to tenant 't'"
     )
+
+
+def test_text_that_is_cut_off_is_named_where_it_begins() -> None:
+    with pytest.raises(InvalidInput, match=r"no JSON: unterminated string starting at character 8"):
+        parse_json('{"id": "x')
