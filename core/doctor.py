@@ -195,7 +195,7 @@ async def _ask_model(settings: Settings) -> str | Check:
     try:
         await knock(model)
     except ModelDown as error:
-        raise ModelDown(error.message + held, hint=_model_fix(settings, name)) from error
+        raise ModelDown(error.message + held, hint=_model_fix(settings, name, error)) from error
     except ConfigurationError as error:
         raise ConfigurationError(error.message + held, hint=error.hint) from error
     finally:
@@ -222,7 +222,9 @@ async def _held(settings: Settings) -> str:
     return f"; workers have held it back since {since}: {hold.reason}" if hold else ""
 
 
-def _model_fix(settings: Settings, name: str) -> str:
+def _model_fix(settings: Settings, name: str, error: ModelDown) -> str:
+    if "cannot be reached" not in error.message:
+        return "nothing here: it answers, but not usefully; workers ask it again by themselves"
     if settings.llm_proxy_url is not None:
         return f"start the proxy at LLM_PROXY_URL={settings.llm_proxy_url}, or mend that setting"
     provider = name.partition(":")[0]

@@ -73,7 +73,7 @@ def show_feedback(found: FeedbackFile) -> None:
             for r in found.history
         ],
     )
-    _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, e.data or "") for e in found.run_events])
+    _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, _in_words(e.data)) for e in found.run_events])
 
 
 def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
@@ -157,3 +157,8 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 def _done(verdict: Verdict) -> str:
     return "; ".join(f"{receipt.status}: {receipt.message}" for receipt in verdict.receipts)
+
+
+def _in_words(data: Mapping[str, JsonValue]) -> str:
+    """Give `attempt=1, reason=…`; what holds nothing is left out."""
+    return ", ".join(f"{key}={value}" for key, value in data.items() if value not in (None, ""))

@@ -12,6 +12,7 @@ from core.errors import DatabaseDown
 from core.model_line import LineOptions, line_full, line_too_long, within_its_time
 from core.ports import NewId, Sleep
 from core.postgres.queries import Pool, execute, fetch_one
+from core.tasks import end_tasks
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +50,7 @@ class ModelPlaces:
             async with within_its_time(self._options):
                 yield
         finally:
-            keeper.cancel()
+            await end_tasks([keeper])
             await self._leave(place)
 
     async def _take(self, places: int) -> str:

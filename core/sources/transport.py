@@ -153,7 +153,8 @@ def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
     if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):
         return RowRefused(message)
     if passes(status):
-        return SourceDown(message, retry_after=retry_after(response.headers))
+        hint = "nothing to mend here: it is asked again by itself"
+        return SourceDown(message, hint=hint, retry_after=retry_after(response.headers))
     if status in {401, 403}:
         return ConfigurationError(
             message, hint="set SUPABASE_KEY to a key that may do this, such as the service role's"

@@ -52,9 +52,7 @@ class MemoryWorker:
         self.log = MemoryChangeLog(self.knowledge, self._tell)
         self.runs = MemoryRuns(log=self.log)
         self.replies = MemoryReplies(self._tell)
-        self.inbox = MemoryInbox(
-            runs=self.runs, replies=self.replies, clock=lambda: self.clock()
-        )
+        self.inbox = MemoryInbox(runs=self.runs, replies=self.replies, clock=lambda: self.clock())
         self.deliveries = MemoryDeliveries(self.inbox)
         self.journal = MemoryJournal(runs=self.runs, observe=self._tell)
         self.intake = MemoryIntake(self.inbox, journal=self.journal)
