@@ -21,6 +21,7 @@ _ALIASES = {
     "any": "Any",
     "bool": "boolean",
     "datetime": "date and time",
+    "daytimeduration": "days and time duration",
     "decimal": "number",
     "double": "number",
     "float": "number",
@@ -29,6 +30,7 @@ _ALIASES = {
     "long": "number",
     "str": "string",
     "text": "string",
+    "yearmonthduration": "years and months duration",
 }
 _AROUND = re.compile(r"\bnot\b|\.\.|[<>=!,()\[\]\s]")
 _LITERALS = (

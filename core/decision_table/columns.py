@@ -35,6 +35,29 @@ def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> 
     return types
 
 
+def input_columns(types: Mapping[str, str], given: Columns) -> list[InputColumn]:
+    """Give the input clauses of the types, with what the draft's own columns say besides."""
+    known = {one_line(column.name): clean(column.allowed) for column in given}
+    return [
+        InputColumn(name=name, type=kind, allowed=known.get(name, ""))
+        for name, kind in types.items()
+    ]
+
+
+def output_columns(types: Mapping[str, str], given: Columns) -> list[OutputColumn]:
+    """Give the output clauses of the types, with what the draft's own columns say besides."""
+    plain = input_columns(types, given)
+    defaults = {
+        one_line(column.name): clean(column.default)
+        for column in given
+        if isinstance(column, OutputColumn)
+    }
+    return [
+        OutputColumn(**column.model_dump(), default=defaults.get(column.name, ""))
+        for column in plain
+    ]
+
+
 def name_problems(name: str, what: str) -> list[str]:
     """Say what is wrong with the tidy name of a table or column."""
     if not name:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.decision_table.cells import one_line
-from core.decision_table.columns import by_column, column_types, name_problems
+from core.decision_table.columns import (
+    by_column,
+    column_types,
+    input_columns,
+    name_problems,
+    output_columns,
+)
 from core.decision_table.ids import fresh_id
 from core.decision_table.problems import refuse
 from core.decision_table.rows import merge_row
-from core.models import DecisionTable, HitPolicy, InputColumn, OutputColumn, RuleDraft
+from core.models import DecisionTable, HitPolicy, RuleDraft
 
 
 def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> DecisionTable:
@@ -36,8 +42,8 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
     return DecisionTable(
         name=name,
         hit_policy=draft.hit_policy or HitPolicy.UNIQUE,
-        inputs=tuple(InputColumn(name=name, type=kind) for name, kind in inputs.items()),
-        outputs=tuple(OutputColumn(name=name, type=kind) for name, kind in outputs.items()),
+        inputs=tuple(input_columns(inputs, draft.inputs)),
+        outputs=tuple(output_columns(outputs, draft.outputs)),
         rows=tuple(rows),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from lxml import etree
 
 from core.decision_table.cells import ANY, one_line
+from core.decision_table.columns import input_columns, output_columns
 from core.decision_table.markup import Style, text
 from core.decision_table.plan import Plan, plan_edit
 from core.decision_table.reading import tag, text_of, the_table
@@ -17,9 +18,7 @@ from core.models import (
     DecisionRow,
     DecisionTable,
     HitPolicy,
-    InputColumn,
     MergeMode,
-    OutputColumn,
     RuleDraft,
 )
 
@@ -106,12 +105,12 @@ class _Writer:
         for name, clause in zip(named, outputs, strict=True):
             if name in self._plan.outputs.dropped:
                 yield self._source.remove(clause)
-        for name, kind in self._plan.inputs.new.items():
+        for new_input in input_columns(self._plan.inputs.new, self._plan.inputs.drafted):
             style = self._style(inputs[-1])
-            yield self._after(inputs[-1], style.input(InputColumn(name=name, type=kind)))
-        for name, kind in self._plan.outputs.new.items():
+            yield self._after(inputs[-1], style.input(new_input))
+        for new_output in output_columns(self._plan.outputs.new, self._plan.outputs.drafted):
             style = self._style(outputs[-1])
-            yield self._after(outputs[-1], style.output(OutputColumn(name=name, type=kind)))
+            yield self._after(outputs[-1], style.output(new_output))
 
     def _row(self, row_id: str, rule: etree._Element) -> Iterator[Splice]:
         if row_id in self._plan.removed:

@@ -60,12 +60,17 @@ class Style:
             self.element("text", text(column.name)),
             f" typeRef={attribute(column.type)}",
         )
-        return self.block("input", [expression])
+        allowed = [self.cell("inputValues", column.allowed)] if column.allowed else []
+        return self.block("input", [expression, *allowed])
 
     def output(self, column: OutputColumn) -> str:
         """Write an output clause."""
         name, kind = attribute(column.name), attribute(column.type)
-        return f"<{self.prefix}output name={name} typeRef={kind}/>"
+        entries = (("outputValues", column.allowed), ("defaultOutputEntry", column.default))
+        parts = [self.cell(entry, value) for entry, value in entries if value]
+        if not parts:
+            return f"<{self.prefix}output name={name} typeRef={kind}/>"
+        return self.block("output", parts, f" name={name} typeRef={kind}")
 
     def rule(self, row: DecisionRow, annotations: int = 1) -> str:
         """Write a row; without annotation columns its annotation is the description."""

@@ -17,7 +17,16 @@ from core.decision_table.columns import (
 from core.decision_table.ids import fresh_id
 from core.decision_table.problems import listing, refuse
 from core.decision_table.rows import merge_row
-from core.models import DecisionRow, DecisionTable, HitPolicy, MergeMode, RowEdit, RuleDraft
+from core.models import (
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    MergeMode,
+    OutputColumn,
+    RowEdit,
+    RuleDraft,
+)
 
 
 @dataclass
@@ -27,6 +36,7 @@ class ColumnPlan:
     kept: list[str]
     dropped: list[str]
     new: dict[str, str]
+    drafted: Columns
 
     @property
     def names(self) -> list[str]:
@@ -112,12 +122,24 @@ def _columns(
         given = column.type if "type" in column.model_fields_set else kind
         if kind and kind not in {given, feel_type(given)}:
             problems.append(f"column '{name}' is of type {kind}, which an edit does not change")
+    problems += _fixed_problems(old, named)
     dropped = [name for name in known if whole and named and name not in named]
     return ColumnPlan(
         kept=[name for name in known if name not in dropped],
         dropped=dropped,
         new=column_types(fresh, rows, problems) if fresh else {},
+        drafted=drafted,
     )
+
+
+def _fixed_problems(old: Columns, named: Mapping[str, InputColumn | OutputColumn]) -> list[str]:
+    return [
+        f"the {what} of column '{column.name}' stand in the table; an edit does not change them"
+        for column in old
+        if (drafted := named.get(column.name))
+        for field_name, what in (("allowed", "allowed values"), ("default", "default values"))
+        if (text := getattr(drafted, field_name, "")) and text != getattr(column, field_name)
+    ]
 
 
 def _id_problems(draft: RuleDraft, known: Mapping[str, DecisionRow]) -> list[str]:

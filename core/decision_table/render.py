@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from core.models import DecisionRow, DecisionTable, HitPolicy
+from core.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
 
 _LETTERS = {
     HitPolicy.UNIQUE: "U",
@@ -17,13 +17,22 @@ _LETTERS = {
 }
 
 
+_SIGNS = {
+    Aggregation.SUM: "+",
+    Aggregation.COUNT: "#",
+    Aggregation.MIN: "<",
+    Aggregation.MAX: ">",
+    None: "",
+}
+
+
 def render_table(table: DecisionTable) -> list[list[str]]:
     """Give a table as lines of cells, the head first: hit policy, inputs, outputs, remark.
 
     The first cell of a row is its id.
     """
     head = [
-        _LETTERS[table.hit_policy],
+        _LETTERS[table.hit_policy] + _SIGNS[table.aggregation],
         *(f"{column.name} ({column.type})" for column in table.inputs),
         *(f"→ {column.name} ({column.type})" for column in table.outputs),
         "",

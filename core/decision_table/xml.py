@@ -12,13 +12,20 @@ from core.decision_table.ids import is_xml_id, unused, xml_id
 from core.decision_table.markup import ANNOTATION, MODEL, Style, attribute
 from core.decision_table.problems import listing, refuse
 from core.decision_table.reading import read_document, tag, text_of, the_table
-from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.models import (
+    Aggregation,
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    OutputColumn,
+)
 
 _ANY_TYPE = "Any"
 _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="{model}" id={definitions} name={name} namespace="urn:skill-worker:rules">
   <decision id={decision} name={name}>
-    <decisionTable id={table} hitPolicy="{policy}">{children}
+    <decisionTable id={table} hitPolicy="{policy}"{aggregation}>{children}
     </decisionTable>
   </decision>
 </definitions>
@@ -48,6 +55,7 @@ def to_xml(table: DecisionTable, *, decision_id: str) -> str:
         decision=attribute(decision),
         table=attribute(unused(f"{decision}_table", taken)),
         policy=table.hit_policy.value,
+        aggregation=f' aggregation="{table.aggregation}"' if table.aggregation else "",
         children="".join(style.lead + child for child in children),
     )
 
@@ -68,17 +76,22 @@ def read_table(table: etree._Element) -> DecisionTable:
     inputs = [_input(clause) for clause in table.findall(tag("input"))]
     outputs = _outputs(table.findall(tag("output")), name)
     policy = table.get("hitPolicy", HitPolicy.UNIQUE.value)
+    aggregation = table.get("aggregation") if policy == HitPolicy.COLLECT else None
     problems = name_problems(name, "the decision")
     if policy not in set(HitPolicy):
         problems.append(f"the hit policy '{policy}' is none of {listing(list(HitPolicy))}")
-    problems += _clause_problems("input", inputs) + _clause_problems("output", outputs)
+    if aggregation is not None and aggregation not in set(Aggregation):
+        problems.append(f"the aggregation '{aggregation}' is none of {listing(list(Aggregation))}")
+    problems += _clause_problems("input", [column["name"] for column in inputs])
+    problems += _clause_problems("output", [column["name"] for column in outputs])
     rows = _rows(table, len(inputs), len(outputs), problems)
     refuse(problems)
     return DecisionTable(
         name=name,
         hit_policy=HitPolicy(policy),
-        inputs=tuple(InputColumn(name=name, type=kind) for name, kind in inputs),
-        outputs=tuple(OutputColumn(name=name, type=kind) for name, kind in outputs),
+        aggregation=Aggregation(aggregation) if aggregation else None,
+        inputs=tuple(InputColumn(**column) for column in inputs),
+        outputs=tuple(OutputColumn(**column) for column in outputs),
         rows=tuple(rows),
     )
 
@@ -96,30 +109,34 @@ def decision_name(table: etree._Element) -> str:
     return "" if decision is None else one_line(decision.get("name") or decision.get("id") or "")
 
 
-def _input(clause: etree._Element) -> tuple[str, str]:
+def _input(clause: etree._Element) -> dict[str, str]:
     expression = clause.find(tag("inputExpression"))
+    allowed = text_of(clause.find(tag("inputValues")))
     if expression is None:
-        return one_line(clause.get("label", "")), _ANY_TYPE
+        name = one_line(clause.get("label", ""))
+        return {"name": name, "type": _ANY_TYPE, "allowed": allowed}
     name = text_of(expression.find(tag("text"))) or clause.get("label", "")
-    return one_line(name), expression.get("typeRef", _ANY_TYPE)
+    kind = expression.get("typeRef", _ANY_TYPE)
+    return {"name": one_line(name), "type": kind, "allowed": allowed}
 
 
-def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[tuple[str, str]]:
-    """Give name and type of the outputs; the only one may go by the decision's name."""
+def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[dict[str, str]]:
+    """Give the fields of the outputs; the only one may go by the decision's name."""
     fallback = decision if len(clauses) == 1 else ""
     return [
-        (
-            one_line(clause.get("name") or clause.get("label") or fallback),
-            clause.get("typeRef", _ANY_TYPE),
-        )
+        {
+            "name": one_line(clause.get("name") or clause.get("label") or fallback),
+            "type": clause.get("typeRef", _ANY_TYPE),
+            "allowed": text_of(clause.find(tag("outputValues"))),
+            "default": text_of(clause.find(tag("defaultOutputEntry"))),
+        }
         for clause in clauses
     ]
 
 
-def _clause_problems(what: str, columns: Sequence[tuple[str, str]]) -> list[str]:
-    if not columns:
+def _clause_problems(what: str, names: Sequence[str]) -> list[str]:
+    if not names:
         return [f"the decision table has no {what} column"]
-    names = [name for name, _ in columns]
     problems = [f"two {what} columns are named '{name}'" for name in duplicates(names)]
     for number, name in enumerate(names, 1):
         problems += name_problems(name, f"{what} column {number}")
@@ -165,8 +182,8 @@ def _unwritable(table: DecisionTable) -> list[str]:
         if (len(row.inputs), len(row.outputs)) != (len(table.inputs), len(table.outputs)):
             problems.append(f"row '{row.id}' does not fit the columns")
     texts = [table.name]
-    texts += [text for column in table.inputs for text in (column.name, column.type)]
-    texts += [text for column in table.outputs for text in (column.name, column.type)]
+    texts += [text for column in table.inputs for text in column.model_dump().values()]
+    texts += [text for column in table.outputs for text in column.model_dump().values()]
     texts += [text for row in table.rows for text in (*row.inputs, *row.outputs, row.annotation)]
     problems += [f"'{text[:40]}' {problem}" for text in texts if (problem := text_problem(text))]
     return problems

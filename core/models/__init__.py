@@ -41,6 +41,7 @@ from core.models.feedback import (
 )
 from core.models.fence import Fence
 from core.models.knowledge import (
+    Aggregation,
     DecisionRow,
     DecisionTable,
     HitPolicy,
@@ -73,6 +74,7 @@ __all__ = [
     "SKILL_MD",
     "Agent",
     "AgentFeedback",
+    "Aggregation",
     "AttachRequest",
     "AuthorRequest",
     "Bundle",

@@ -80,11 +80,21 @@ class HitPolicy(StrEnum):
     OUTPUT_ORDER = "OUTPUT ORDER"
 
 
+class Aggregation(StrEnum):
+    """Aggregations of COLLECT (DMN 1.3: C+, C#, C<, C>), by their names in the XML."""
+
+    SUM = "SUM"
+    COUNT = "COUNT"
+    MIN = "MIN"
+    MAX = "MAX"
+
+
 class InputColumn(Model):
     """An input clause: a FEEL expression over the case, with a FEEL type."""
 
     name: str = Field(min_length=1, max_length=200)
     type: str = "string"
+    allowed: str = Field(default="", description="the allowed values as FEEL unary tests")
 
 
 class OutputColumn(Model):
@@ -92,6 +102,10 @@ class OutputColumn(Model):
 
     name: str = Field(min_length=1, max_length=200)
     type: str = "string"
+    allowed: str = Field(
+        default="", description="the allowed values as FEEL unary tests, highest priority first"
+    )
+    default: str = Field(default="", description="the FEEL value where no row fires")
 
 
 class DecisionRow(Model):
@@ -108,6 +122,7 @@ class DecisionTable(Model):
 
     name: str = Field(min_length=1, max_length=200)
     hit_policy: HitPolicy = HitPolicy.UNIQUE
+    aggregation: Aggregation | None = None
     inputs: tuple[InputColumn, ...]
     outputs: tuple[OutputColumn, ...]
     rows: tuple[DecisionRow, ...] = ()

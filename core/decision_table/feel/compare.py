@@ -1,0 +1,73 @@
+"""Equality and order of values (DMN 1.3, 10.3.2.13): values of two kinds do not compare."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+
+from core.decision_table.feel.temporal import instant
+from core.decision_table.feel.values import Months, NoValue, Range, Value, kind_of
+
+_ORDERED = (Decimal, str, date, time, timedelta, Months)
+
+
+def equal(left: Value, right: Value) -> bool:
+    """Tell whether two values are equal; null equals only null.
+
+    Raises NoValue for values of different kinds, and for times of which one has no zone.
+    """
+    if left is None or right is None:
+        return left is right
+    _same_kind(left, right)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, Range) and isinstance(right, Range):
+        ends = (left.low_closed, left.high_closed) == (right.low_closed, right.high_closed)
+        return ends and same(left.low, right.low) and same(left.high, right.high)
+    return _key(left) == _key(right)
+
+
+def same(left: Value, right: Value) -> bool:
+    """Tell whether two values are equal; those that do not compare are not."""
+    try:
+        return equal(left, right)
+    except NoValue:
+        return False
+
+
+def less(left: Value, right: Value) -> bool:
+    """Tell whether `left` comes before `right`. Raises NoValue where there is no order."""
+    _same_kind(left, right)
+    if not isinstance(left, _ORDERED):
+        raise NoValue(f"values of type {kind_of(left)} have no order")
+    return bool(_key(left) < _key(right))  # type: ignore[operator]
+
+
+def compare(sign: str, left: Value, right: Value) -> bool:
+    """Carry out `=`, `!=`, `<`, `<=`, `>` or `>=`. Raises NoValue."""
+    if sign in ("=", "!="):
+        return equal(left, right) is (sign == "=")
+    if sign in ("<", ">="):
+        return less(left, right) is (sign == "<")
+    _same_kind(left, right)
+    return less(right, left) is (sign == ">")
+
+
+def within(value: Value, span: Range) -> bool:
+    """Tell whether a value lies in a range. Raises NoValue where they do not compare."""
+    if span.low is not None and not compare(">=" if span.low_closed else ">", value, span.low):
+        return False
+    return span.high is None or compare("<=" if span.high_closed else "<", value, span.high)
+
+
+def _same_kind(left: Value, right: Value) -> None:
+    kinds = kind_of(left), kind_of(right)
+    if kinds[0] != kinds[1]:
+        raise NoValue(f"{kinds[0]} and {kinds[1]} do not compare")
+    zones = [isinstance(side, (datetime, time)) and side.tzinfo is None for side in (left, right)]
+    if zones[0] is not zones[1]:
+        raise NoValue(f"a {kinds[0]} with a time zone and one without do not compare")
+
+
+def _key(value: Value) -> Value:
+    return instant(value) if isinstance(value, datetime) else value

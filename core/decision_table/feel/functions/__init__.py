@@ -1,0 +1,11 @@
+"""The built-in functions of FEEL that are known, by name."""
+
+from core.decision_table.feel.functions.conversion import CONVERSION
+from core.decision_table.feel.functions.function import Function
+from core.decision_table.feel.functions.lists import LISTS
+from core.decision_table.feel.functions.numeric import NUMERIC
+from core.decision_table.feel.functions.text import TEXT
+
+FUNCTIONS: dict[str, Function] = {**CONVERSION, **LISTS, **NUMERIC, **TEXT}
+
+__all__ = ["FUNCTIONS", "Function"]

@@ -1,0 +1,87 @@
+"""Built-in conversion functions (DMN 1.3, 10.3.4.1), and the moment of the evaluation."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+
+from core.decision_table.feel.functions.function import Function
+from core.decision_table.feel.temporal import to_date, to_duration, to_moment, to_time
+from core.decision_table.feel.values import NoValue, Value, number
+from core.decision_table.feel.write import to_text
+
+
+def _date(first: Value, month: Value = None, day: Value = None) -> date:
+    if isinstance(first, Decimal) and isinstance(month, Decimal) and isinstance(day, Decimal):
+        return to_date(f"{_whole(first):04}-{_whole(month):02}-{_whole(day):02}")
+    if month is None and day is None:
+        if isinstance(first, str):
+            return to_date(first)
+        if isinstance(first, datetime):
+            return first.date()
+        if isinstance(first, date):
+            return first
+    raise NoValue("'date' takes a string, a date and time, or year, month and day")
+
+
+def _time(first: Value, minute: Value = None, second: Value = None, offset: Value = None) -> time:
+    if isinstance(first, Decimal) and isinstance(minute, Decimal) and isinstance(second, Decimal):
+        clock = to_time(f"{_whole(first):02}:{_whole(minute):02}:{_whole(second):02}")
+        return clock.replace(tzinfo=timezone(offset)) if isinstance(offset, timedelta) else clock
+    if minute is None and second is None:
+        if isinstance(first, str):
+            return to_time(first)
+        if isinstance(first, datetime):
+            return first.timetz()
+        if isinstance(first, time):
+            return first
+    raise NoValue("'time' takes a string, a date and time, or hour, minute and second")
+
+
+def _moment(first: Value, clock: Value = None) -> datetime:
+    if isinstance(first, str) and clock is None:
+        return to_moment(first)
+    if isinstance(first, date) and isinstance(clock, time):
+        day = first.date() if isinstance(first, datetime) else first
+        return datetime.combine(day, clock)
+    raise NoValue("'date and time' takes a string, or a date and a time")
+
+
+def _number(text: str, grouping: Value = None, point: Value = None) -> Decimal:
+    plain = text.replace(grouping, "") if isinstance(grouping, str) and grouping else text
+    if isinstance(point, str) and point:
+        plain = plain.replace(point, ".")
+    return number(plain)
+
+
+def _string(value: Value) -> str | None:
+    return None if value is None else to_text(value, quoted=False)
+
+
+def _now(moment: Value) -> Value:
+    if moment is None:
+        raise NoValue("the present moment is not given")
+    return moment
+
+
+def _today(moment: Value) -> date:
+    now = _now(moment)
+    return _date(now)
+
+
+def _whole(value: Decimal) -> int:
+    if value != value.to_integral_value() or abs(value) > 9999:
+        raise NoValue(f"{value} is no part of a date or time")
+    return int(value)
+
+
+CONVERSION = {
+    "date": Function(_date, ("any", "number", "number"), optional=2),
+    "time": Function(_time, ("any", "number", "number", "days and time duration"), optional=3),
+    "date and time": Function(_moment, ("any", "time"), optional=1),
+    "duration": Function(to_duration, ("string",)),
+    "number": Function(_number, ("string", "string|null", "string|null"), optional=2),
+    "string": Function(_string, ("any",)),
+    "now": Function(_now, clock=True),
+    "today": Function(_today, clock=True),
+}

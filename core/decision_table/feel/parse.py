@@ -1,0 +1,189 @@
+"""FEEL text to trees, within limits; what does not parse is refused with the place."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from lark import Lark, Token, Tree, UnexpectedToken
+from lark.common import LexerConf
+from lark.lexer import Lexer
+
+from core.decision_table.feel.functions import FUNCTIONS
+from core.decision_table.feel.node import Node
+from core.decision_table.feel.temporal import from_text
+from core.decision_table.feel.tokens import SIGNS, fail, tokens_of
+from core.decision_table.feel.values import NoValue, number
+from core.errors import RuleInvalid
+
+MAX_LENGTH = 20_000
+MAX_DEPTH = 60
+
+_Start = Literal["tests", "expression"]
+_WORDS = {"NUMBER": "a number", "STRING": "a string", "AT": '@"…"', "NAME": "a name",
+          "FUNCTION": "a function", "OPENED": "']'", "$END": "the end"}  # fmt: skip
+_CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+_SILENT = {"in", ".", "(", ")", "[", "]", ",", "and", "or", "not", "between", "if", "then", "else"}
+_VALUES = {"NUMBER", "STRING", "AT", "SUBJECT", "FUNCTION", "LSQB", "OPENED", "LPAR", "IF", "NAME",
+           "TRUE", "FALSE", "NULL", "MINUS", "NOT"}  # fmt: skip
+_WORDS |= {kind: f"'{sign}'" for sign, kind in SIGNS.items()}
+
+
+def parse_tests(text: str, names: Sequence[str] = ()) -> Node:
+    """Read the unary tests of an input entry (DMN 1.3, 10.3.1.2, rules 12 to 17).
+
+    `names` are those in scope: other inputs, in NFC, with single blanks. Raises RuleInvalid
+    with the place and what was expected, also for a name or function that is not known.
+    """
+    return _parse(text, tuple(names), "tests")
+
+
+def parse_expression(text: str, names: Sequence[str] = ()) -> Node:
+    """Read an expression, as in an output entry. Raises RuleInvalid as `parse_tests` does."""
+    return _parse(text, tuple(names), "expression")
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
+    text = unicodedata.normalize("NFC", text)
+    if len(text) > MAX_LENGTH:
+        raise RuleInvalid(f"FEEL of {len(text)} characters; at most {MAX_LENGTH} are read")
+    run = _parser().parse_interactive(start=start)
+    try:
+        for token in tokens_of(text, names, tuple(FUNCTIONS)):
+            run.feed_token(token)
+        root = run.feed_eof()  # type: ignore[no-untyped-call]
+    except UnexpectedToken as error:
+        raise _unexpected(text, error) from error
+    if not isinstance(root, Node):
+        raise fail(text, 0, "it holds no expression")
+    _check(text, root, names, start)
+    return root
+
+
+def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
+    token = error.token
+    ended = token.type == "$END"
+    at = len(text) if ended else token.start_pos or 0
+    found = "the end" if ended else f"'{token}'"
+    kinds = set(error.expected)
+    values = kinds >= {"NUMBER", "STRING", "NAME"}
+    rest = kinds - _VALUES if values else kinds
+    wanted = sorted(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest)
+    expected = " or ".join(["a value"] * values + wanted) or "the end"
+    return fail(text, at, f"found {found}, expected {expected}")
+
+
+def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None:
+    if root.depth() > MAX_DEPTH:
+        raise fail(text, 0, f"it is nested more than {MAX_DEPTH} levels deep")
+    for node in root.walk():
+        if problem := _problem(node, names, start):
+            raise fail(text, node.at, problem)
+    for node in _misplaced(root):
+        raise fail(text, node.at, "'not' takes one expression, or stands alone around tests")
+
+
+def _misplaced(root: Node) -> Iterator[Node]:
+    """Give each `not` that is neither the whole of some unary tests nor a function of one value."""
+    listed = root.parts if root.op == "tests" else ()
+    for node in root.walk():
+        if node.op != "negated":
+            continue
+        direct = any(node is test for test in listed)
+        one = len(node.parts) == 1 and node.parts[0].op != "operator_test"
+        if len(listed) > 1 if direct else not one:
+            yield node
+
+
+def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
+    if node.op == "name" and node.value not in names:
+        known = ", ".join(f"'{name}'" for name in names) or "none"
+        return f"the name '{node.value}' is not known (known: {known})"
+    if node.op == "subject" and start == "expression":
+        return "'?' stands for the value of an input, and there is none here"
+    if node.op == "at_literal":
+        return _temporal_problem(str(node.value))
+    if node.op == "call":
+        function = FUNCTIONS[str(node.value)]
+        if not function.takes(len(node.parts)):
+            return f"'{node.value}' takes {function.arity}, not {len(node.parts)}"
+    return None
+
+
+def _temporal_problem(text: str) -> str | None:
+    try:
+        from_text(text)
+    except NoValue as error:
+        return str(error)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Lark:
+    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer=_Fed,
+        start=["tests", "expression"],
+        transformer=_Builder(),
+        maybe_placeholders=False,
+    )
+
+
+class _Fed(Lexer):
+    """The parser is fed tokens one by one: it reads none by itself."""
+
+    def __init__(self, conf: LexerConf) -> None:
+        del conf
+
+    def lex(self, *_: object) -> Iterator[Token]:
+        """Give nothing."""
+        return iter(())
+
+
+class _Builder:
+    """Nodes from the bottom up, as the parser reduces."""
+
+    def __default__(
+        self, op: str, children: list[Node | Token], _meta: object
+    ) -> Node | Tree[Token | Node]:
+        """Keep the parts, and the one name or sign that the operation needs."""
+        if op.startswith("_"):  # a repetition, which the rule around it takes in
+            return Tree(op, list(children))
+        parts = tuple(child for child in children if isinstance(child, Node))
+        named = (str(child) for child in children if isinstance(child, Token))
+        sign = next((text for text in named if text not in _SILENT), None)
+        return Node(op, parts, sign, _at(children))
+
+    def group(self, children: list[Node | Token]) -> Node:
+        """Take the brackets off."""
+        return next(child for child in children if isinstance(child, Node))
+
+    def number(self, children: list[Token]) -> Node:
+        """Make a literal of a number."""
+        return Node("literal", value=number(children[0]), at=_at(children))
+
+    def string(self, children: list[Token]) -> Node:
+        """Make a literal of a string."""
+        return Node("literal", value=str(children[0]), at=_at(children))
+
+    def constant(self, children: list[Token]) -> Node:
+        """Make a literal of true, false or null."""
+        return Node("literal", value=_CONSTANTS[children[0]], at=_at(children))
+
+    def range(self, children: list[Node | Token]) -> Node:
+        """Keep which ends belong to the range, as `[]`, `(]`, ..., with outward brackets turned."""
+        low, high = str(children[0]), str(children[-1])
+        ends = ("[" if low == "[" else "(") + ("]" if high == "]" else ")")
+        parts = tuple(child for child in children if isinstance(child, Node))
+        return Node("range", parts, ends, _at(children))
+
+
+def _at(children: Sequence[Node | Token]) -> int:
+    first = children[0]
+    return first.at if isinstance(first, Node) else first.start_pos or 0

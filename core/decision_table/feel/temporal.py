@@ -1,0 +1,200 @@
+"""Dates, times and durations: read from ISO 8601 text, and added (DMN 1.3, 10.3.2.3.4 on)."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo
+
+from core.decision_table.feel.values import Months, NoValue, Value, kind_of, months
+
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
+_TIME = re.compile(
+    r"(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d|@[A-Za-z][\w+\-]*(?:/[\w+\-]+)*)?", re.ASCII
+)
+_DAYS = re.compile(
+    r"(-?)P(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
+    re.ASCII,
+)
+_MONTHS = re.compile(r"(-?)P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?", re.ASCII)
+
+
+def from_text(text: str) -> Value:
+    """Give what `@"…"` stands for: the first of date and time, date, time, duration that fits."""
+    if "T" in text and _DATE.match(text):
+        return to_moment(text)
+    if _DATE.match(text):
+        return to_date(text)
+    if _TIME.match(text):
+        return to_time(text)
+    return to_duration(text)
+
+
+def to_date(text: str) -> date:
+    """Read `2024-02-29`; years are 0001 to 9999. Raises NoValue."""
+    found = _DATE.fullmatch(text)
+    if not found:
+        raise NoValue(f"'{text[:40]}' is no date such as 2024-02-29")
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3]))
+    except ValueError as error:
+        raise NoValue(f"'{text}' is a day that no calendar has") from error
+
+
+def to_time(text: str) -> time:
+    """Read `09:30:00`, with `Z` or `+09:00` where it has a zone. Raises NoValue.
+
+    Nine digits of a second are read, six are kept. A named zone has no offset without a date.
+    """
+    if "@" in text:
+        raise NoValue(f"'{text[:40]}': a time without a date takes an offset, not a named zone")
+    return _time(text)
+
+
+def to_moment(text: str) -> datetime:
+    """Read `2024-02-29T09:30:00`, zones as offsets or as `@Asia/Seoul`. Raises NoValue."""
+    day, mark, clock = text.partition("T")
+    if not mark:
+        return datetime.combine(to_date(day), time())
+    return datetime.combine(to_date(day), _time(clock))
+
+
+def to_duration(text: str) -> timedelta | Months:
+    """Read `P1DT2H`, `-PT30M` or `P1Y2M`; years and days do not mix. Raises NoValue."""
+    bare = text.lstrip("-")
+    if bare != "P" and (found := _MONTHS.fullmatch(text)):
+        count = int(found[2] or 0) * 12 + int(found[3] or 0)
+        return months(-count if found[1] else count)
+    found = _DAYS.fullmatch(text)
+    if not found or bare == "P" or bare.endswith("T"):
+        raise NoValue(f"'{text[:40]}' is no date, time or duration in the form of ISO 8601")
+    days, hours, minutes = (int(found[number] or 0) for number in (2, 3, 4))
+    try:
+        length = timedelta(days, hours=hours, minutes=minutes, seconds=float(found[5] or 0))
+    except OverflowError as error:
+        raise NoValue(f"the duration '{text}' is too long") from error
+    return -length if found[1] else length
+
+
+def plus(start: Value, length: Value) -> Value:
+    """Add a duration; a month that is too short takes its last day. Raises NoValue."""
+    try:
+        return _plus(start, length)
+    except (OverflowError, ValueError) as error:
+        raise NoValue("the date lies outside the years 0001 to 9999") from error
+
+
+def _plus(start: Value, length: Value) -> Value:
+    if isinstance(length, Months) and isinstance(start, date):
+        years, month = divmod(start.year * 12 + start.month - 1 + length.count, 12)
+        last = calendar.monthrange(years, month + 1)[1]
+        return start.replace(year=years, month=month + 1, day=min(start.day, last))
+    if isinstance(length, Months) and isinstance(start, Months):
+        return months(start.count + length.count)
+    if isinstance(length, timedelta):
+        if isinstance(start, datetime):
+            return _later(start, length)
+        if isinstance(start, timedelta):
+            return start + length
+        if isinstance(start, date):
+            return (datetime.combine(start, time()) + length).date()
+        if isinstance(start, time):
+            moved = datetime.combine(date(2000, 1, 3), start) + timedelta(
+                seconds=length.total_seconds() % 86_400
+            )
+            return moved.timetz()
+    raise NoValue(f"{kind_of(start)} and {kind_of(length)} do not add up")
+
+
+def minus(end: Value, start: Value) -> timedelta | Months:
+    """Give the duration between two points in time of one kind. Raises NoValue."""
+    if isinstance(end, Months) and isinstance(start, Months):
+        return months(end.count - start.count)
+    if isinstance(end, timedelta) and isinstance(start, timedelta):
+        return end - start
+    if isinstance(end, date) and isinstance(start, date):
+        first, last = moment(start), moment(end)
+        if (first.tzinfo is None) is (last.tzinfo is None):
+            return instant(last) - instant(first)
+    if isinstance(end, time) and isinstance(start, time):
+        day = date(2000, 1, 3)
+        return minus(datetime.combine(day, end), datetime.combine(day, start))
+    raise NoValue(f"{kind_of(start)} cannot be taken from {kind_of(end)}")
+
+
+def moment(day: date) -> datetime:
+    """Give a date as its midnight, and a date and time as it is."""
+    return day if isinstance(day, datetime) else datetime.combine(day, time())
+
+
+def instant(at: datetime) -> datetime:
+    """Give a moment with a zone in UTC: Python compares within one zone by wall clock."""
+    try:
+        return at.astimezone(UTC) if at.tzinfo else at
+    except OverflowError as error:
+        raise NoValue("the date lies outside the years 0001 to 9999") from error
+
+
+def iso(value: date | time | timedelta | Months) -> str:
+    """Write a value so that it reads back as itself."""
+    if isinstance(value, Months):
+        years, rest = divmod(abs(value.count), 12)
+        text = (f"{years}Y" if years else "") + (f"{rest}M" if rest or not years else "")
+        return ("-P" if value.count < 0 else "P") + text
+    if isinstance(value, timedelta):
+        return _iso_days(value)
+    text = value.isoformat()
+    zone = getattr(value, "tzinfo", None)
+    if isinstance(zone, ZoneInfo) and isinstance(value, datetime):
+        return f"{value.replace(tzinfo=None).isoformat()}@{zone.key}"
+    return text.removesuffix("+00:00") + "Z" if zone is UTC else text
+
+
+def _iso_days(length: timedelta) -> str:
+    seconds, micros = divmod(abs(length) // timedelta(microseconds=1), 1_000_000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    fraction = f".{micros:06}".rstrip("0") if micros else ""
+    clock = "".join(f"{count}{unit}" for count, unit in ((hours, "H"), (minutes, "M")) if count) + (
+        f"{seconds}{fraction}S" if seconds or micros else ""
+    )
+    text = (f"{days}D" if days else "") + (f"T{clock}" if clock else "")
+    return ("-P" if length < timedelta() else "P") + (text or "T0S")
+
+
+def _later(start: datetime, length: timedelta) -> datetime:
+    """A day of daylight saving has 23 or 25 hours: time with a zone passes in UTC."""
+    if start.tzinfo is None:
+        return start + length
+    return (start.astimezone(UTC) + length).astimezone(start.tzinfo)
+
+
+def _time(text: str) -> time:
+    found = _TIME.fullmatch(text)
+    if not found:
+        raise NoValue(f"'{text[:40]}' is no time such as 09:30:00")
+    micros = int((found[4] or ".0")[1:].ljust(6, "0")[:6])
+    try:
+        clock = time(int(found[1]), int(found[2]), int(found[3]), micros)
+        return clock.replace(tzinfo=_zone(found[5]))
+    except ValueError as error:
+        raise NoValue(f"'{text}' is a time that no clock has") from error
+
+
+def _zone(text: str | None) -> tzinfo | None:
+    if not text:
+        return None
+    if text == "Z":
+        return UTC
+    if text.startswith("@"):
+        try:
+            return ZoneInfo(text[1:])
+        except (OSError, ValueError, KeyError) as error:
+            raise NoValue(f"the time zone '{text[1:]}' is not known") from error
+    hours, minutes = int(text[1:3]), int(text[4:6])
+    if hours > 14 or minutes > 59:
+        raise NoValue(f"'{text}' is no offset of a time zone")
+    length = timedelta(hours=hours, minutes=minutes)
+    return timezone(-length if text[0] == "-" else length) if length else UTC

@@ -1,0 +1,83 @@
+"""What a FEEL expression can come to (DMN 1.3, 10.3.2.3), and how null comes with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DecimalException
+from typing import TypeAlias
+
+# IEEE 754 decimal128, as 10.3.2.3.1 asks for; what does not fit is null.
+NUMBERS = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144)
+MAX_STRING = 100_000
+MAX_MONTHS = 12 * 10**9
+
+
+@dataclass(frozen=True, order=True)
+class Months:
+    """A years and months duration, counted in months."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values between two ends; an end of None is open to that side (`< 5`, `>= 3`)."""
+
+    low: Value
+    high: Value
+    low_closed: bool = True
+    high_closed: bool = True
+
+
+Value: TypeAlias = (
+    "bool | Decimal | str | date | time | datetime | timedelta | Months | Range"
+    " | tuple[Value, ...] | None"
+)
+
+_KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "boolean"),
+    (Decimal, "number"),
+    (str, "string"),
+    (datetime, "date and time"),
+    (date, "date"),
+    (time, "time"),
+    (timedelta, "days and time duration"),
+    (Months, "years and months duration"),
+    (tuple, "list"),
+    (Range, "range"),
+)
+
+
+class NoValue(Exception):
+    """An expression has no value: it becomes null, and the message says why."""
+
+
+def kind_of(value: Value) -> str:
+    """Give the FEEL type of a value."""
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), "null")
+
+
+def bounded(text: str) -> str:
+    """Give a string back. Raises NoValue where it has grown beyond MAX_STRING characters."""
+    if len(text) > MAX_STRING:
+        raise NoValue(f"the string is longer than {MAX_STRING} characters")
+    return text
+
+
+def months(count: int) -> Months:
+    """Give a duration of some months. Raises NoValue beyond what years can count."""
+    if abs(count) > MAX_MONTHS:
+        raise NoValue("the duration is too long")
+    return Months(count)
+
+
+def number(text: str) -> Decimal:
+    """Give a number of 34 digits from its text. Raises NoValue."""
+    try:
+        found = NUMBERS.create_decimal(text)
+    except DecimalException as error:
+        raise NoValue(f"'{text[:40]}' is no number") from error
+    if not found.is_finite():
+        raise NoValue(f"'{text[:40]}' is no number")
+    return found

@@ -1,0 +1,85 @@
+"""Inputs of a case are JSON, typed by their columns; what does not fit is named, all at once."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from pydantic import JsonValue
+
+from core.decision_table import decide
+from core.errors import RuleInvalid
+from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+
+
+def table(kind: str, test: str, allowed: str = "") -> DecisionTable:
+    return DecisionTable(
+        name="t",
+        inputs=(InputColumn(name="주문 값", type=kind, allowed=allowed),),
+        outputs=(OutputColumn(name="o", type="boolean"),),
+        rows=(DecisionRow(id="r", inputs=(test,), outputs=("true",)),),
+    )
+
+
+FITS: list[tuple[str, str, JsonValue]] = [
+    ("number", "0.3", 0.3), ("number", "0.1 + 0.2", "0.3"), ("integer", "> 1", 2),
+    ("number", "123456789012345678.9", "123456789012345678.9"), ("string", '"5"', "5"),
+    ("boolean", "false", False), ("date", '@"2024-02-29"', "2024-02-29"), ("Any", "[1, 2]", 2),
+    ("date and time", '@"2024-02-29T00:00:00Z"', "2024-02-29T09:00:00+09:00"), ("Any", "1", 1),
+    ("dateTime", '@"2024-02-29T00:00:00"', "2024-02-29"), ("time", '< @"09:00:00"', "08:59:59"),
+    ("days and time duration", '> @"P1D"', "PT25H"), ("yearMonthDuration", '@"P12M"', "P1Y"),
+    ("feel:number", "5", 5), ("Any", "list contains(?, 2)", [1, 2]), ("string", "null", None),
+    ("string", '"환불"', unicodedata.normalize("NFD", "환불")), ("number", "1000", 1e3),
+]  # fmt: skip
+MISFITS: list[tuple[str, JsonValue, str]] = [
+    ("number", "x", "'x' is no number"), ("number", True, "boolean was given where number"),
+    ("number", [1], "list was given"), ("number", float("nan"), "is no number"),
+    ("string", 5, "number was given where string is needed"), ("boolean", "true", "string was"),
+    ("date", "2023-02-29", "a day that no calendar has"), ("date", 20240229, "number was given"),
+    ("time", "9:00", "is no time"), ("date and time", "soon", "is no date"),
+    ("days and time duration", "P1Y", "years and months duration was given"),
+    ("Any", {"a": 1}, "objects [(]contexts[)] are not supported"), ("tOrder", 1, "not supported"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "test", "value"), FITS)
+def test_a_json_value_is_read_by_the_type_of_its_column(
+    kind: str, test: str, value: JsonValue
+) -> None:
+    assert decide(table(kind, test), {"주문 값": value}).result == {"o": True}
+
+
+@pytest.mark.parametrize(("kind", "value", "problem"), MISFITS)
+def test_a_value_of_another_type_is_named(kind: str, value: JsonValue, problem: str) -> None:
+    with pytest.raises(RuleInvalid, match=f"the input '주문 값': .*{problem}"):
+        decide(table(kind, "-"), {"주문 값": value})
+
+
+def test_missing_and_unknown_inputs_are_told_together() -> None:
+    with pytest.raises(RuleInvalid) as caught:
+        decide(table("number", "-"), {"amount": 5})
+    assert "the input 'amount' is not known (the table has: '주문 값')" in str(caught.value)
+    assert "the input '주문 값' (number) is missing" in str(caught.value)
+
+
+def test_names_of_inputs_are_compared_in_one_form() -> None:
+    name = unicodedata.normalize("NFD", " 주문   값 ")
+    assert decide(table("number", "5"), {name: 5}).result == {"o": True}
+
+
+def test_a_value_that_is_not_allowed_is_refused() -> None:
+    grades = table("string", "-", allowed='"VIP", "일반"')
+    assert decide(grades, {"주문 값": "일반"}).result == {"o": True}
+    with pytest.raises(RuleInvalid, match='is "골드", which is none of its allowed'):
+        decide(grades, {"주문 값": "골드"})
+
+
+def test_all_cells_that_do_not_parse_are_told_at_once() -> None:
+    rows = (
+        DecisionRow(id="a", inputs=("> ",), outputs=("true",)),
+        DecisionRow(id="b", inputs=("-",), outputs=("조심",)),
+    )
+    with pytest.raises(RuleInvalid) as caught:
+        decide(table("number", "-").model_copy(update={"rows": rows}), {"주문 값": 5})
+    assert "row 'a', input '주문 값': FEEL `> ` at character 3" in str(caught.value)
+    assert "row 'b', output 'o': FEEL `조심` at character 1" in str(caught.value)
