@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.app import App, Learning
 from core.bootstrap.health import serve_health, watched
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
-from core.bootstrap.line import LinedModel, model_hold, model_line
+from core.bootstrap.line import LinedModel, intake_pause, model_hold, model_line
 from core.bootstrap.pods import (
     computer_use,
     mcp_tools,
@@ -52,6 +52,7 @@ __all__ = [
     "chat_model",
     "close_chat_model",
     "computer_use",
+    "intake_pause",
     "mcp_tools",
     "migrate",
     "migration_status",

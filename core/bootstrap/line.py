@@ -1,8 +1,10 @@
-"""The line to the model that settings name, and the short question that a held one is asked."""
+"""The line to the model that settings name, the question a held one is asked, and what holds."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,6 +14,8 @@ from core.model_line import LineOptions
 from core.models import Hold
 from core.ports import ModelLine
 from core.postgres import migrations
+from core.postgres.intake import PostgresIntake
+from core.postgres.jobs import Jobs
 from core.postgres.model_line import PostgresModelLine
 from core.postgres.pool import open_pool
 from core.postgres.queries import Pool
@@ -47,10 +51,22 @@ def model_line(settings: Settings, pool: Pool, *, offline: bool = False) -> Mode
 
 async def model_hold(settings: Settings) -> Hold | None:
     """Say why workers hold the model back, or None. Raises DatabaseDown, ConfigurationError."""
+    async with _migrated(settings) as pool:
+        return await model_line(settings, pool).hold()
+
+
+async def intake_pause(settings: Settings) -> Hold | None:
+    """Say why a person holds work back, or None. Raises DatabaseDown, ConfigurationError."""
+    async with _migrated(settings) as pool:
+        return await PostgresIntake(pool, Jobs(pool)).paused()
+
+
+@asynccontextmanager
+async def _migrated(settings: Settings) -> AsyncIterator[Pool]:
     with database(settings) as conninfo:
         async with open_pool(conninfo) as pool:
             await migrations.require_current(pool)
-            return await model_line(settings, pool).hold()
+            yield pool
 
 
 def _name(settings: Settings) -> str:
