@@ -4,8 +4,9 @@ from core.decision_table.feel.functions.conversion import CONVERSION
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.functions.lists import LISTS
 from core.decision_table.feel.functions.numeric import NUMERIC
+from core.decision_table.feel.functions.patterns import PATTERNS
 from core.decision_table.feel.functions.text import TEXT
 
-FUNCTIONS: dict[str, Function] = {**CONVERSION, **LISTS, **NUMERIC, **TEXT}
+FUNCTIONS: dict[str, Function] = {**CONVERSION, **LISTS, **NUMERIC, **PATTERNS, **TEXT}
 
 __all__ = ["FUNCTIONS", "Function"]
