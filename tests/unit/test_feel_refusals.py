@@ -30,7 +30,7 @@ TESTS = [
     ("some", "'some' is not supported"),
     ("{a: 1}", "'{' has no meaning here"),
     ("‘a’", "has no meaning here"),
-    ("1e5", "found 'e5'"),
+    ("1e5", "at character 2: found 'e5', expected an operator or "),
     ("contains(?)", "'contains' takes 2 arguments, not 1"),
     ("substring(?)", "'substring' takes 2 to 3 arguments, not 1"),
     ("sum()", "'sum' takes 1 or more arguments, not 0"),

@@ -29,6 +29,8 @@ _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None
 _SILENT = {"in", ".", "(", ")", "[", "]", ",", "and", "or", "not", "between", "if", "then", "else"}
 _VALUES = {"NUMBER", "STRING", "AT", "SUBJECT", "FUNCTION", "LSQB", "OPENED", "LPAR", "IF", "NAME",
            "TRUE", "FALSE", "NULL", "MINUS", "NOT"}  # fmt: skip
+_OPERATORS = {"PLUS", "MINUS", "TIMES", "OVER", "POWER", "LT", "LE", "GT", "GE", "EQ", "NE", "IN",
+              "BETWEEN", "AND", "OR", "DOT"}  # fmt: skip
 _WORDS |= {kind: f"'{sign}'" for sign, kind in SIGNS.items()}
 
 
@@ -71,9 +73,10 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     found = "the end" if ended else f"'{token}'"
     kinds = set(error.expected)
     values = kinds >= {"NUMBER", "STRING", "NAME"}
-    rest = kinds - _VALUES if values else kinds
+    operators = kinds >= {"PLUS", "TIMES"}
+    rest = kinds - (_VALUES if values else set()) - (_OPERATORS if operators else set())
     wanted = sorted(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest)
-    expected = " or ".join(["a value"] * values + wanted) or "the end"
+    expected = " or ".join(["a value"] * values + ["an operator"] * operators + wanted) or "the end"
     return fail(text, at, f"found {found}, expected {expected}")
 
 
