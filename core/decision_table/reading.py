@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lxml import etree
 
+from core.decision_table.cells import one_line
 from core.decision_table.markup import MODEL
+from core.decision_table.problems import listing
 from core.errors import RuleInvalid
 
 _VERSIONS = {
@@ -45,11 +49,39 @@ def the_table(root: etree._Element) -> etree._Element:
     """Give the one `decisionTable` of a document; its parent is the decision."""
     tables = list(root.iter(tag("decisionTable")))
     if len(tables) != 1:
-        raise RuleInvalid(f"the document holds {len(tables)} decision tables; one is needed")
+        holders = [holder for holder in root.iter(tag("decision")) if _has_table(holder)]
+        which = f" (it has: {_known(holders)})" if holders else ""
+        raise RuleInvalid(f"the document holds {len(tables)} decision tables; one is needed{which}")
     parent = tables[0].getparent()
     if parent is None or parent.tag != tag("decision"):
         raise RuleInvalid(f"the decision table on line {tables[0].sourceline} is in no decision")
     return tables[0]
+
+
+def table_of(root: etree._Element, decision: str) -> etree._Element:
+    """Give the `decisionTable` of the decision that has this name or id. Raises RuleInvalid."""
+    holders = [holder for holder in root.iter(tag("decision")) if _has_table(holder)]
+    wanted = one_line(decision)
+    found = [holder for holder in holders if wanted in map(one_line, _names(holder))]
+    if len(found) != 1:
+        number = "no decision table is" if not found else f"{len(found)} decision tables are"
+        raise RuleInvalid(
+            f"{number} named '{decision}' (the document has: {_known(holders)})",
+            hint="Name one by its name or id.",
+        )
+    return the_table(found[0])
+
+
+def _has_table(decision: etree._Element) -> bool:
+    return decision.find(tag("decisionTable")) is not None
+
+
+def _names(decision: etree._Element) -> list[str]:
+    return [name for name in (decision.get("name"), decision.get("id")) if name]
+
+
+def _known(decisions: Sequence[etree._Element]) -> str:
+    return listing([next(iter(_names(decision)), "") for decision in decisions])
 
 
 def text_of(element: etree._Element | None) -> str:

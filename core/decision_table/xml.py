@@ -11,7 +11,7 @@ from core.decision_table.columns import duplicates, name_problems
 from core.decision_table.ids import is_xml_id, unused, xml_id
 from core.decision_table.markup import ANNOTATION, MODEL, Style, attribute
 from core.decision_table.problems import listing, refuse
-from core.decision_table.reading import read_document, tag, text_of, the_table
+from core.decision_table.reading import read_document, table_of, tag, text_of, the_table
 from core.models import (
     Aggregation,
     DecisionRow,
@@ -60,14 +60,15 @@ def to_xml(table: DecisionTable, *, decision_id: str) -> str:
     )
 
 
-def parse_xml(text: str) -> DecisionTable:
-    """Read the one decision table of a DMN 1.3 document.
+def parse_xml(text: str, *, decision: str | None = None) -> DecisionTable:
+    """Read the decision table of a DMN 1.3 document: that of `decision`, by name or id, or the one.
 
     An empty input entry is `-`. A row's annotation is its first annotation entry, or else its
     description; a row without an id is known by its place, as `row_3`. Raises RuleInvalid,
     naming what is wrong and where.
     """
-    return read_table(the_table(read_document(text)))
+    root = read_document(text)
+    return read_table(the_table(root) if decision is None else table_of(root, decision))
 
 
 def read_table(table: etree._Element) -> DecisionTable:

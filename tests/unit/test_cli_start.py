@@ -52,6 +52,7 @@ COMMANDS = (
     "changes list",
     "changes show",
     "changes revert",
+    "rule decide",
     "serve skills",
     "serve computer-use",
     "doctor",
