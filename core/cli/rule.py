@@ -27,7 +27,7 @@ def _group() -> None:
 def decide(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME] [-]", help="Name of a learnt table; `-` is --stdin."),
+        typer.Argument(metavar="NAME|-", help="Name of a learnt table; `-` is --stdin."),
     ] = None,
     inputs: Annotated[
         list[str] | None,

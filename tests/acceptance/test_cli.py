@@ -86,6 +86,9 @@ def test_one_text_becomes_knowledge_with_a_history(home: Path) -> None:
     assert items(answer(home, "knowledge", "search", "주문 승인", "--agent", "a1"))
     knowledge = answer(home, "knowledge", "show", str(record["knowledge_id"]))
     assert knowledge["id"] == record["knowledge_id"]
+    case = ("--agent", "a1", "--input", "주문 금액=1000001")
+    decided = answer(home, "rule", "decide", str(knowledge["name"]), *case)
+    assert "팀장" in str(decided["outputs"])
 
 
 @pytest.mark.usefixtures("_agents")
