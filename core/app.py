@@ -9,10 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-import structlog
-
 from core.change_gate import ChangeGate
-from core.errors import ConfigurationError, SkillWorkerError
+from core.errors import ConfigurationError
 from core.models import Feedback, FeedbackStatus, Hold, Receipt, Verdict
 from core.ports import (
     Agents,
@@ -30,14 +28,12 @@ from core.ports import (
 )
 from core.source_tasks import SourcePoller
 from core.tally import Tally
-from core.tasks import end_tasks
+from core.tasks import end_tasks, repeat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from core.polling_manager import PollingDeps
-
-log = structlog.get_logger(__name__)
 
 FETCH_LIMIT = 100
 PAGE = 1000
@@ -122,11 +118,13 @@ class App:
         if once:
             await self._drain(sources, stop)
         sides = [
-            _every(learning.poll_every, lambda: self._poll(sources)),
-            _every(learning.sweep_every, self._sweep),
-            _every(PRUNE_SECONDS, lambda: self._prune(learning)),
-            _every(LOOK_SECONDS, lambda: _look(learning)),
-            _every(PROGRESS_SECONDS, lambda: self._progress(on_progress)) if once else None,
+            repeat(learning.poll_every, "poll", lambda: self._poll(sources)),
+            repeat(learning.sweep_every, "changes", self._sweep),
+            repeat(PRUNE_SECONDS, "prune", lambda: self._prune(learning)),
+            repeat(LOOK_SECONDS, "look", lambda: _look(learning)),
+            repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
+            if once
+            else None,
         ]
         async with _beside(side for side in sides if side is not None):
             await learning.worker(concurrency).run(stop, once=once, hold=self.hold)
@@ -195,18 +193,6 @@ async def _look(learning: Learning) -> None:
     """Ask a model that is held back, where that is due, so that no feedback has to."""
     if await learning.line.hold():
         await learning.line.probe(learning.ask)
-
-
-async def _every(seconds: float, work: Callable[[], Awaitable[object]]) -> None:
-    """Repeat `work` for ever; what goes wrong once is logged and tried again."""
-    while True:
-        try:
-            await work()
-        except SkillWorkerError as error:
-            log.warning("side_task.failed", error=error.message, kind=error.kind)
-        except Exception:  # a defect in a side task must not end the worker
-            log.exception("side_task.broke")
-        await asyncio.sleep(seconds)
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from core.health.reading import Clock
+from core.tasks import end_tasks
 
 TICK_SECONDS = 1.0
 SILENCE_SECONDS = 10.0
@@ -26,8 +27,7 @@ class Pulse:
         try:
             yield
         finally:
-            beat.cancel()
-            await asyncio.gather(beat, return_exceptions=True)
+            await end_tasks([beat])
 
     def age(self) -> float:
         """Give the seconds since the last tick."""

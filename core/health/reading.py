@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
+from core.tasks import end_tasks
+
 T_co = TypeVar("T_co", covariant=True)
 Clock = Callable[[], float]
 
@@ -48,8 +50,7 @@ class Reading(Generic[T_co]):
     async def close(self) -> None:
         """End what is being read."""
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_tasks([self._task])
 
     async def _made(self) -> T_co:
         began = self._clock()

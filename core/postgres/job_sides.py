@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
@@ -20,18 +19,6 @@ AskHold = Callable[[], Awaitable[Hold | None]]
 async def never() -> Hold | None:
     """Hold nothing back."""
     return None
-
-
-async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> None:
-    """Repeat `work` for ever; what goes wrong once is logged and tried again."""
-    while True:
-        try:
-            await work()
-        except SkillWorkerError as error:
-            log.warning("side_task.failed", task=name, error=error.message, kind=error.kind)
-        except Exception:  # a defect in a side task must not end the worker
-            log.exception("side_task.broke", task=name)
-        await asyncio.sleep(seconds)
 
 
 class Heartbeat:

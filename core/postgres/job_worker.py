@@ -11,11 +11,11 @@ import structlog
 
 from core.errors import ConfigurationError, SkillWorkerError
 from core.models import Hold
-from core.postgres.job_sides import AskHold, Heartbeat, Holding, never, repeat
+from core.postgres.job_sides import AskHold, Heartbeat, Holding, never
 from core.postgres.job_stop import let_end
 from core.postgres.job_sweep import end_left, reconcile, take_over
 from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
-from core.tasks import end_tasks
+from core.tasks import end_tasks, repeat
 
 if TYPE_CHECKING:
     from procrastinate import JobContext
