@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pwd
 import stat
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from core.embedded.postgres_wheel import ensure_user, programs
 from core.errors import ConfigurationError
 
 SYSTEM_USER = "pgserver"
+ACCOUNTS = Path("/etc")
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,9 @@ def server_user(home: Path) -> ServerUser | None:
     if os.geteuid() != 0:
         return None
     try:
-        ensure_user(SYSTEM_USER)
-        entry = pwd.getpwnam(SYSTEM_USER)
+        with _turn():
+            ensure_user(SYSTEM_USER)
+            entry = pwd.getpwnam(SYSTEM_USER)
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
         raise ConfigurationError(
             f"PostgreSQL does not run as root and the system user {SYSTEM_USER!r} cannot be made.",
@@ -44,6 +49,17 @@ def server_user(home: Path) -> ServerUser | None:
         for path in (place, *place.parents):
             _let_through(path, is_ours=path == home)
     return ServerUser(entry.pw_uid, entry.pw_gid)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait for the right to make the user: two `useradd` at once give it two numbers."""
+    handle = os.open(ACCOUNTS, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _let_through(path: Path, *, is_ours: bool) -> None:
