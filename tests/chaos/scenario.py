@@ -138,8 +138,12 @@ class Scenario:
         return self._workers[slot]
 
     async def keep(self, seconds: float, *, disturb: Disturbance | None = None) -> bool:
-        """Keep the workers running until all has ended; False where that took too long."""
-        disturbing = asyncio.create_task(_for_ever(disturb)) if disturb else None
+        """Keep the workers running until all has ended; False where that took too long.
+
+        A disturbance that has begun runs to its end: a server that it stops is started again.
+        """
+        over = asyncio.Event()
+        disturbing = asyncio.create_task(_until(over, disturb)) if disturb else None
         try:
             async with asyncio.timeout(seconds):
                 while not await self._ended():
@@ -148,9 +152,9 @@ class Scenario:
         except TimeoutError:
             return False
         finally:
+            over.set()
             if disturbing:
-                disturbing.cancel()
-                await asyncio.gather(disturbing, return_exceptions=True)
+                await disturbing
         return True
 
     def _replace_dead(self) -> None:
@@ -206,6 +210,6 @@ class Scenario:
         return found
 
 
-async def _for_ever(disturb: Disturbance) -> None:
-    while True:
+async def _until(over: asyncio.Event, disturb: Disturbance) -> None:
+    while not over.is_set():
         await disturb()
