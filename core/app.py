@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from core.agent_setup import set_up_new_agents
 from core.change_gate import ChangeGate
+from core.embedding_backfill import Backfill
 from core.errors import ConfigurationError
 from core.models import Feedback, FeedbackStatus, Hold, Receipt, Verdict
 from core.ports import (
@@ -18,6 +20,8 @@ from core.ports import (
     Inbox,
     Intake,
     Knowledge,
+    KnowledgePages,
+    KnowledgePast,
     ModelLine,
     NewId,
     Reader,
@@ -42,6 +46,7 @@ PROGRESS_SECONDS = 0.2
 ABANDONED_SECONDS = 60.0
 
 PRUNE_SECONDS = 60.0
+EMBED_SECONDS = 1.0  # between two looks for what lacks a vector
 LOOK_SECONDS = 1.0  # between two looks whether the model is held back
 # What is told of an end is told after it: so long its run is kept whatever the settings say.
 SETTLED_SECONDS = 60.0
@@ -73,6 +78,7 @@ class Learning:
     poll_every: float
     sweep_every: float
     tally: Tally = field(default_factory=Tally)
+    backfill: Backfill | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +90,8 @@ class App:
     runs: Runs
     agents: Agents
     knowledge: Knowledge
+    pages: KnowledgePages
+    past: KnowledgePast
     search: Search
     reader: Reader
     changes: ChangeLog
@@ -122,6 +130,9 @@ class App:
             repeat(learning.sweep_every, "changes", self._sweep),
             repeat(PRUNE_SECONDS, "prune", lambda: self._prune(learning)),
             repeat(LOOK_SECONDS, "look", lambda: _look(learning)),
+            repeat(EMBED_SECONDS, "embed", learning.backfill.work)
+            if learning.backfill and not once
+            else None,
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
@@ -131,6 +142,8 @@ class App:
         if once and not stop.is_set():
             await self._progress(on_progress)
             await sources.acknowledge(FETCH_LIMIT)
+            if learning.backfill:
+                await _until(stop, learning.backfill.work())
             _see_all_told(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
@@ -164,7 +177,8 @@ class App:
     async def _poll(self, sources: SourcePoller) -> int:
         """Fetch, and tell of ends; while paused only the latter. Gives the new pieces."""
         if await self.intake.paused() is None:
-            return await sources.poll(FETCH_LIMIT)
+            new = await sources.poll(FETCH_LIMIT)
+            return new + await set_up_new_agents(self.agents, self.inbox)
         await sources.acknowledge(FETCH_LIMIT)
         return 0
 
@@ -193,6 +207,18 @@ async def _look(learning: Learning) -> None:
     """Ask a model that is held back, where that is due, so that no feedback has to."""
     if await learning.line.hold():
         await learning.line.probe(learning.ask)
+
+
+async def _until(stop: asyncio.Event, work: Coroutine[object, object, object]) -> None:
+    """Run `work` to its end, or until `stop` is set."""
+    task = asyncio.ensure_future(work)
+    stopped = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+    finally:
+        await end_tasks([task, stopped])
 
 
 @asynccontextmanager

@@ -77,8 +77,8 @@ class ChangeGate:
                 if known.status is not ChangeStatus.PREPARED:
                     return await self._again(known, digest, context)
                 await self._deps.targets.release(known.id)  # the hold of a run that died
-            except Stale:
-                continue
+            except Stale as stale:
+                context = drafts.behind(context, stale)
         raise TargetBusy(
             f"the target kept moving: {MAX_PREPARES} preparations went stale",
             hint="it is tried again later",
@@ -190,8 +190,8 @@ class ChangeGate:
         files = (request.state.files if request.state else None) or {}
         blobs = await self._deps.changes.blobs(list(files.values())) if files else {}
         prepared = drafts.restored(request, before, blobs)
-        await committer.vet(prepared, context)
-        return prepared
+        warnings = await committer.vet(prepared, context)
+        return prepared.model_copy(update={"warnings": tuple(warnings)})
 
     async def _finish(self, change: Change) -> Receipt:
         """Apply and record an open intent; repeating what was done already changes nothing.

@@ -11,7 +11,9 @@
      ├─ NotFound                 not_found      the thing asked for does not exist
      ├─ Refused                  refused        a well-formed change may not be made as asked
      │   └─ AlreadyExists        refused        a CREATE under a name that is taken
+     │       └─ NearDuplicate    refused        a CREATE beside an item that says nearly the same
      ├─ Stale                    stale          the target moved since the change was prepared
+     │   └─ Repeated             stale          another item says nearly the same since then
      ├─ KeyReused                invalid        one idempotency key, two different requests
      ├─ RunFailed                run_failed     a ReAct run ended without an outcome
      │   ├─ NoCommit             no_commit      it kept answering in prose
@@ -93,19 +95,49 @@ class Refused(SkillWorkerError):
 
 
 class AlreadyExists(Refused):
-    """A CREATE under a name that is taken; the item that has it is told."""
+    """A CREATE under a name that is taken; the item that has it is told.
 
-    def __init__(self, message: str, *, item_id: str, name: str, content: str, hint: str) -> None:
+    `why` says what the two have in common, `score` how near they are, 0 to 1; `others` are
+    further items that stand in the way, each told in the same way.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        item_id: str,
+        name: str,
+        content: str,
+        hint: str,
+        why: str = "same name",
+        score: float = 1.0,
+        others: tuple[AlreadyExists, ...] = (),
+    ) -> None:
         super().__init__(message, hint=hint)
+        self.others = others
         self.item_id = item_id
         self.name = name
         self.content = content
+        self.why = why
+        self.score = score
+
+
+class NearDuplicate(AlreadyExists):
+    """A CREATE beside an item that says nearly the same; the item is told."""
 
 
 class Stale(SkillWorkerError):
     """The target moved on since the change was prepared."""
 
     kind = "stale"
+
+
+class Repeated(Stale):
+    """Another item was written since the change was prepared that says nearly the same."""
+
+    def __init__(self, message: str, *, item_id: str) -> None:
+        super().__init__(message)
+        self.item_id = item_id
 
 
 class KeyReused(SkillWorkerError):

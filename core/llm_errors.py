@@ -20,7 +20,7 @@ from core.http_retry import passes, retry_after
 _OURS_TO_FIX = frozenset({401, 403, 404})
 _HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
 # The client libraries under the providers, where those let their errors through.
-_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc"})
+_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc", "openai"})
 # What a provider's client raises over an answer that is no completion: HTML, an empty body.
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError)
 

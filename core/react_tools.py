@@ -13,7 +13,6 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
 from core.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
-from core.knowledge_conflicts import compare
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.dmn_rule_committer import commit_to_dmn_rule
@@ -24,15 +23,16 @@ from core.models import Hit, Kind, Operation, Receipt, ReceiptStatus, SubmitCont
 from core.models.base import Model
 from core.prompt_data import compact, shorten
 from core.react import tool_args as given
+from core.react.conflicts import analysed
 from core.react.deps import RunDeps
-from core.react.details import known_texts, read_detail
+from core.react.details import read_detail
 from core.react.events import tool_called
 from core.react.messages import call_key
 
 Answer = Receipt | JsonValue
 A = TypeVar("A", bound=Model)
 _Runtime = ToolRuntime[None, AgentState[None]]
-QUERY_CHARS = 2000
+QUERY_CHARS = 20_000
 
 ARGUMENTS: dict[str, type[Model]] = {
     "search_similar_knowledge": given.SearchArgs,
@@ -130,8 +130,7 @@ class _Tools:
         ids = split_names(args.knowledge_ids)
         if not ids:
             ids = tuple(hit.id for hit in await self._search(args.content, kind, 5))
-        known, missing = await known_texts(kind, ids, self._tenant_id, deps=self._deps)
-        return {"compared": compare(args.content, known), "not_found": [*missing]}
+        return await analysed(kind, args.content, ids, self._tenant_id, deps=self._deps)
 
     async def commit_to_memory(self, args: given.MemoryArgs, deps: CommitDeps) -> Receipt:
         """Submit a memory."""
@@ -144,6 +143,7 @@ class _Tools:
             args.merge_mode,
             args.relationship,
             args.reason,
+            args.part,
             deps=deps,
         )
 

@@ -19,7 +19,7 @@ def printable(text: str, *, keep: str = _KEPT) -> str:
 
     Joiners stay, since emoji and several scripts need them between letters.
     """
-    if text.isascii() and text.isprintable():
+    if _is_plain(text, keep):
         return text
     return "".join(char if _is_safe(char, keep) else _escape(char) for char in text)
 
@@ -41,12 +41,19 @@ def to_json(value: JsonValue, *, indent: int | None = 2) -> str:
 
 def escape_json(text: str) -> str:
     """Escape in JSON what a terminal would act on; it still says the same."""
-    if text.isascii() and "\x7f" not in text:
+    if _is_plain(text, "\n"):
         return text
     return "".join(
         char if _is_safe(char, "\n") else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
         for char in text
     )
+
+
+def _is_plain(text: str, keep: str) -> bool:
+    """Tell fast of most texts that they are safe: what is printable is in no escaped category."""
+    for char in keep:
+        text = text.replace(char, "")
+    return text.isprintable()
 
 
 def _is_safe(char: str, keep: str) -> bool:

@@ -21,6 +21,7 @@ from pydantic_settings import SettingsConfigDict
 from core.errors import ConfigurationError
 from core.settings_file import name_warnings
 from core.settings_groups import (
+    KnowledgeSettings,
     LimitSettings,
     ModelSettings,
     PlaceSettings,
@@ -34,7 +35,9 @@ Override = str | int | float | bool | Path | None
 
 
 # Fields come in the order of these bases read from right to left.
-class Settings(LimitSettings, WorkerSettings, ServerSettings, ModelSettings, PlaceSettings):
+class Settings(
+    LimitSettings, KnowledgeSettings, WorkerSettings, ServerSettings, ModelSettings, PlaceSettings
+):
     """All settings, frozen. A field's upper-case name is its environment variable.
 
     `description` is what the reference says of it, `examples[0]` a value that works.

@@ -205,6 +205,42 @@ class WorkerSettings(BaseSettings):
     )
 
 
+class KnowledgeSettings(BaseSettings):
+    """How knowledge is found, and what keeps skills whole."""
+
+    embedding_model: str | None = Field(
+        default=None,
+        description="Embedding model in LangChain's form that search uses beside its words."
+        " Unset: words alone.",
+        examples=["openai:text-embedding-3-small"],
+    )
+    embedding_timeout_seconds: Seconds = Field(
+        default=5,
+        description="Longest wait for the embedding of a query; past it words alone decide.",
+        examples=[5],
+    )
+    skill_shrink_percent: Annotated[float, Field(ge=0, le=100)] = Field(
+        default=20,
+        description="Share of a skill's text that an update in EXTEND or REFINE may drop.",
+        examples=[20],
+    )
+    related_skills_max_chars: Count = Field(
+        default=12_000,
+        description="Characters of related skills that the skill author is shown, in all.",
+        examples=[12_000],
+    )
+    agent_descriptions_max_chars: Count = Field(
+        default=15_000,
+        description="Sum of the descriptions of an agent's skills above which a change warns.",
+        examples=[15_000],
+    )
+    setup_new_agents: Annotated[bool, BeforeValidator(flag)] = Field(
+        default=False,
+        description="Propose first knowledge from goal and persona when an agent is first seen.",
+        examples=["true"],
+    )
+
+
 class LimitSettings(BaseSettings):
     """Sizes, search and logs."""
 

@@ -10,12 +10,10 @@ from pydantic import JsonValue
 
 from core.errors import ArtifactInvalid
 from core.llm import ask_structured, parse_structured, prompt
-from core.models import AuthorRequest, Bundle, RelatedSkill, SkillArtifact, SkillEdits, Usage
+from core.models import AuthorRequest, SkillArtifact, SkillEdits, Usage
 from core.ports import ModelLine, Replies, Runs
-from core.prompt_data import fenced_json, shorten
-
-# Of an existing skill SKILL.md is shown whole; an edit of what was not shown would be a guess.
-FILE_CHARS = 20_000
+from core.prompt_data import fenced_json
+from core.skill_view import shown_files
 
 
 class SkillAuthorModel:
@@ -84,29 +82,19 @@ def _question(
         "relationship_analysis": request.relationship_analysis,
     }
     if request.existing is not None:
-        data["existing"] = existing_files(request.existing)
+        data["existing"] = shown_files(request.existing)
     if problems:
         data |= {"last_answer": last, "problems": [*problems]}
-    text = fenced_json(data) + related_section(request.related)
+    text = fenced_json(data) + _related(request)
     return [SystemMessage(prompt("skill_author")), HumanMessage(text)]
 
 
-def existing_files(bundle: Bundle) -> dict[str, JsonValue]:
-    """Give a skill's files for the author: text, or the size in bytes where binary."""
-    return {path: _file(path, bundle.files[path].data) for path in sorted(bundle.files)}
-
-
-def _file(path: str, data: bytes) -> JsonValue:
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return {"binary": True, "bytes": len(data)}
-    return text if path == "SKILL.md" else shorten(text, FILE_CHARS)
-
-
-def related_section(related: Sequence[RelatedSkill]) -> str:
+def _related(request: AuthorRequest) -> str:
     """Give the related skills under the heading that the author's guide names."""
-    if not related:
+    if not request.related and not request.related_unknown:
         return ""
-    skills: list[JsonValue] = [skill.model_dump(mode="json") for skill in related]
+    skills: list[JsonValue] = [
+        skill.model_dump(mode="json", exclude_defaults=True) for skill in request.related
+    ]
+    skills += [{"not_shown": reason} for reason in request.related_unknown]
     return f"\n\n[관련 스킬 참고]\n{fenced_json(skills)}"

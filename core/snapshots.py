@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 
+from core.knowledge_conflicts.normal import normal_form
 from core.models import ChangeRequest, Snapshot
 
 ABSENT = "absent"
@@ -36,8 +37,8 @@ def state_hash(state: Snapshot | None) -> str:
 
 
 def same_key(text: str) -> str:
-    """Hash of `text` with normal form, case and white space folded: equal means a duplicate."""
-    return text_hash(" ".join(unicodedata.normalize("NFC", text).casefold().split()))
+    """Hash of the normal form of `text`: equal means a duplicate."""
+    return text_hash(normal_form(text))
 
 
 def name_key(name: str) -> str:

@@ -26,7 +26,8 @@ class TakenPiece(Model):
 class Tally:
     """TakenPieces by id, as the events of this process tell of them.
 
-    `working` counts those at work, `hold` says why no more are begun.
+    `working` counts those at work, `hold` says why no more are begun, `warned` counts the changes
+    that were applied with a warning.
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,7 @@ class Tally:
         self._older: Counter[str] = Counter()
         self._unhappy: dict[str, TakenPiece] = {}
         self.working = 0
+        self.warned = 0
         self.hold: Hold | None = None
 
     @asynccontextmanager
@@ -55,6 +57,8 @@ class Tally:
         elif event.name == "feedback.finished":
             told = {key: event.data.get(key) for key in ("status", "error")}
             self._put(TakenPiece.model_validate({"id": event.feedback_id} | told))
+        elif event.name == "change.applied":
+            self.warned += bool(event.data.get("warnings"))
 
     def counts(self) -> Mapping[str, int]:
         """Give the number of pieces by what they came to."""

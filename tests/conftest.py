@@ -26,6 +26,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         databases.remove_home()
 
 
+@pytest.fixture(autouse=True)
+def logs_as_they_were() -> Iterator[None]:
+    """A command that a test calls in this process sets the logs up for itself: set them back."""
+    yield
+    configure_logging("info", "console")
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
     """The URI of a PostgreSQL server that tests may do anything to but stop."""

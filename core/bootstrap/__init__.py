@@ -10,6 +10,7 @@ from core.app import App, Learning
 from core.bootstrap.health import serve_health, watched
 from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
 from core.bootstrap.line import LinedModel, intake_pause, model_hold, model_line
+from core.bootstrap.meaning import open_meaning, vector_backlog
 from core.bootstrap.pods import (
     computer_use,
     mcp_tools,
@@ -23,6 +24,7 @@ from core.bootstrap.stores import (
     Wrap,
     as_it_is,
     build_stores,
+    by_meaning,
     database,
     migrate,
     migration_status,
@@ -58,12 +60,14 @@ __all__ = [
     "migration_status",
     "model_hold",
     "open_app",
+    "open_meaning",
     "sandbox_status",
     "serve_computer_use",
     "serve_health",
     "serve_skills",
     "skill_server",
     "skill_store",
+    "vector_backlog",
 ]
 
 
@@ -99,6 +103,9 @@ async def open_app(
         metrics = [health.metrics.observe] if health else []
         observe = all_of(log_event, tally.note, *metrics)
         made = build_stores(settings, pool, skills, observe=observe, dry_run=dry_run)
+        meaning = await stack.enter_async_context(open_meaning(settings, offline=offline))
+        if meaning:
+            made = meaning.beside_words(made)
         stores = wrapped(made, wrap)
         line = wrap("line", model_line(settings, pool, offline=offline))
         lined = LinedModel(chat, line) if chat else None
@@ -119,6 +126,7 @@ async def open_app(
                 tally=tally,
                 dry_run=dry_run,
                 wrap=wrap,
+                backfill=meaning.backfill(made) if meaning and not dry_run else None,
             )
             if lined
             else None
@@ -131,9 +139,9 @@ async def _pool(settings: Settings) -> AsyncIterator[Pool]:
     """Give a pool on a database whose schemas are up to date."""
     with database(settings) as conninfo:
         if settings.database_url is None:
-            await migrations.migrate(conninfo)
+            await migrations.migrate(conninfo, vectors=by_meaning(settings))
         async with open_pool(conninfo, silence=settings.stalled_after_seconds) as pool:
-            await migrations.require_current(pool)
+            await migrations.require_current(pool, vectors=by_meaning(settings))
             yield pool
 
 
@@ -144,6 +152,8 @@ def _app(stores: Stores, gate: ChangeGate, learning: Learning | None) -> App:
         runs=stores.runs,
         agents=stores.agents,
         knowledge=stores.knowledge,
+        pages=stores.pages,
+        past=stores.past,
         search=stores.search,
         reader=stores.reader,
         changes=stores.changes,

@@ -11,11 +11,14 @@ from core.app import Learning
 from core.bootstrap.line import LinedModel
 from core.bootstrap.stores import Stores, Wrap, as_it_is, new_id
 from core.change_gate import ChangeGate, GateDeps
+from core.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.no_author import NoAuthor
 from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_limits import SkillLimits
 from core.models import Kind
 from core.ports import Committer, FeedbackSource, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
@@ -66,18 +69,22 @@ def build_gate(
     dry_run: bool,
 ) -> ChangeGate:
     """Make the gate; without a model skills can be applied and reverted, not written."""
+    limits = _skill_limits(settings)
+    neighbours = Neighbours(stores.search, stores.skills)
     committers: dict[Kind, Committer] = {
-        Kind.MEMORY: MemoryCommitter(stores.knowledge),
+        Kind.MEMORY: MemoryCommitter(stores.knowledge, neighbours),
         Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge),
         Kind.SKILL: SkillCommitter(
             stores.skills,
             _author(stores, model),
             stores.changes,
+            stores.agents,
             check=stores.runs.check,
-            max_rounds=settings.author_max_rounds,
+            limits=limits,
+            neighbours=neighbours,
             creator=creator,
         ),
-        Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills),
+        Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills, limits=limits),
     }
     return ChangeGate(
         GateDeps(
@@ -89,6 +96,15 @@ def build_gate(
             sleep=asyncio.sleep,
             policy=stop_all if dry_run else apply_all,
         )
+    )
+
+
+def _skill_limits(settings: Settings) -> SkillLimits:
+    return SkillLimits(
+        author_rounds=settings.author_max_rounds,
+        shrink_percent=settings.skill_shrink_percent,
+        related_chars=settings.related_skills_max_chars,
+        descriptions_chars=settings.agent_descriptions_max_chars,
     )
 
 
@@ -110,6 +126,7 @@ def build_learning(
     tally: Tally,
     dry_run: bool,
     wrap: Wrap = as_it_is,
+    backfill: Backfill | None = None,
 ) -> Learning:
     """Make what a worker needs, with the model in it; `tally` is told what happens."""
     from core.polling_manager import process_feedback
@@ -143,6 +160,7 @@ def build_learning(
         poll_every=settings.poll_interval_seconds,
         sweep_every=settings.reconcile_seconds,
         tally=tally,
+        backfill=backfill,
     )
 
 

@@ -20,6 +20,8 @@ from core.ports import (
     Intake,
     Journal,
     Knowledge,
+    KnowledgePages,
+    KnowledgePast,
     Observer,
     Reader,
     Replies,
@@ -39,6 +41,8 @@ from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
+from core.postgres.knowledge_pages import PostgresKnowledgePages
+from core.postgres.knowledge_past import PostgresKnowledgePast
 from core.postgres.queries import Pool
 from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
@@ -73,6 +77,8 @@ class Stores:
     changes: ChangeLog
     targets: Targets
     knowledge: Knowledge
+    pages: KnowledgePages
+    past: KnowledgePast
     search: Search
     journal: Journal
     reader: Reader
@@ -118,13 +124,15 @@ def build_stores(
         inbox=PostgresInbox(pool, jobs, new_id, observe),
         intake=PostgresIntake(pool, jobs, observe),
         deliveries=PostgresDeliveries(pool),
-        agents=PostgresAgents(pool),
+        agents=PostgresAgents(pool, sets_up_new=settings.setup_new_agents),
         runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
         replies=MemoryReplies() if dry_run else PostgresReplies(pool, observe),
         retention=PostgresRetention(pool),
         changes=PostgresChangeLog(pool, observe),
         targets=PostgresTargets(pool),
         knowledge=PostgresKnowledge(pool, skills),
+        pages=PostgresKnowledgePages(pool),
+        past=PostgresKnowledgePast(pool),
         search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
         journal=MemoryJournal() if dry_run else PostgresJournal(pool, observe),
         reader=PostgresReader(pool),
@@ -198,13 +206,18 @@ async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.E
         await stop.wait()
 
 
+def by_meaning(settings: Settings) -> bool:
+    """Tell whether search is to look for meaning too, which needs pgvector."""
+    return settings.embedding_model is not None
+
+
 async def migrate(settings: Settings) -> migrations.MigrationStatus:
     """Bring the database's schemas to date. Raises ConfigurationError, DatabaseDown."""
     with database(settings) as conninfo:
-        return await migrations.migrate(conninfo)
+        return await migrations.migrate(conninfo, vectors=by_meaning(settings))
 
 
 async def migration_status(settings: Settings) -> migrations.MigrationStatus:
     """Compare the database's schemas with the code's. Raises DatabaseDown."""
     with database(settings) as conninfo:
-        return await migrations.status(conninfo)
+        return await migrations.status(conninfo, vectors=by_meaning(settings))

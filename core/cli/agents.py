@@ -9,14 +9,16 @@ import typer
 
 from core.cli.exits import named_by_option
 from core.cli.options import Json, Tenant
-from core.cli.output import print_json, print_page, print_table, say
+from core.cli.output import print_json, print_page, print_table, say, talk
 from core.cli.session import with_app
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pydantic import JsonValue
 
     from core.app import App
-    from core.models import Agent
+    from core.models import Agent, Feedback
 
 _OPTIONS = {"id": "--id", "tenant_id": "--tenant", "name": "--name"}
 
@@ -61,24 +63,66 @@ def import_(
     _save(read_agents(read_text(file)), as_json=as_json)
 
 
+@app.command("setup")
+def setup(
+    agent_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the agent.")],
+    again: Annotated[
+        bool, typer.Option("--again", help="Also where it was asked for before.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Let the worker propose an agent's first knowledge from its goal and persona."""
+
+    async def begin(opened: App) -> tuple[Feedback, bool]:
+        from core.agent_setup import SOURCE, setup_feedback
+
+        agent = await opened.agents.get(agent_id)
+        piece = setup_feedback(agent, again=opened.new_id() if again else "")
+        ((feedback_id, is_new),) = await opened.inbox.add(SOURCE, [piece])
+        await opened.agents.setup_begun(agent_id)
+        return await opened.inbox.get(feedback_id), is_new
+
+    feedback, is_new = with_app(begin)
+    if as_json:
+        print_json({"id": feedback.id, "new": is_new, "status": feedback.status})
+        return
+    if is_new:
+        say(f"queued {feedback.id}")
+        return
+    say(f"{feedback.id} asked for it before: {feedback.status}")
+    talk("--again asks anew; a changed goal or persona is a new question anyway")
+
+
 @app.command("list")
 def list_(tenant: Tenant = None, as_json: Json = False) -> None:
     """List agents."""
-    agents = with_app(lambda opened: opened.agents.list(tenant))
+    agents = with_app(lambda opened: _list(opened, tenant))
     if as_json:
         print_page(agents)
         return
     print_table(
         ("ID", "TENANT", "NAME", "ROLE", "GOAL", "SKILLS"),
         [(a.id, a.tenant_id, a.name, a.role, a.goal, ", ".join(a.skills)) for a in agents],
+        empty="no agents yet; `skill-worker agents add` adds one",
     )
 
 
-def _save(agents: list[Agent], *, as_json: bool) -> None:
-    async def save(opened: App) -> list[bool]:
-        return [await opened.agents.save(agent) for agent in agents]
+async def _list(opened: App, tenant: str | None) -> Sequence[Agent]:
+    from core.cli.knowledge.tenants import known_tenant
 
-    are_new = with_app(save)
+    if tenant is not None:
+        await known_tenant(opened, tenant)
+    return await opened.agents.list(tenant)
+
+
+def _save(agents: list[Agent], *, as_json: bool) -> None:
+    async def save(opened: App) -> tuple[list[bool], int]:
+        from core.agent_setup import set_up_new_agents
+
+        saved = [await opened.agents.save(agent) for agent in agents]
+        return saved, await set_up_new_agents(opened.agents, opened.inbox)
+
+    are_new, begun = with_app(save)
     if as_json:
         saved: list[JsonValue] = [
             {"id": agent.id, "new": is_new} for agent, is_new in zip(agents, are_new, strict=True)
@@ -87,3 +131,5 @@ def _save(agents: list[Agent], *, as_json: bool) -> None:
         return
     for agent, is_new in zip(agents, are_new, strict=True):
         say(f"{'added' if is_new else 'changed'} {agent.id}")
+    if begun:
+        talk(f"first knowledge of {begun} will be proposed: `skill-worker run` works it off")

@@ -119,9 +119,7 @@ def _report(error: Exception, *, as_json: bool) -> int:
         traceback.print_exception(error)
     failure: Failure = describe(error)
     if as_json:
-        print_json(
-            {"error": {"kind": failure.kind, "message": failure.message, "hint": failure.hint}}
-        )
+        print_json({"error": failure.data})
     else:
         talk(f"error: {failure.message}")
         if failure.hint:

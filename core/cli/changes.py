@@ -37,8 +37,12 @@ def list_(
         print_page(items, following)
         return
     print_table(
-        ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "REASON"),
-        [(c.id, c.status, c.operation, c.kind, c.target_name, c.reason) for c in items],
+        ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "WARN", "REASON"),
+        [
+            (c.id, c.status, c.operation, c.kind, c.target_name, len(c.warnings) or "", c.reason)
+            for c in items
+        ],
+        empty="no changes",
     )
     if following:
         talk(f"more: --cursor {following}")

@@ -19,7 +19,7 @@ app = typer.Typer(help="Bring the database's schemas to date, or see where they 
 
 @app.command("migrate")
 def migrate(as_json: Json = False) -> None:
-    """Bring all three schemas to date; several processes at once are fine."""
+    """Bring all schemas to date; several processes at once are fine."""
     from core import bootstrap
 
     _show(run_async(bootstrap.migrate(load(interactive=True))), as_json=as_json)
@@ -49,6 +49,8 @@ def _show(found: MigrationStatus, *, as_json: bool) -> None:
                 ("skill-worker", found.ours),
                 ("procrastinate", found.procrastinate),
                 ("langgraph saver", found.saver),
+                ("search by meaning", found.vectors),
             )
+            if version is not None
         ],
     )

@@ -90,6 +90,7 @@ def _settings(home: Path) -> Settings:
             "computer_use_mcp_url": None,
             "computer_use_mcp_token": None,
             "llm_model": "offline",
+            "setup_new_agents": False,
             "log_level": "warning",
         },
         interactive=True,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def doctor(offline: Offline = False, as_json: Json = False) -> None:
-    """Check configuration, disk, database, a pause, skill API, model, and what builds skills."""
+    """Check configuration, disk, database, a pause, skill API, models, and what builds skills."""
     checks = _checks(offline=offline)
     if as_json:
         print_page(checks)

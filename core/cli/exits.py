@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
 
 from core.errors import InvalidInput, SkillWorkerError
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 OK = 0
 FAILED = 1
@@ -60,6 +64,11 @@ class Failure:
     kind: str
     message: str
     hint: str = ""
+
+    @property
+    def data(self) -> JsonValue:
+        """What `--json` says of it, under `error`."""
+        return {"kind": self.kind, "message": self.message, "hint": self.hint}
 
     @property
     def exit_code(self) -> int:

@@ -21,16 +21,27 @@ def open_input(file: Path) -> Iterator[BinaryIO]:
         handle = file.open("rb")
     except FileNotFoundError:
         raise NotFound(f"there is no file {file}", hint="give a path that exists") from None
+    except IsADirectoryError:
+        raise InvalidInput(f"{file} is a folder", hint="give a file, or `-` for stdin") from None
     except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
+        problem = f"{file} cannot be read: {error.strerror}"
+        raise InvalidInput(problem, hint="give a file that you may read") from None
     with handle:
         yield handle
 
 
-def read_text(file: Path) -> str:
-    """Give a whole file as text, without a byte order mark. Raises NotFound, InvalidInput."""
+MAX_DOCUMENT = 64 * 2**20
+
+
+def read_text(file: Path, *, most: int = -1) -> str:
+    """Give a whole file as text, without a byte order mark. Raises NotFound, InvalidInput.
+
+    With `most` a file of more bytes is refused, and not read to its end.
+    """
     with open_input(file) as handle:
-        data = handle.read()
+        data = handle.read(most + 1 if most >= 0 else -1)
+    if 0 <= most < len(data):
+        raise InvalidInput(f"{file} is larger than {most // 2**20} MB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from core.decision_table import parse_xml, render_table, render_text
 from core.errors import RuleInvalid
 
+_SHOWN = 200
+
 
 def table_text(xml: str) -> str:
-    """Give a table as a grid; XML that does not parse as it is."""
+    """Give a table as a grid of its first 200 rows; XML that does not parse as it is."""
     try:
-        return render_text(parse_xml(xml))
+        table = parse_xml(xml)
     except RuleInvalid:
         return xml
+    text = render_text(table, most=_SHOWN)
+    return f"{text} (--json shows all)" if len(table.rows) > _SHOWN else text
 
 
 def table_lines(xml: str) -> list[str]:

@@ -43,6 +43,7 @@ def list_(
             )
             for r in items
         ],
+        empty="no history",
     )
     if following:
         talk(f"more: --cursor {following}")

@@ -9,12 +9,15 @@ import typer
 KindName = Literal["MEMORY", "DMN_RULE", "SKILL"]
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, also for failures.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Most items to give.")]
-Cursor = Annotated[
-    str | None, typer.Option("--cursor", help="Where to go on: `next` of the page before.")
+Limit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Most items to give.")
 ]
-Tenant = Annotated[str | None, typer.Option("--tenant", help="Only this tenant.")]
-AgentId = Annotated[str | None, typer.Option("--agent", help="Only this agent.")]
+Cursor = Annotated[
+    str | None,
+    typer.Option("--cursor", metavar="CURSOR", help="Where to go on: `next` of the page before."),
+]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Only this tenant.")]
+AgentId = Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Only this agent.")]
 KindOption = Annotated[
     KindName | None, typer.Option("--kind", case_sensitive=False, help="Only this kind.")
 ]

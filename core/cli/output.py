@@ -63,11 +63,16 @@ def print_page(items: Sequence[BaseModel], next_cursor: str | None = None) -> No
     print_json({"items": dumped, "next": next_cursor})
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = ""
+) -> None:
     """Print an aligned table; long cells fold, ids do not, and wide characters count as two.
 
-    Without a terminal nothing folds, unless COLUMNS says how much room there is.
+    Without a terminal nothing folds, unless COLUMNS says how much room there is. Where there are
+    no rows, `empty` is said on stderr.
     """
+    if not rows and empty:
+        talk(empty)
     from rich.table import Table
 
     cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]

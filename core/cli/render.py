@@ -20,6 +20,7 @@ from core.models import (
     Verdict,
 )
 from core.models.base import Model
+from core.safe_text import one_line
 
 
 class FeedbackFile(Model):
@@ -67,6 +68,16 @@ def show_feedback(found: FeedbackFile) -> None:
         ],
     )
     _rows(
+        ("CHANGE", "WARNING"),
+        [
+            (receipt.change_id or receipt.target_name, warning)
+            for candidate in found.candidates
+            if candidate.verdict
+            for receipt in candidate.verdict.receipts
+            for warning in receipt.warnings
+        ],
+    )
+    _rows(
         ("CHANGE", "STATUS", "OPERATION", "KIND", "NAME"),
         [
             (r.change_id, r.status, r.operation, r.knowledge_type, r.knowledge_name)
@@ -76,8 +87,13 @@ def show_feedback(found: FeedbackFile) -> None:
     _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, _in_words(e.data)) for e in found.run_events])
 
 
-def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
-    """Print one item: a decision table as a grid, a skill with the list of its files."""
+def show_item(
+    item: KnowledgeItem, files: Mapping[str, SkillFile], facts: Mapping[str, object]
+) -> None:
+    """Print one item: a decision table as a grid, a skill with the list of its files.
+
+    `facts` are how it came about, by what they are called.
+    """
     print_fields(
         {
             "id": item.id,
@@ -85,10 +101,7 @@ def show_item(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> None:
             "name": item.name,
             "tenant": item.tenant_id,
             "agent": item.agent_id,
-            "version": item.version,
-            "valid from": item.valid_from,
-            "change": item.change_id,
-            "feedback": item.feedback_id,
+            **facts,
         }
     )
     print_block("content", _readable(item.kind, item.content))
@@ -111,11 +124,12 @@ def show_change(change: Change, diff: str) -> None:
             "feedback": change.feedback_id,
             "reverts": change.reverts,
             "error": change.error,
-            "warnings": "; ".join(change.warnings),
             "asked": change.created_at,
             "applied": change.applied_at,
         }
     )
+    if change.warnings:
+        print_block("warnings", "\n".join(map(one_line, change.warnings)))
     if change.feedback_content:
         print_block("feedback", change.feedback_content)
     if diff:

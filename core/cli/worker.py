@@ -61,7 +61,7 @@ def run(
             lambda stop: _work(settings, stop, once, offline, concurrency, watched),
             _on_first_signal,
         )
-    _show(tally, once=once, as_json=as_json)
+    show_tally(tally, once=once, as_json=as_json)
     if once and tally.unhappy():
         raise typer.Exit(FAILED)
 
@@ -110,17 +110,22 @@ async def _work(
         return app.tally
 
 
-def _show(tally: Tally, *, once: bool, as_json: bool) -> None:
+def show_tally(tally: Tally, *, once: bool, as_json: bool) -> None:
     """Tell what this run did, and nothing of what others or earlier runs did."""
     counts: dict[str, JsonValue] = dict(tally.counts())
     unhappy = tally.unhappy()
     if as_json:
         items: list[JsonValue] = [piece.model_dump(mode="json") for piece in unhappy]
-        print_json({"counts": counts, "unhappy": items})
+        print_json({"counts": counts, "unhappy": items, "warned": tally.warned})
     elif once:
-        talk(", ".join(f"{n} {status}" for status, n in counts.items()) or "There was nothing.")
+        done = [f"{n} {status}" for status, n in counts.items()]
+        if tally.warned:
+            done.append(f"{tally.warned} change{'s' if tally.warned > 1 else ''} with warnings")
+        talk(", ".join(done) or "There was nothing.")
         for piece in unhappy:
             talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
+        if tally.warned:
+            talk("Warnings: `skill-worker changes list` counts them, `changes show ID` tells them.")
         if unhappy:
             talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+ANY_TYPE = "Any"
 FEEL_TYPES = (
     "string",
     "number",

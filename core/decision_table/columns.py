@@ -25,7 +25,8 @@ def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> 
     A type that is left out is read off the cells. Problems are added to `problems`.
     """
     declared = [(one_line(column.name), _declared(column, problems)) for column in given]
-    pairs = declared or [(name, None) for row in rows for name in row]
+    named = dict.fromkeys(name for row in rows for name in row)
+    pairs = declared or [(name, None) for name in named]
     problems += [
         f"two columns are named '{name}'" for name in duplicates(name for name, _ in declared)
     ]

@@ -27,7 +27,7 @@ _SIGNS = {
 
 
 def render_table(table: DecisionTable) -> list[list[str]]:
-    """Give a table as lines of cells, the head first: hit policy, inputs, outputs, remark.
+    """Give a table as lines of cells, the head first: hit policy, inputs, outputs, annotation.
 
     The first cell of a row is its id.
     """
@@ -35,13 +35,19 @@ def render_table(table: DecisionTable) -> list[list[str]]:
         _LETTERS[table.hit_policy] + _SIGNS[table.aggregation],
         *(f"{column.name} ({column.type})" for column in table.inputs),
         *(f"→ {column.name} ({column.type})" for column in table.outputs),
-        "",
+        "annotation",
     ]
     return [head, *([row.id, *row.inputs, *row.outputs, row.annotation] for row in table.rows)]
 
 
-def render_text(table: DecisionTable) -> str:
-    """Give a table as text in columns for a terminal, wide (Korean) characters counted as two."""
+def render_text(table: DecisionTable, *, most: int | None = None) -> str:
+    """Give a table as text in columns for a terminal, wide (Korean) characters counted as two.
+
+    Of a table of more rows than `most` the first are shown, and how many there are besides.
+    """
+    left = 0 if most is None else max(0, len(table.rows) - most)
+    if left:
+        table = table.model_copy(update={"rows": table.rows[:most]})
     lines = [[" ".join(cell.split()) for cell in line] for line in render_table(table)]
     widths = [max(display_width(cell) for cell in column) for column in zip(*lines, strict=True)]
     rule = "─┼─".join("─" * width for width in widths)
@@ -49,8 +55,9 @@ def render_text(table: DecisionTable) -> str:
         " │ ".join(_pad(cell, width) for cell, width in zip(line, widths, strict=True))
         for line in lines
     ]
-    head, *rows = [line.rstrip(" │") for line in grid]
-    return "\n".join([f"{table.name} ({table.hit_policy})", head, rule, *rows])
+    head, *rows = [line.rstrip() for line in grid]
+    more = [f"… {left:,} more rows"] if left else []
+    return "\n".join([f"{table.name} ({table.hit_policy})", head, rule, *rows, *more])
 
 
 def search_text(table: DecisionTable) -> str:

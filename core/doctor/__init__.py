@@ -12,6 +12,7 @@ from core.doctor.checks import (
     failed_config,
     free_bytes,
 )
+from core.doctor.embeddings import ask_embeddings
 from core.doctor.model import ask_model
 from core.doctor.pods import pod_probes
 from core.errors import ConfigurationError, DatabaseDown
@@ -30,6 +31,7 @@ async def check_up(settings: Settings) -> list[Check]:
             "intake": lambda: _ask_intake(settings),
             "skill API": lambda: _ask_skill_api(settings),
             "model": lambda: ask_model(settings),
+            "embeddings": lambda: ask_embeddings(settings),
             **pod_probes(settings),
             **_source_probes(settings),
         },

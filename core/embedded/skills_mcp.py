@@ -145,10 +145,8 @@ def _best(task: str, skills: Sequence[Bundle]) -> list[tuple[float, Bundle]]:
     counts = {name: term_counts(text) for name, text in texts.items()}
     query = term_counts(task)
     standing = Counter(term for terms in counts.values() for term in terms)
-    total = sum(terms.total() for terms in counts.values())
     corpus = Corpus(
         documents=len(skills),
-        mean_length=total / max(1, len(skills)),
         frequencies={term: standing[term] for term in query if term in standing},
     )
     weighing = weigh(query, corpus)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core.errors import Repeated, Stale
 from core.models import (
     AttachRequest,
     Change,
     ChangeRequest,
     ChangeStatus,
     Kind,
+    MemoryRequest,
+    MergeMode,
     Operation,
     Prepared,
+    Relationship,
     RestoreRequest,
     Snapshot,
     SubmitContext,
@@ -58,12 +62,22 @@ def draft(
         status=ChangeStatus.PREPARED,
         reason=request.reason,
         merge_mode=request.merge_mode,
-        relationship=request.relationship,
+        relationship=request.relationship or _implied(request),
         feedback_id=context.feedback_id,
         feedback_content=context.feedback_content,
         candidate_id=fence.candidate_id if fence else None,
         epoch=fence.epoch if fence else None,
     )
+
+
+def _implied(request: ChangeRequest) -> Relationship | None:
+    """What takes the place of the whole of an item supersedes it, also where nobody says so."""
+    if request.operation is not Operation.UPDATE:
+        return None
+    is_whole = request.merge_mode is MergeMode.REPLACE
+    if isinstance(request, MemoryRequest):
+        is_whole = is_whole or (request.merge_mode is None and not request.part.strip())
+    return Relationship.SUPERSEDES if is_whole else None
 
 
 def filled(change: Change, prepared: Prepared) -> Change:
@@ -78,6 +92,7 @@ def filled(change: Change, prepared: Prepared) -> Change:
             "base_hash": prepared.base_hash,
             "warnings": prepared.warnings,
             "reverts": prepared.reverts,
+            "seen": prepared.seen,
         }
     )
 
@@ -87,6 +102,13 @@ def without_content(change: Change, before: Snapshot | None) -> Change:
     target = change.target_id or f"unnamed-{change.id}"
     update = {"target_id": target, "target_name": target, "before": before}
     return change.model_copy(update=update)
+
+
+def behind(context: SubmitContext, stale: Stale) -> SubmitContext:
+    """Give the context of the next attempt: an item that came meanwhile was not judged."""
+    if not isinstance(stale, Repeated):
+        return context
+    return context.model_copy(update={"unjudged": context.unjudged | {stale.item_id}})
 
 
 def kind_of(request: ChangeRequest) -> Kind:

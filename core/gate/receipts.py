@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from core.errors import AlreadyExists, SkillWorkerError
-from core.models import Change, ChangeStatus, Hit, Kind, Operation, Receipt, ReceiptStatus
+from core.models import (
+    Change,
+    ChangeStatus,
+    Hit,
+    Kind,
+    MergeMode,
+    Operation,
+    Receipt,
+    ReceiptStatus,
+    Relationship,
+)
 
 EXCERPT_CHARS = 300
 
@@ -24,25 +34,31 @@ _DONE = {
 
 
 def receipt_of(change: Change) -> Receipt:
-    """Say what a stored change came to."""
+    """Say what a stored change came to, and where it was reverted since, that it was."""
     status = _RECEIPTS[change.status]
     done = _DONE[change.operation]
-    message = f"{change.kind} {change.target_name!r} {done}"
+    message = f"{change.kind} {change.target_name!r} {done}{_superseding(change)}"
     if change.status is ChangeStatus.PREPARED:
         message = f"dry run: {change.kind} {change.target_name!r} would be {done}"
     if status is ReceiptStatus.FAILED:
         message = change.error or f"{change.kind} {change.target_name!r} could not be {done}"
     if status is ReceiptStatus.APPLIED and change.kind is Kind.AGENT_SKILLS:
         status, message = ReceiptStatus.ATTACHED, f"the agent's skills are set: {_listed(change)}"
+    if change.status is ChangeStatus.REVERTED:
+        message += "; it was reverted since, and does not hold any more"
     return _receipt(change, status, message)
 
 
 def known_receipt(change: Change) -> Receipt:
-    """Say that the target already holds exactly this."""
-    message = f"already known, nothing changed: {change.kind} {change.target_name!r}"
+    """Say that the target already holds exactly this, and cite it."""
     if change.kind is Kind.AGENT_SKILLS:
         message = f"already attached, nothing changed: {_listed(change)}"
-    return _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
+        return _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
+    message = f"already known, nothing changed: {change.kind} {change.target_name!r}"
+    if change.kind is Kind.SKILL:
+        message += "; where it is not on the agent's list, call attach_skills_to_agent"
+    receipt = _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
+    return receipt.model_copy(update={"hits": _cited(change)})
 
 
 def failed_receipt(change: Change, error: SkillWorkerError) -> Receipt:
@@ -52,14 +68,17 @@ def failed_receipt(change: Change, error: SkillWorkerError) -> Receipt:
 
 
 def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Receipt:
-    """Refuse a CREATE under a taken name, with the item that has it."""
-    hit = Hit(
-        id=error.item_id,
-        kind=kind,
-        name=error.name,
-        excerpt=error.content[:EXCERPT_CHARS],
-        score=1.0,
-        why="same name",
+    """Refuse a CREATE beside items of that name, or that say nearly the same."""
+    hits = tuple(
+        Hit(
+            id=found.item_id,
+            kind=kind,
+            name=found.name,
+            excerpt=found.content[:EXCERPT_CHARS],
+            score=found.score,
+            why=found.why,
+        )
+        for found in (error, *error.others)
     )
     return Receipt(
         status=ReceiptStatus.REFUSED,
@@ -68,8 +87,35 @@ def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Re
         operation=operation,
         target_id=error.item_id,
         target_name=error.name,
-        hits=(hit,),
+        hits=hits,
     )
+
+
+def _superseding(change: Change) -> str:
+    """Say what an UPDATE put aside where it took the place of the whole."""
+    is_whole = change.merge_mode in (None, MergeMode.REPLACE)
+    if change.operation is not Operation.UPDATE or not is_whole or change.reverts:
+        return ""
+    if change.merge_mode is None and change.relationship is not Relationship.SUPERSEDES:
+        return ""
+    version = change.before.version if change.before else None
+    told = f"; it supersedes version {version} and" if version else "; it"
+    return f"{told} replaces the whole of what was there"
+
+
+def _cited(change: Change) -> tuple[Hit, ...]:
+    if change.after is None:
+        return ()
+    excerpt = change.after.content[:EXCERPT_CHARS]
+    hit = Hit(
+        id=change.target_id,
+        kind=change.kind,
+        name=change.target_name,
+        excerpt=excerpt,
+        score=1.0,
+        why="says exactly this",
+    )
+    return (hit,)
 
 
 def _listed(change: Change) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from core.errors import SkillWorkerError
 from core.models import (
     Change,
@@ -52,19 +54,23 @@ def _history(
 
 def event(name: str, change: Change, error: str | None = None) -> RunEvent:
     """An event about a change."""
-    data = {
+    data: dict[str, JsonValue] = {
         "kind": change.kind.value,
         "operation": change.operation.value,
         "target_id": change.target_id,
         "target_name": change.target_name,
     }
+    if change.warnings:
+        data["warnings"] = len(change.warnings)
+    if error:
+        data["error"] = error
     return RunEvent(
         name=name,
         tenant_id=change.tenant_id,
         feedback_id=change.feedback_id,
         candidate_id=change.candidate_id,
         change_id=change.id,
-        data={**data, "error": error} if error else {**data},
+        data=data,
     )
 
 

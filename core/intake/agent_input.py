@@ -65,6 +65,8 @@ def _entries(text: str) -> list[tuple[str, object]]:
         raise InvalidInput("it is nested too deep for a list of agents") from None
     except yaml.YAMLError as error:
         raise InvalidInput(f"it is neither JSONL nor YAML: {error}") from None
+    if isinstance(loaded, dict) and "items" in loaded:  # as `agents list --json` answers
+        loaded = loaded["items"]
     if not isinstance(loaded, list):
         raise InvalidInput("it holds no list of agents", hint="one JSON object a line, or a list")
     return [(f"entry {number}", entry) for number, entry in enumerate(loaded, 1)]

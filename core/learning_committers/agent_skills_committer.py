@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.errors import NotFound, Refused
 from core.learning_committers.base import CommitDeps, split_names
+from core.learning_committers.skill_descriptions import DescriptionsBudget
+from core.learning_committers.skill_limits import SkillLimits
 from core.models import (
     Agent,
     AttachRequest,
@@ -31,9 +35,10 @@ async def attach_skills_to_agent(
 class AgentSkillsCommitter:
     """Prepares an agent's list with more names on it; the state is one name a line."""
 
-    def __init__(self, agents: Agents, skills: SkillStore) -> None:
+    def __init__(self, agents: Agents, skills: SkillStore, *, limits: SkillLimits) -> None:
         self._agents = agents
         self._skills = skills
+        self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         """Make before and after of the list; see `core.ports.Committer`."""
@@ -59,10 +64,15 @@ class AgentSkillsCommitter:
             before=before,
             after=after,
             base_hash=state_hash(before),
+            warnings=await self._budget.warnings(
+                agent.id, context.tenant_id, added=request.skill_ids
+            ),
         )
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
-        """Do nothing: any list can be restored."""
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+        """Any list can be restored."""
+        del prepared, context
+        return ()
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Give the list as it stands, None where there is no such agent in the tenant."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.errors import NotFound, Refused
+from core.errors import AlreadyExists, NotFound, Refused
 from core.models import (
     Change,
     ChangeRequest,
@@ -43,9 +43,6 @@ class ItemCommitter:
         except NotFound:
             return None
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
-        """Refuse to restore what would stand beside an item that says or names the same."""
-
     async def apply(self, change: Change) -> None:
         """Do nothing: the item is written by `record`, in the transaction of its history row."""
 
@@ -67,6 +64,23 @@ class ItemCommitter:
                 hint="an agent changes only what it has learnt itself",
             )
         return item
+
+    async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
+        """Give the id a CREATE asks for, else one of its own. Raises AlreadyExists."""
+        if not request.target_id:
+            return new_item_id(prefix, context.key)
+        try:
+            taken = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
+        except NotFound:
+            return request.target_id
+        raise AlreadyExists(
+            f"the id {taken.id!r} belongs to another {self._kind}, {taken.name!r}",
+            item_id=taken.id,
+            name=taken.name,
+            content=taken.content,
+            hint="leave the id out to have a new one, or change that item instead",
+            why="same id",
+        )
 
     def _prepared(
         self, item: KnowledgeItem, operation: Operation, after: Snapshot | None
@@ -103,7 +117,7 @@ def split_names(names: str) -> tuple[str, ...]:
 
 def snapshot(item: KnowledgeItem) -> Snapshot:
     """The state of an item."""
-    return Snapshot(content=item.content, name=item.name)
+    return Snapshot(content=item.content, name=item.name, version=item.version)
 
 
 def new_item_id(prefix: str, key: str) -> str:

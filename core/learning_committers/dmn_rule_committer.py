@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 
-from core.decision_table import draft_to_table, edit_xml, parse_xml, render_text, to_xml
-from core.errors import AlreadyExists, Refused
-from core.learning_committers.base import CommitDeps, ItemCommitter, new_item_id
+from core.decision_table import parse_xml, render_text
+from core.decision_table.learning.learn import Learnt, learn_document, learn_edit, learn_table
+from core.errors import AlreadyExists, NearDuplicate, Refused, RuleInvalid
+from core.knowledge_conflicts.rules import Beside, beside
+from core.learning_committers.base import CommitDeps, ItemCommitter, new_item_id, snapshot
+from core.learning_committers.neighbours import said_of_near, says_unrelated
 from core.models import (
     ChangeRequest,
+    DecisionTable,
     Kind,
     KnowledgeItem,
     MergeMode,
@@ -23,6 +29,9 @@ from core.models import (
     SubmitContext,
 )
 from core.ports import Knowledge
+from core.snapshots import name_key
+
+NEAR_SCORE = 0.9  # the same columns, other rows
 
 
 async def commit_to_dmn_rule(
@@ -39,7 +48,7 @@ async def commit_to_dmn_rule(
     """Submit the creation, edit or deletion of a decision table to the change gate."""
     request = RuleRequest(
         operation=operation,
-        target_id=rule_id,
+        target_id=None if operation is Operation.CREATE else rule_id,
         rule=rule or RuleDraft(),
         merge_mode=merge_mode,
         relationship=relationship,
@@ -49,7 +58,11 @@ async def commit_to_dmn_rule(
 
 
 class DmnRuleCommitter(ItemCommitter):
-    """Prepares decision tables; an edit leaves every row it does not name as it was."""
+    """Prepares decision tables; an edit leaves every row it does not name as it was.
+
+    What is wrong with a table is refused where the change brings it in. Checks take long on
+    large tables, so they run in a thread.
+    """
 
     def __init__(self, knowledge: Knowledge) -> None:
         super().__init__(Kind.DMN_RULE, knowledge)
@@ -64,31 +77,47 @@ class DmnRuleCommitter(ItemCommitter):
             return self._prepared(item, Operation.DELETE, None)
         return await self._edit(item, request, context)
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
         """Refuse to restore a table whose name another one of the agent has by now."""
         if prepared.after is not None:
             await self._refuse_taken(prepared.after.name, context, but=prepared.target_id)
+        return ()
 
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
-        table = draft_to_table(request.rule, new_row_id=_row_ids(context.key))
-        await self._refuse_taken(table.name, context, but=None)
-        rule_id = new_item_id("rule", context.key)
-        xml = to_xml(table, decision_id=rule_id)
-        return self._created(rule_id, Snapshot(content=xml, name=table.name))
+        rule_id = await self._new_id(request, context, "rule")
+        learnt = await asyncio.to_thread(_new, request, context, rule_id)
+        same, similar = await self._beside(learnt.table, context)
+        if same is not None and not _is_twin(same, learnt.table, request):
+            return self._prepared(same, Operation.UPDATE, snapshot(same))
+        await self._refuse_taken(learnt.table.name, context, but=None)
+        warnings = learnt.warnings
+        if beside := same or similar:
+            warnings += (_stands_beside(beside, request),)
+        prepared = self._created(rule_id, _state(learnt))
+        # Beside what is said to be unrelated it stands; any other table of its columns is new.
+        seen = None if says_unrelated(request) else 0
+        return prepared.model_copy(update={"warnings": warnings, "seen": seen})
 
     async def _edit(
         self, item: KnowledgeItem, request: RuleRequest, context: SubmitContext
     ) -> Prepared:
-        row_ids = _row_ids(context.key)
-        xml = edit_xml(item.content, request.rule, request.merge_mode, new_row_id=row_ids)
-        table = parse_xml(xml)
-        if not table.rows:
-            raise Refused(
-                f"the edit leaves {table.name!r} without a row",
-                hint="use operation DELETE to remove the whole table",
-            )
-        await self._refuse_taken(table.name, context, but=item.id)
-        return self._prepared(item, Operation.UPDATE, Snapshot(content=xml, name=table.name))
+        learnt = await asyncio.to_thread(_edited, item, request, context)
+        await self._refuse_taken(learnt.table.name, context, but=item.id)
+        prepared = self._prepared(item, Operation.UPDATE, _state(learnt))
+        return prepared.model_copy(update={"warnings": learnt.warnings})
+
+    async def _beside(
+        self, table: DecisionTable, context: SubmitContext
+    ) -> tuple[KnowledgeItem | None, KnowledgeItem | None]:
+        """Give the agent's table that states all of this, and the one that is most like it."""
+        items = await self._knowledge.list(
+            tenant_id=context.tenant_id, agent_id=context.agent_id, kind=Kind.DMN_RULE
+        )
+        found = await asyncio.to_thread(_compared, table, items)
+        best = max(found, key=lambda pair: (pair[1].exact, pair[1].stated), default=None)
+        if best is None:
+            return None, None
+        return (best[0], None) if best[1].exact else (None, best[0])
 
     async def _refuse_taken(self, name: str, context: SubmitContext, *, but: str | None) -> None:
         taken = await self._knowledge.find_rule(context.tenant_id, context.agent_id, name)
@@ -100,6 +129,69 @@ class DmnRuleCommitter(ItemCommitter):
                 content=render_text(parse_xml(taken.content)),
                 hint=f"call again with operation UPDATE and rule_id {taken.id}",
             )
+
+
+def _new(request: RuleRequest, context: SubmitContext, rule_id: str) -> Learnt:
+    if request.document:
+        return learn_document(request.document, None)
+    row_ids, feedback_id = _row_ids(context.key), context.feedback_id
+    return learn_table(request.rule, rule_id=rule_id, new_row_id=row_ids, feedback_id=feedback_id)
+
+
+def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -> Learnt:
+    if not request.document:
+        return learn_edit(
+            item.content,
+            request.rule,
+            request.merge_mode,
+            new_row_id=_row_ids(context.key),
+            feedback_id=context.feedback_id,
+        )
+    if request.merge_mode not in (None, MergeMode.REPLACE):
+        raise Refused(
+            f"a whole document takes the place of a table; it is not {request.merge_mode}",
+            hint="ask for merge_mode REPLACE",
+        )
+    return learn_document(request.document, item.content)
+
+
+def _compared(
+    table: DecisionTable, items: Sequence[KnowledgeItem]
+) -> list[tuple[KnowledgeItem, Beside]]:
+    """Give the items whose table has the same columns; one that cannot be read is passed over."""
+    found = []
+    for item in items:
+        with suppress(RuleInvalid):
+            if (how := beside(table, parse_xml(item.content))) is not None:
+                found.append((item, how))
+    return found
+
+
+def _is_twin(same: KnowledgeItem, table: DecisionTable, request: RuleRequest) -> bool:
+    """Tell whether a table that says the same is asked for under a name of its own, on purpose."""
+    return says_unrelated(request) and name_key(same.name) != name_key(table.name)
+
+
+def _stands_beside(similar: KnowledgeItem, request: RuleRequest) -> str:
+    """Say that a table was created beside one of the same columns. Raises NearDuplicate."""
+    if says_unrelated(request):
+        told = said_of_near(request)
+        return f"the table {similar.name!r} ({similar.id}) has the same columns{told}"
+    raise NearDuplicate(
+        f"the decision table {similar.name!r} has the same columns: these rows belong in there",
+        item_id=similar.id,
+        name=similar.name,
+        content=render_text(parse_xml(similar.content)),
+        hint=f"call again with operation UPDATE and rule_id {similar.id} (EXTEND adds rows), or "
+        "with relationship UNRELATED and the reason why it is a table of its own, or no_action "
+        "(duplicate) where that table decides it so already",
+        why="same columns",
+        score=NEAR_SCORE,
+    )
+
+
+def _state(learnt: Learnt) -> Snapshot:
+    return Snapshot(content=learnt.xml, name=learnt.table.name)
 
 
 def _row_ids(key: str) -> Callable[[], str]:

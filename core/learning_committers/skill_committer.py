@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.errors import (
     AlreadyExists,
-    ArtifactInvalid,
     DependencyDown,
     LeaseLost,
     NotFound,
     PrepareFailed,
     Refused,
     SkillWorkerError,
+    Stale,
 )
 from core.learning_committers.base import CommitDeps, split_names
+from core.learning_committers.neighbours import (
+    Neighbours,
+    says_unrelated,
+    warnings_beside,
+)
+from core.learning_committers.skill_descriptions import DescriptionsBudget
 from core.learning_committers.skill_folders import (
-    folder_of,
     prepared_change,
     refuse_bad_name,
-    related_skill,
+    replaced_warnings,
     state_of,
 )
+from core.learning_committers.skill_limits import SkillLimits
 from core.learning_committers.skill_steps import Check, SkillSteps
+from core.learning_committers.skill_ties import SkillTies
+from core.learning_committers.skill_writing import SkillWriter
 from core.models import (
-    AuthorRequest,
     Bundle,
     Change,
     ChangeRequest,
+    Kind,
     MergeMode,
     Operation,
     Prepared,
@@ -36,9 +46,8 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import ChangeLog, Settlement, SkillAuthor, SkillStore
+from core.ports import Agents, ChangeLog, Settlement, SkillAuthor, SkillStore
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
-from core.snapshots import state_hash
 
 
 async def commit_to_skill(
@@ -79,7 +88,7 @@ async def commit_to_skill(
 class SkillCommitter:
     """Prepares skills with the author and carries them out over the skill API.
 
-    With `creator` what the author wrote is built in a pod before it is a change.
+    With `creator` what was written, or given, is built in a pod before it is a change.
     """
 
     def __init__(
@@ -87,38 +96,57 @@ class SkillCommitter:
         skills: SkillStore,
         author: SkillAuthor,
         changes: ChangeLog,
+        agents: Agents,
         *,
         check: Check,
-        max_rounds: int,
+        limits: SkillLimits,
+        neighbours: Neighbours,
         creator: SkillCreatorDeps | None = None,
     ) -> None:
+        self._neighbours = neighbours
         self._skills = skills
-        self._author = author
         self._changes = changes
         self._check = check
-        self._max_rounds = max_rounds
+        self._limits = limits
         self._creator = creator
+        self._writer = SkillWriter(author, skills, limits)
+        self._ties = SkillTies(skills)
+        self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         """Make before and after of a skill request; see `core.ports.Committer`."""
         assert isinstance(request, SkillRequest)
         base = await self._base(request, context)
         if request.operation is Operation.DELETE:
-            return prepared_change(request.operation, base, None)
-        bundle = await self._written(request, context, base)
+            return await self._deletion(request, context, base)
+        bundle = await self._writer.written(request, context, base)
+        beside: Sequence[str] = ()
         if base is None:
             await self._refuse_taken(bundle.name, context.tenant_id)
+            found = await self._neighbours.of_skill(bundle, context)
+            if found.exact is not None and not says_unrelated(request):
+                return await self._known(found.exact.known.id, context.tenant_id)
+            beside = warnings_beside(request, Kind.SKILL, found.near)
         if self._creator is not None:
             bundle = await self._built(bundle, request.operation, base, self._creator)
-        return prepared_change(request.operation, base, bundle)
+        warnings = await self._warnings(request, context, base, bundle)
+        return prepared_change(request.operation, base, bundle, [*beside, *warnings])
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Give the skill as the skill API holds it now, None where there is none."""
         bundle = await self._skills.read(target_id, tenant_id)
         return state_of(bundle) if bundle else None
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
-        """Do nothing: a skill's name is its identity, so nothing can stand in the way."""
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+        """Say whom it cuts off; a skill's name is its identity, so nothing stands in the way.
+
+        Whoever takes a change back wants it gone, so those who refer to the skill keep no revert.
+        """
+        before, after = (
+            frozenset(state.files or ()) if state else frozenset[str]()
+            for state in (prepared.before, prepared.after)
+        )
+        return await self._ties.cut_off(prepared.target_id, context.tenant_id, before - after)
 
     async def apply(self, change: Change) -> None:
         """Write the skill over the skill API, going on where an earlier try stopped.
@@ -158,6 +186,33 @@ class SkillCommitter:
             )
         return base
 
+    async def _deletion(
+        self, request: SkillRequest, context: SubmitContext, base: Bundle | None
+    ) -> Prepared:
+        """Prepare a deletion, once whoever asks for it knows whom it cuts off."""
+        assert base is not None
+        named = request.related_skill_ids
+        warnings = await self._ties.see_deletable(base.name, context.tenant_id, named)
+        return prepared_change(request.operation, base, None, warnings)
+
+    async def _warnings(
+        self, request: SkillRequest, context: SubmitContext, base: Bundle | None, bundle: Bundle
+    ) -> list[str]:
+        """Give what does not stand in the way, but is to be known."""
+        agent_id, tenant_id = context.agent_id, context.tenant_id
+        return [
+            *replaced_warnings(request, base, bundle, self._limits.shrink_percent),
+            *await self._ties.warnings(base, bundle, tenant_id),
+            *await self._budget.warnings(agent_id, tenant_id, changed=bundle, base=base),
+        ]
+
+    async def _known(self, name: str, tenant_id: str) -> Prepared:
+        """Prepare that nothing changes: a skill of another name is the same, file by file."""
+        same = await self._skills.read(name, tenant_id)
+        if same is None:
+            raise Stale(f"skill {name!r} is gone meanwhile")
+        return prepared_change(Operation.UPDATE, same, same)
+
     async def _refuse_taken(self, name: str, tenant_id: str) -> None:
         taken = await self._skills.read(name, tenant_id)
         if taken is not None:
@@ -169,27 +224,6 @@ class SkillCommitter:
                 hint=f"call again with operation UPDATE and skill_id {name}",
             )
 
-    async def _written(
-        self, request: SkillRequest, context: SubmitContext, base: Bundle | None
-    ) -> Bundle:
-        """Give the new folder: from the given artifact, or from the author in a few rounds."""
-        if request.artifact is not None:
-            return folder_of(request.artifact, request, base)
-        asked = await self._asked(request, context, base)
-        key = f"{context.key}:author:{state_hash(state_of(base) if base else None)[:12]}"
-        problems: list[str] = []
-        for ordinal in range(self._max_rounds):
-            try:
-                answer = await self._author.write(
-                    asked, key=key, ordinal=ordinal, problems=problems
-                )
-                return folder_of(answer, request, base)
-            except ArtifactInvalid as error:
-                problems = error.problems
-        raise ArtifactInvalid(
-            problems, hint=f"the author did not get it right in {self._max_rounds} rounds"
-        )
-
     async def _built(
         self, bundle: Bundle, operation: Operation, base: Bundle | None, creator: SkillCreatorDeps
     ) -> Bundle:
@@ -200,24 +234,3 @@ class SkillCommitter:
             )
         except SkillWorkerError as error:
             raise PrepareFailed(prepared_change(operation, base, bundle), error) from error
-
-    async def _asked(
-        self, request: SkillRequest, context: SubmitContext, base: Bundle | None
-    ) -> AuthorRequest:
-        related = [
-            related_skill(bundle)
-            for name in request.related_skill_ids
-            if name != request.target_id
-            and (bundle := await self._skills.read(name, context.tenant_id)) is not None
-        ]
-        return AuthorRequest(
-            operation=request.operation,
-            skill_name=request.target_id,
-            feedback_content=context.feedback_content,
-            candidate_content=context.candidate_content,
-            fence=context.fence,
-            merge_mode=request.merge_mode,
-            relationship_analysis=request.relationship_analysis,
-            existing=base,
-            related=tuple(related),
-        )

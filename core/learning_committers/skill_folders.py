@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from core.errors import ArtifactInvalid, Refused
+from core.errors import ArtifactInvalid, BundleInvalid, Refused
+from core.learning_committers.skill_ties import reference_problems
 from core.models import (
     SKILL_MD,
     Bundle,
@@ -12,9 +13,9 @@ from core.models import (
     MergeMode,
     Operation,
     Prepared,
-    RelatedSkill,
     SkillArtifact,
     SkillEdits,
+    SkillFile,
     SkillRequest,
     Snapshot,
 )
@@ -22,49 +23,72 @@ from core.skill_bundle import file_refs
 from core.skill_document.assembly import assemble, creation_name_problems
 from core.skill_document.edits import apply_edits
 from core.skill_document.frontmatter import read_frontmatter
-from core.skill_document.markdown import headings
-from core.skill_quick_validate import check_bundle
+from core.skill_document.shrink import losses, refusals
+from core.skill_quick_validate import check_bundle, errors_of
 from core.snapshots import state_hash
-
-RELATED_HEAD_CHARS = 600
 
 
 def folder_of(
-    answer: SkillArtifact | SkillEdits, request: SkillRequest, base: Bundle | None
+    answer: SkillArtifact | SkillEdits,
+    request: SkillRequest,
+    base: Bundle | None,
+    shrink_percent: float,
 ) -> Bundle:
-    """Turn an answer of the author into the whole folder. Raises ArtifactInvalid."""
+    """Turn an artifact or edits into the whole folder.
+
+    Raises ArtifactInvalid: with what is wrong in it, or else with what it would drop of `base`,
+    or with the references that it would leave dangling.
+    """
     if isinstance(answer, SkillArtifact):
         folder = assemble(answer, name=request.target_id, base=base)
-        if base is not None and not _replaces(request):
-            _keep_headings(base, folder)
-        return folder
-    if base is None:
+    elif base is None:
         raise ArtifactInvalid(["edits need an existing skill; answer with a whole SkillArtifact"])
-    return apply_edits(base, answer)
+    else:
+        folder = apply_edits(base, answer)
+    problems = reference_problems(base, folder)
+    mode = guarded_mode(request)
+    if base is not None and mode is not None:
+        problems = [*refusals(base, folder, mode, shrink_percent), *problems]
+    if problems:
+        raise ArtifactInvalid(problems)
+    return folder
+
+
+def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
+    """Give the folder that came with the request, as it is. Raises BundleInvalid.
+
+    It is held to what every skill is, not to what we keep to where we write one.
+    """
+    assert request.folder is not None
+    if request.artifact is not None:
+        raise BundleInvalid("a folder and an artifact were given; give one of them")
+    files = dict(request.folder)
+    name = request.target_id or _name_in(files)
+    if base is None and _name_in(files) != name:
+        raise BundleInvalid(f"the folder is of a skill named {_name_in(files)!r}, not {name!r}")
+    bundle = Bundle(name=name, files=files)
+    if errors := errors_of(check_bundle(bundle, base)):
+        raise BundleInvalid("; ".join(problem.message for problem in errors))
+    return bundle
+
+
+def guarded_mode(request: SkillRequest) -> MergeMode | None:
+    """Give the mode whose promise an update keeps; None where it may drop what was there.
+
+    Without a mode edits of the author refine, and what is passed in whole replaces.
+    """
+    if request.merge_mode is MergeMode.REPLACE or request.folder is not None:
+        return None
+    if request.merge_mode is None and request.artifact is not None:
+        return None
+    return request.merge_mode or MergeMode.REFINE
 
 
 def refuse_bad_name(name: str) -> None:
     """Refuse a name that no new skill may have. Raises Refused."""
     problems = creation_name_problems(name)
     if problems:
-        raise Refused("; ".join(problems), hint="give another skill_id, or leave it to the author")
-
-
-def _replaces(request: SkillRequest) -> bool:
-    """REPLACE may drop what was there, and so may an artifact that is passed in without a mode."""
-    if request.merge_mode is None:
-        return request.artifact is not None
-    return request.merge_mode is MergeMode.REPLACE
-
-
-def _keep_headings(base: Bundle, folder: Bundle) -> None:
-    """Refuse a document that loses sections where it was asked to add or to refine."""
-    kept = [heading.text for heading in headings(folder.document)]
-    lost = [h.text for h in headings(base.document) if h.text not in kept]
-    if lost:
-        raise ArtifactInvalid(
-            [f"these sections are gone: {', '.join(lost)}; answer with edits that keep the rest"]
-        )
+        raise Refused("; ".join(problems), hint="give the skill another name; its id is its name")
 
 
 def state_of(bundle: Bundle) -> Snapshot:
@@ -72,7 +96,9 @@ def state_of(bundle: Bundle) -> Snapshot:
     return Snapshot(content=bundle.document, name=bundle.name, files=file_refs(bundle))
 
 
-def prepared_change(operation: Operation, base: Bundle | None, bundle: Bundle | None) -> Prepared:
+def prepared_change(
+    operation: Operation, base: Bundle | None, bundle: Bundle | None, warnings: Iterable[str] = ()
+) -> Prepared:
     """Make the change from one folder to another; None is absent."""
     named = bundle or base
     assert named is not None
@@ -82,6 +108,7 @@ def prepared_change(operation: Operation, base: Bundle | None, bundle: Bundle | 
     for folder, state in ((base, before), (bundle, after)):
         if folder is not None and state is not None and state.files is not None:
             blobs.update({ref.sha256: folder.files[p].data for p, ref in state.files.items()})
+    rules = _rule_warnings(base, bundle) if bundle else ()
     return Prepared(
         kind=Kind.SKILL,
         target_id=named.name,
@@ -91,21 +118,32 @@ def prepared_change(operation: Operation, base: Bundle | None, bundle: Bundle | 
         after=after,
         base_hash=state_hash(before),
         blobs=blobs,
-        warnings=tuple(_warnings(base, bundle)) if bundle else (),
+        warnings=tuple(dict.fromkeys([*rules, *warnings])),
     )
 
 
-def _warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
+def replaced_warnings(
+    request: SkillRequest, base: Bundle | None, bundle: Bundle, shrink_percent: float
+) -> list[str]:
+    """Say what a change that replaces drops: it may, but not in silence."""
+    if base is None or guarded_mode(request) is not None:
+        return []
+    try:
+        dropped = losses(base, bundle, MergeMode.REFINE, shrink_percent)
+    except BundleInvalid as error:
+        dropped = [f"what would be gone was not compared: {error.message}"]
+    return [f"{MergeMode.REPLACE}: {loss}" for loss in dropped]
+
+
+def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
     """What is allowed, but not good: a body that grew too long, an old name."""
     for problem in check_bundle(bundle, base, created=base is None):
         yield f"{problem.message} ({problem.hint})" if problem.hint else problem.message
 
 
-def related_skill(bundle: Bundle) -> RelatedSkill:
-    """What the author is shown of a skill beside the one it writes."""
-    return RelatedSkill(
-        name=bundle.name,
-        description=read_frontmatter(bundle.document).description,
-        paths=tuple(sorted(path for path in bundle.files if path != SKILL_MD)),
-        head=bundle.document[:RELATED_HEAD_CHARS],
-    )
+def _name_in(files: Mapping[str, SkillFile]) -> str:
+    """Give the name that SKILL.md has. Raises BundleInvalid."""
+    document = files.get(SKILL_MD)
+    if document is None:
+        raise BundleInvalid(f"there is no {SKILL_MD} at the root of the folder")
+    return read_frontmatter(document.data.decode("utf-8", "replace")).name

@@ -12,7 +12,7 @@ from pydantic import Field
 from core.models.base import Model
 from core.models.fence import Fence
 from core.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
-from core.models.skills import SkillArtifact
+from core.models.skills import SkillArtifact, SkillFile
 
 
 class ChangeStatus(StrEnum):
@@ -58,6 +58,32 @@ class Hit(Model):
     why: str = ""
 
 
+class KnownText(Model):
+    """A known item with its text (of a rule and a skill: what is searched), and how near it is.
+
+    `score` is that of the search, 0 to 1.
+    """
+
+    id: str
+    kind: Kind
+    name: str
+    agent_id: str | None
+    content: str
+    score: float
+
+
+class Nearby(Model):
+    """What is known near a text, best first, and up to which document was looked.
+
+    `seen` is the newest revision of a document of the agent and kind when the search began, 0
+    where there was none; each that is written, new or old, gets a higher one. Those of one agent
+    and kind are recorded one after another, so none appears below.
+    """
+
+    items: tuple[KnownText, ...] = ()
+    seen: int = 0
+
+
 class FileRef(Model):
     """A file of a stored bundle: its blob's SHA-256 (hex), its size in bytes, its mode."""
 
@@ -67,17 +93,23 @@ class FileRef(Model):
 
 
 class Snapshot(Model):
-    """The whole state of a target. `files` is set for skills, SKILL.md among them."""
+    """The whole state of a target. `files` is set for skills, SKILL.md among them.
+
+    `version` says which version of an item it was, where versions are counted.
+    """
 
     content: str
     name: str
     files: Mapping[str, FileRef] | None = None
+    version: int | None = None
 
 
 class SubmitContext(Model):
     """On whose behalf a change is asked for, and its idempotency key.
 
-    The key is made of thread, ordinal of the model's message and index of the call.
+    The key is made of thread, ordinal of the model's message and index of the call. `unjudged`
+    are items that were written while the change was prepared: what the request says of others was
+    not said of them.
     """
 
     key: str
@@ -87,9 +119,12 @@ class SubmitContext(Model):
     feedback_content: str = ""
     candidate_content: str = ""
     fence: Fence | None = None
+    unjudged: frozenset[str] = frozenset()
 
 
 class _Request(Model):
+    # A person brings it in, whole and in bulk: what stands near is told, and in nobody's way.
+    is_import: bool = False
     operation: Operation
     target_id: str | None = None
     merge_mode: MergeMode | None = None
@@ -98,24 +133,36 @@ class _Request(Model):
 
 
 class MemoryRequest(_Request):
-    """Ask to create, update or delete a memory."""
+    """Ask to create, update or delete a memory.
+
+    With REFINE `part` is the words of the old text that `content` takes the place of.
+    """
 
     kind: Literal[Kind.MEMORY] = Kind.MEMORY
     content: str = ""
+    part: str = ""
 
 
 class RuleRequest(_Request):
-    """Ask to create, edit or delete a decision table."""
+    """Ask to create, edit or delete a decision table.
+
+    `document` is a whole DMN document that is taken as it is, in place of the draft `rule`.
+    """
 
     kind: Literal[Kind.DMN_RULE] = Kind.DMN_RULE
     rule: RuleDraft = RuleDraft()
+    document: str = ""
 
 
 class SkillRequest(_Request):
-    """Ask to create, update or delete a skill; without `artifact` the author writes it."""
+    """Ask to create, update or delete a skill; without `artifact` the author writes it.
+
+    `folder` is a whole folder (path -> file) that is taken as it is, in place of both.
+    """
 
     kind: Literal[Kind.SKILL] = Kind.SKILL
     artifact: SkillArtifact | None = None
+    folder: Mapping[str, SkillFile] | None = None
     relationship_analysis: str = ""
     related_skill_ids: tuple[str, ...] = ()
 
@@ -151,7 +198,9 @@ ChangeRequest = Annotated[
 class Prepared(Model):
     """What a committer made of a request; None as a state means that the target is absent.
 
-    `blobs` carries the bytes behind the file references of `after`, by SHA-256.
+    `blobs` carries the bytes behind the file references of `after`, by SHA-256. `seen` is the
+    `Nearby.seen` of what it was compared with, None where it was not: what is new of another run
+    since then is compared once more when it is recorded; 0 compares it with all.
     """
 
     kind: Kind
@@ -164,6 +213,7 @@ class Prepared(Model):
     blobs: Mapping[str, bytes] = Field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     reverts: str | None = None
+    seen: int | None = None
 
 
 class Change(Model):
@@ -192,6 +242,7 @@ class Change(Model):
     attempt: int = 1
     warnings: tuple[str, ...] = ()
     reverts: str | None = None
+    seen: int | None = None
     error: str | None = None
     created_at: datetime | None = None
     applied_at: datetime | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from core.models.base import Model
 
@@ -69,7 +70,7 @@ class KnowledgeItem(Model):
 
 
 class HitPolicy(StrEnum):
-    """Hit policies of DMN 1.3, table 8.2.10, by their names in the XML."""
+    """Hit policies of DMN 1.3 (8.2.10), by their names in the XML."""
 
     UNIQUE = "UNIQUE"
     FIRST = "FIRST"
@@ -126,17 +127,65 @@ class DecisionTable(Model):
     inputs: tuple[InputColumn, ...]
     outputs: tuple[OutputColumn, ...]
     rows: tuple[DecisionRow, ...] = ()
+    declared: tuple[InputColumn, ...] = Field(
+        default=(), description="what cells may name besides the inputs: a document's other data"
+    )
+
+
+class DefectKind(StrEnum):
+    """What can be wrong with a decision table that is well-formed."""
+
+    OVERLAP = "overlap"
+    CONTRADICTION = "contradiction"
+    DEAD_ROW = "dead_row"
+    SUBSUMED_ROW = "subsumed_row"
+    GAP = "gap"
+    NOT_ALLOWED = "not_allowed"
+    UNREADABLE = "unreadable"
+    NOT_CHECKED = "not_checked"
+
+
+class Severity(StrEnum):
+    """An `error` refuses the change that brings it in; a `warning` travels with it."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Defect(Model):
+    """One finding about a decision table.
+
+    `rows` are ids of rows in table order, `columns` names of columns; `example` is a case that
+    shows it: input column -> JSON value, None where no single case does.
+    """
+
+    kind: DefectKind
+    severity: Severity
+    message: str
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    example: Mapping[str, JsonValue] | None = None
 
 
 class RowEdit(Model):
     """A row as the model writes it. With `id` it changes that row, without it adds one."""
 
     id: str | None = Field(default=None, description="the row to change; leave out to add a row")
+    before: str | None = Field(
+        default=None,
+        description="for a row that is added: the row that it is to stand before, as an exception "
+        "does under FIRST; leave out to add it at the end",
+    )
     inputs: dict[str, str] = Field(
         description="input column -> FEEL unary test, e.g. '> 1000000', '\"VIP\"', '-' for any"
     )
     outputs: dict[str, str] = Field(description="output column -> FEEL literal, e.g. '\"manager\"'")
     annotation: str = Field(default="", description="the rule in one plain sentence")
+    example: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="the case that the feedback itself tells of: input column -> plain JSON value, "
+        'e.g. {"amount": 1500000}; leave out where it tells of none',
+    )
 
 
 class RuleDraft(Model):

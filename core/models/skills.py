@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from core.models.base import Model
 from core.models.fence import Fence
@@ -15,7 +15,11 @@ SKILL_MD = "SKILL.md"
 
 
 class SkillFile(Model):
-    """The bytes of one file and whether it is executable."""
+    """The bytes of one file (base64 in JSON) and whether it is executable."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64"
+    )
 
     data: bytes
     executable: bool = False
@@ -64,12 +68,23 @@ class SkillEdit(Model):
 
     `replace_section` replaces the text under `heading` (its subsections included), keeping the
     heading line; `insert_section` adds `text` at the end of the section under `heading`, or at
-    the end of the document when `heading` is empty; `set_description` sets the frontmatter's
-    description; `put_file` adds or replaces the file at `path`; `delete_file` deletes it.
+    the end of the document when `heading` is empty; `append_item` adds `text` as the next item of
+    the last list there; `set_description` sets the frontmatter's description; `put_file` adds or
+    replaces the file at `path`; `delete_file` deletes it.
     """
 
-    op: Literal["replace_section", "insert_section", "set_description", "put_file", "delete_file"]
-    heading: str = Field(default="", description="the heading's text without '#', as shown")
+    op: Literal[
+        "replace_section",
+        "insert_section",
+        "append_item",
+        "set_description",
+        "put_file",
+        "delete_file",
+    ]
+    heading: str = Field(
+        default="",
+        description="the heading's text, without '#'; if it is there twice `Parent > Heading`",
+    )
     path: str = Field(default="", description="file of the skill; SKILL.md when left out")
     text: str = Field(default="", description="Markdown, file text, or the description")
 
@@ -81,18 +96,23 @@ class SkillEdits(Model):
 
 
 class RelatedSkill(Model):
-    """What the author sees of a related skill: its summary, paths and first lines."""
+    """What the author sees of a related skill: its summary, paths and first lines.
+
+    `cut` says what is left out for want of room.
+    """
 
     name: str
     description: str
     paths: tuple[str, ...]
     head: str
+    cut: str = ""
 
 
 class AuthorRequest(Model):
     """All the author needs to write or edit one skill.
 
-    `fence` is the candidate's: it is compared before the model is asked.
+    `related_unknown` names the related skills that are not shown, each with the reason. `fence`
+    is the candidate's: it is compared before the model is asked.
     """
 
     operation: Operation
@@ -103,6 +123,7 @@ class AuthorRequest(Model):
     relationship_analysis: str = ""
     existing: Bundle | None = None
     related: tuple[RelatedSkill, ...] = ()
+    related_unknown: tuple[str, ...] = ()
     fence: Fence | None = None
 
 

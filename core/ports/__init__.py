@@ -8,9 +8,18 @@ from collections.abc import Awaitable, Callable
 
 from core.ports.changes import ChangeLog, Committer, Gate, Settlement, Targets
 from core.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
-from core.ports.knowledge import Knowledge, Reader, Search, SkillAuthor, SkillStore
+from core.ports.knowledge import (
+    Knowledge,
+    KnowledgePages,
+    KnowledgePast,
+    Reader,
+    Search,
+    SkillAuthor,
+    SkillStore,
+)
 from core.ports.pods import Pod, Pods, SkillDocuments
 from core.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs
+from core.ports.vectors import Embeddings, Vectors
 
 NewId = Callable[[], str]
 Sleep = Callable[[float], Awaitable[None]]
@@ -21,12 +30,15 @@ __all__ = [
     "ChangeLog",
     "Committer",
     "Deliveries",
+    "Embeddings",
     "FeedbackSource",
     "Gate",
     "Inbox",
     "Intake",
     "Journal",
     "Knowledge",
+    "KnowledgePages",
+    "KnowledgePast",
     "ModelLine",
     "NewId",
     "Observer",
@@ -43,4 +55,5 @@ __all__ = [
     "SkillStore",
     "Sleep",
     "Targets",
+    "Vectors",
 ]

@@ -44,8 +44,11 @@ class Committer(Protocol):
         PrepareFailed where the content exists but could not be made ready.
         """
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> None:
-        """Check a state that is to be restored against what is there now. Raises Refused."""
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+        """Check a state that is to be restored against what is there now; give warnings.
+
+        Raises Refused.
+        """
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Give the target's state as the store holds it now."""

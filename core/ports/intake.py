@@ -67,6 +67,13 @@ class Inbox(Protocol):
         (source, id) comes again with other content.
         """
 
+    async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
+        """Store the piece of an agent that waits to be set up, and note that it waits no more.
+
+        Both in one transaction. True where the piece is new; where the agent waits no more, or
+        is not as it was given here, nothing happens.
+        """
+
     async def get(self, feedback_id: str) -> Feedback:
         """Give one piece. Raises NotFound."""
 
@@ -138,3 +145,9 @@ class Agents(Protocol):
 
         The list of skills is set only where the agent is new.
         """
+
+    async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
+        """Give agents with a goal that are to be set up since they are new, by id."""
+
+    async def setup_begun(self, agent_id: str) -> None:
+        """Note that an agent waits no more; repeating it is fine."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from core.models import (
@@ -10,10 +11,12 @@ from core.models import (
     Bundle,
     Change,
     Feedback,
+    FileRef,
     HistoryRecord,
     Hit,
     Kind,
     KnowledgeItem,
+    Nearby,
     RunEvent,
     SkillArtifact,
     SkillEdits,
@@ -37,7 +40,19 @@ class Knowledge(Protocol):
         """Give the agent's item that says exactly this (NFC, case and white space folded)."""
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
-        """Give all versions, oldest first, with the span each was valid. Raises NotFound."""
+        """Give all versions, oldest first, with the span each was valid. Raises NotFound.
+
+        What was deleted and made again goes on counting. Of a skill those that we made.
+        """
+
+    async def as_of(
+        self, kind: Kind, tenant_id: str, item_id: str, at: datetime
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give an item as it stood at `at`, and the files of a skill.
+
+        A span takes in its start and leaves out its end. A skill is known only from the changes
+        that we made to it. Raises NotFound with a hint that names the nearest version.
+        """
 
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
@@ -48,6 +63,33 @@ class Knowledge(Protocol):
         """
 
 
+class KnowledgePast(Protocol):
+    """Where an id is known, or was: an id may be taken in several tenants and kinds."""
+
+    async def last(
+        self, item_id: str, *, tenant_id: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give the newest version of everything that has this id, or had it, without content.
+
+        `valid_to` is set where it was deleted. By tenant and kind.
+        """
+
+
+class KnowledgePages(Protocol):
+    """Everything of one kind, page by page in a lasting order: for what copies it all."""
+
+    async def page(
+        self,
+        kind: Kind,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        after: KnowledgeItem | None,
+        limit: int,
+    ) -> Sequence[KnowledgeItem]:
+        """Give current memories or rules by tenant and id (code points), those behind `after`."""
+
+
 class Search(Protocol):
     """Ranked search over everything a tenant knows."""
 
@@ -55,6 +97,15 @@ class Search(Protocol):
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
         """Give the items most similar to `query`, best first."""
+
+    async def near(
+        self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
+    ) -> Nearby:
+        """Give the items of one kind most similar to `text` with their texts, best first.
+
+        `seen` is the newest revision of a document of this agent and kind: what is written later,
+        new or changed, is above it.
+        """
 
     async def refresh(self, tenant_id: str) -> None:
         """Bring the index up to what the skill store holds (skills written by others)."""

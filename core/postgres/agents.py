@@ -8,14 +8,15 @@ from psycopg.rows import DictRow
 
 from core.errors import InvalidInput, NotFound
 from core.models import Agent
-from core.postgres.queries import Pool, fetch_all, fetch_one
+from core.postgres.queries import Pool, execute, fetch_all, fetch_one
 
 
 class PostgresAgents:
-    """The `Agents` port."""
+    """The `Agents` port. With `sets_up_new`, agents that are new wait to be set up."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, sets_up_new: bool = False) -> None:
         self._pool = pool
+        self._sets_up_new = sets_up_new
 
     async def get(self, agent_id: str) -> Agent:
         """Give one agent. Raises NotFound."""
@@ -39,6 +40,7 @@ class PostgresAgents:
             "agents.save",
             **agent.model_dump(exclude={"skills"}),
             skills=list(agent.skills),
+            sets_up_new=self._sets_up_new,
         )
         if row is None:
             raise InvalidInput(
@@ -46,6 +48,15 @@ class PostgresAgents:
                 hint="ids of agents are unique over all tenants",
             )
         return bool(row["is_new"])
+
+    async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
+        """Give agents with a goal that are to be set up since they are new, by id."""
+        rows = await fetch_all(self._pool, "agents.awaiting_setup", limit=limit)
+        return [_agent(row) for row in rows]
+
+    async def setup_begun(self, agent_id: str) -> None:
+        """Note that an agent waits no more."""
+        await execute(self._pool, "agents.setup_begun", id=agent_id)
 
 
 def _agent(row: DictRow) -> Agent:

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from core.errors import InvalidInput, LeaseLost, NotFound
 from core.intake.digest import feedback_digest
-from core.models import NO_USAGE, Feedback, FeedbackStatus, NewFeedback, Outcome, RunEvent
+from core.models import NO_USAGE, Agent, Feedback, FeedbackStatus, NewFeedback, Outcome, RunEvent
 from core.observers import nobody
 from core.ports import NewId, Observer
 from core.postgres.jobs import Jobs, Waiting
@@ -34,15 +34,17 @@ class PostgresInbox:
         """Store pieces with a job for each new one. Raises InvalidInput on other content."""
         rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
         async with transaction(self._pool) as conn:
-            params = {"source": source, "pieces": Jsonb(rows), "turn": await self._jobs.turn(conn)}
-            inserted = await (await conn.execute(sql("inbox.add"), params)).fetchall()
-            turns = {row["id"]: row["turn"] for row in inserted}
-            new = [str(row["id"]) for row in rows if row["id"] in turns]
-            await self._jobs.defer(conn, [Waiting(key, turns[key]) for key in new])
-            known = await _known(conn, source, [row for row in rows if row["id"] not in turns])
-        ids = [str(row["id"]) for row in rows]
-        sources = [str(row["source_id"]) for row in rows]
-        return [(known.get(key, id_), id_ in turns) for key, id_ in zip(sources, ids, strict=True)]
+            return await self._add(conn, source, rows)
+
+    async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
+        """Store the piece of an agent that waits to be set up, unless it waits no more."""
+        stated = agent.model_dump(include={"id", "role", "goal", "persona"})
+        async with transaction(self._pool) as conn:
+            claimed = await conn.execute(sql("agents.setup_claimed"), stated)
+            if not claimed.rowcount:
+                return False
+            ((_, is_new),) = await self._add(conn, source, [self._row(0, piece)])
+            return is_new
 
     async def get(self, feedback_id: str) -> Feedback:
         """Give one piece. Raises NotFound."""
@@ -85,6 +87,19 @@ class PostgresInbox:
         params = end_params(claimed.id, claimed.epoch, outcome)
         if not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
+
+    async def _add(
+        self, conn: Connection, source: str, rows: Sequence[_Piece]
+    ) -> Sequence[tuple[str, bool]]:
+        params = {"source": source, "pieces": Jsonb(rows), "turn": await self._jobs.turn(conn)}
+        inserted = await (await conn.execute(sql("inbox.add"), params)).fetchall()
+        turns = {row["id"]: row["turn"] for row in inserted}
+        new = [str(row["id"]) for row in rows if row["id"] in turns]
+        await self._jobs.defer(conn, [Waiting(key, turns[key]) for key in new])
+        known = await _known(conn, source, [row for row in rows if row["id"] not in turns])
+        ids = [str(row["id"]) for row in rows]
+        sources = [str(row["source_id"]) for row in rows]
+        return [(known.get(key, id_), id_ in turns) for key, id_ in zip(sources, ids, strict=True)]
 
     async def _end_unreadable(self, feedback: Feedback, problem: str) -> None:
         outcome = Outcome(status=FeedbackStatus.FAILED, error=problem)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from psycopg.rows import DictRow
 
 from core.errors import NotFound
-from core.models import Kind, KnowledgeItem, Operation
+from core.knowledge_time import absent
+from core.models import FileRef, Kind, KnowledgeItem, Operation
 from core.ports import SkillStore
 from core.postgres.queries import Pool, fetch_all, fetch_one
 from core.snapshots import name_key, same_key
@@ -31,7 +33,7 @@ class PostgresKnowledge:
         )
         if row is None:
             raise _missing(kind, item_id)
-        return _item(row)
+        return item_of(row)
 
     async def _skill(self, tenant_id: str, name: str) -> KnowledgeItem:
         bundle = await self._skills.read(name, tenant_id)
@@ -61,7 +63,7 @@ class PostgresKnowledge:
             agent_id=agent_id,
             name_key=name_key(name),
         )
-        return _item(row) if row else None
+        return item_of(row) if row else None
 
     async def find_same(
         self, kind: Kind, tenant_id: str, agent_id: str, content: str
@@ -75,16 +77,35 @@ class PostgresKnowledge:
             agent_id=agent_id,
             same_key=same_key(content),
         )
-        return _item(row) if row else None
+        return item_of(row) if row else None
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Give all versions, oldest first. Raises NotFound."""
-        rows = await fetch_all(
-            self._pool, "knowledge.versions", kind=kind, tenant_id=tenant_id, item_id=item_id
-        )
+        block = "past.skill_versions" if kind is Kind.SKILL else "past.versions"
+        rows = await fetch_all(self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id)
         if not rows:
             raise _missing(kind, item_id)
-        return [_item(row) for row in rows]
+        return [item_of(row) for row in rows]
+
+    async def as_of(
+        self, kind: Kind, tenant_id: str, item_id: str, at: datetime
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give an item as it stood at `at`, and the files of a skill. Raises NotFound."""
+        block = "past.skill_as_of" if kind is Kind.SKILL else "past.as_of"
+        row = await fetch_one(
+            self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, at=at
+        )
+        if row is None:
+            raise await self._absent(kind, tenant_id, item_id, at)
+        files = row.pop("files", None) or {}
+        refs = {path: FileRef.model_validate(ref) for path, ref in files.items()}
+        return item_of(row), refs
+
+    async def _absent(self, kind: Kind, tenant_id: str, item_id: str, at: datetime) -> NotFound:
+        try:
+            return absent(kind, item_id, at, await self.versions(kind, tenant_id, item_id))
+        except NotFound:
+            return absent(kind, item_id, at)
 
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
@@ -93,10 +114,11 @@ class PostgresKnowledge:
         rows = await fetch_all(
             self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
         )
-        return [_item(row) for row in rows]
+        return [item_of(row) for row in rows]
 
 
-def _item(row: DictRow) -> KnowledgeItem:
+def item_of(row: DictRow) -> KnowledgeItem:
+    """Read a row of `knowledge_versions`."""
     return KnowledgeItem(id=row["item_id"], **{key: row[key] for key in row if key in _FIELDS})
 
 

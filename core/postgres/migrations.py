@@ -1,4 +1,4 @@
-"""Bring the three schemas (ours, the job engine's, the saver's) to date, one process at a time."""
+"""Bring the schemas (ours and those of what we use) to date, one process at a time."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from core.postgres.schema_status import (
     JOBS,
     SAVER,
     SCRIPTS,
+    VECTORS,
     MigrationStatus,
     jobs_head,
     jobs_scripts,
     refuse_newer,
     require_current,
     status_of,
+    vector_scripts,
 )
 
 __all__ = ["MigrationStatus", "migrate", "require_current", "status"]
@@ -33,39 +35,44 @@ __all__ = ["MigrationStatus", "migrate", "require_current", "status"]
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 120
 LOCK_POLL_SECONDS = 0.1
+_PGVECTOR_HINT = (
+    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role"
+    " that may, or unset EMBEDDING_MODEL: search goes by words then."
+)
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
 
-async def migrate(conninfo: str) -> MigrationStatus:
+async def migrate(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
     """Bring all schemas to date and give what they are then; safe to repeat, and from anywhere.
 
-    Raises ConfigurationError where the database is newer than the code, DatabaseDown.
+    With `vectors` also that of search by meaning, which needs pgvector. Raises
+    ConfigurationError where the database is newer than the code or has no pgvector, DatabaseDown.
     """
-    return await asyncio.to_thread(_migrate, conninfo)
+    return await asyncio.to_thread(_migrate, conninfo, vectors)
 
 
-async def status(conninfo: str) -> MigrationStatus:
+async def status(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
     """Compare the database with the code; changes nothing. Raises DatabaseDown."""
-    return await asyncio.to_thread(_status, conninfo)
+    return await asyncio.to_thread(_status, conninfo, vectors)
 
 
-def _status(conninfo: str) -> MigrationStatus:
+def _status(conninfo: str, vectors: bool) -> MigrationStatus:
     with _connected(conninfo) as conn:
-        return _read(conn)
+        return _read(conn, vectors)
 
 
-def _migrate(conninfo: str) -> MigrationStatus:
+def _migrate(conninfo: str, vectors: bool) -> MigrationStatus:
     with _connected(conninfo) as conn:
-        if not _read(conn).up_to_date:
+        if not _read(conn, vectors).up_to_date:
             with _alone(conn):
-                _bring_to_date(conn, conninfo)
-        found = _read(conn)
+                _bring_to_date(conn, conninfo, vectors)
+        found = _read(conn, vectors)
         refuse_newer(found)
         return found
 
 
-def _bring_to_date(conn: SyncConnection, conninfo: str) -> None:
-    found = _read(conn)
+def _bring_to_date(conn: SyncConnection, conninfo: str, vectors: bool) -> None:
+    found = _read(conn, vectors)
     refuse_newer(found)
     if not found.ours.up_to_date:
         _migrate_ours(conninfo)
@@ -73,6 +80,8 @@ def _bring_to_date(conn: SyncConnection, conninfo: str) -> None:
         _migrate_jobs(conn, found.procrastinate.current)
     if not found.saver.up_to_date:
         _migrate_saver(conn)
+    if found.vectors is not None and not found.vectors.up_to_date:
+        _migrate_vectors(conn, found.vectors.current)
 
 
 @contextmanager
@@ -104,11 +113,12 @@ def _alone(conn: SyncConnection) -> Iterator[None]:
             conn.execute(sql("migrations.unlock"))
 
 
-def _read(conn: SyncConnection) -> MigrationStatus:
+def _read(conn: SyncConnection, vectors: bool) -> MigrationStatus:
     try:
-        return status_of(conn.execute(sql("migrations.versions")).fetchall())
+        rows = conn.execute(sql("migrations.versions")).fetchall()
     except pg.UndefinedTable:
-        return status_of([])
+        rows = []
+    return status_of(rows, vectors=vectors)
 
 
 def _migrate_ours(conninfo: str) -> None:
@@ -154,6 +164,26 @@ def _migrate_saver(conn: SyncConnection) -> None:
     # Its set-up repeats safely and builds indexes concurrently: no transaction around it.
     PostgresSaver(cast("psycopg.Connection[dict[str, object]]", conn)).setup()
     _record(conn, SAVER, metadata.version(SAVER))
+
+
+def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
+    try:
+        conn.execute(sql("vectors.extension"))
+    except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
+        said = str(error).splitlines()[0]
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {said}", hint=_PGVECTOR_HINT
+        ) from error
+    if not conn.execute(sql("vectors.is_visible")).fetchall()[0]["found"]:
+        raise ConfigurationError(
+            "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
+            hint="Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+        )
+    for path in vector_scripts():
+        if current is None or path.stem > current:
+            with conn.transaction():
+                conn.execute(path.read_text("utf-8"))
+                _record(conn, VECTORS, path.stem)
 
 
 def _record(conn: SyncConnection, component: str, version: str) -> None:

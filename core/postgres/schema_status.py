@@ -16,6 +16,7 @@ from core.postgres.queries import Pool, connection, sql
 
 SCRIPTS = Path(__file__).parent / "migrations"
 OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
+VECTORS = "skill-worker-vectors"
 UPGRADE_HINT = "Upgrade skill-worker on this machine to the version that migrated the database."
 
 
@@ -29,11 +30,15 @@ class SchemaVersion(Model):
 
 
 class MigrationStatus(Model):
-    """The three schemas: ours, the job engine's, and that of the saver of ReAct runs."""
+    """The schemas: ours, the job engine's, and that of the saver of ReAct runs.
+
+    `vectors` is that of search by meaning, None where no embedding model asks for it.
+    """
 
     ours: SchemaVersion
     procrastinate: SchemaVersion
     saver: SchemaVersion
+    vectors: SchemaVersion | None = None
 
     @property
     def up_to_date(self) -> bool:
@@ -47,17 +52,21 @@ class MigrationStatus(Model):
 
     @property
     def _parts(self) -> tuple[SchemaVersion, ...]:
-        return (self.ours, self.procrastinate, self.saver)
+        parts = (self.ours, self.procrastinate, self.saver)
+        return parts if self.vectors is None else (*parts, self.vectors)
 
 
-async def require_current(pool: Pool) -> None:
-    """Raise ConfigurationError, saying what to do, where the schema is not the code's."""
+async def require_current(pool: Pool, *, vectors: bool = False) -> None:
+    """Raise ConfigurationError, saying what to do, where the schema is not the code's.
+
+    `vectors` says whether search by meaning is wanted.
+    """
     async with connection(pool) as conn:
         try:
             rows = await (await conn.execute(sql("migrations.versions"))).fetchall()
         except pg.UndefinedTable:
             rows = []
-    status = status_of(rows)
+    status = status_of(rows, vectors=vectors)
     refuse_newer(status)
     if not status.up_to_date:
         raise ConfigurationError("The database lacks our current schema.", hint=SCHEMA_HINT)
@@ -71,9 +80,9 @@ def refuse_newer(status: MigrationStatus) -> None:
         )
 
 
-def status_of(rows: Iterable[Mapping[str, str]]) -> MigrationStatus:
+def status_of(rows: Iterable[Mapping[str, str]], *, vectors: bool = False) -> MigrationStatus:
     """Compare the versions found (`component`, `version`) with those the code wants."""
-    found: dict[str, set[str]] = {OURS: set(), JOBS: set(), SAVER: set()}
+    found: dict[str, set[str]] = {OURS: set(), JOBS: set(), SAVER: set(), VECTORS: set()}
     for row in rows:
         found.setdefault(row["component"], set()).add(row["version"])
     return MigrationStatus(
@@ -81,6 +90,7 @@ def status_of(rows: Iterable[Mapping[str, str]]) -> MigrationStatus:
         procrastinate=_compare(found[JOBS], jobs_head()),
         # Two hosts may run patch versions apart: each version's own set-up is on record.
         saver=_compare(found[SAVER], metadata.version(SAVER), ordered=False),
+        vectors=_compare(found[VECTORS], vector_scripts()[-1].stem) if vectors else None,
     )
 
 
@@ -98,6 +108,12 @@ def _compare(found: set[str], head: str, *, ordered: bool = True) -> SchemaVersi
 def our_head() -> str:
     """Give our newest revision: the number its file's name begins with."""
     return max(path.name.split("_")[0] for path in (SCRIPTS / "versions").glob("*.sql"))
+
+
+@cache
+def vector_scripts() -> tuple[Path, ...]:
+    """Give the migrations of search by meaning, oldest first."""
+    return tuple(sorted((SCRIPTS / "vectors").glob("*.sql")))
 
 
 def jobs_head() -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from core.models import Hit, Kind
+from psycopg.rows import DictRow
+
+from core.models import Hit, Kind, KnownText, Nearby
+from core.postgres.neighbours import newest_revision
 from core.postgres.queries import Connection, Pool, connection, sql
 from core.postgres.skill_follower import SkillFollower
+from core.search.asking import ask
 from core.search.hits import SCANNED_CHARS, make_hit
-from core.search.ranking import K1, MAX_QUERY_TERMS, B, Corpus, Weighing, extrapolate, weigh
-from core.search.tokens import term_counts
+from core.search.ranking import Corpus, Weighing, extrapolate
 
-_SAMPLE = 500
+_SAMPLE = 100
 
 
 class PostgresSearch:
@@ -27,29 +31,50 @@ class PostgresSearch:
         """Give the items most similar to `query`, best first.
 
         With an agent: its own items and those shared in the tenant. `score` is a part of the
-        ideal, 0 to 1. Of a long query the first 512 distinct terms count.
+        ideal, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256 that
+        tell most count.
         """
-        counts = term_counts(query, limit=MAX_QUERY_TERMS)
-        if not counts or limit < 1:
+        if limit < 1:
             return []
         async with connection(self._pool) as conn:
-            weighing = weigh(counts, await _corpus(conn, tenant_id, list(counts)))
-            if not weighing.weights:
+            weighing = await ask(query, _Index(conn, tenant_id))
+            if weighing is None:
                 return []
-            scope: dict[str, object] = {
-                "tenant_id": tenant_id,
-                "agent_id": agent_id,
-                "kind": kind,
-                "limit": limit,
-            }
-            scope["found"] = limit * 3 + 10
-            rows = await conn.execute(sql("search.rank"), scope | _asked(weighing))
-            return [
-                make_hit(
-                    score=weighing.normalised(row.pop("bm25")), weights=weighing.weights, **row
-                )
-                for row in await rows.fetchall()
-            ]
+            scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed)
+            rows = await _ranked(conn, weighing, scope)
+        return [
+            make_hit(
+                kind=Kind(row.pop("kind")),
+                score=weighing.normalised(row.pop("bm25")),
+                weights=weighing.weights,
+                **row,
+            )
+            for row in rows
+        ]
+
+    async def near(
+        self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
+    ) -> Nearby:
+        """Give the items of one kind most similar to `text` with the head of their texts."""
+        async with connection(self._pool) as conn:
+            index = _Index(conn, tenant_id, agent_id, kind)
+            weighing = await ask(text, index, for_name=False)
+            if weighing is None or limit < 1:
+                mark = await newest_revision(conn, tenant_id, agent_id or "", kind)
+                return Nearby(seen=mark)
+            rows = await _ranked(conn, weighing, _Scope(tenant_id, agent_id, kind, limit))
+        known = [
+            KnownText(
+                id=row["item_id"],
+                kind=row["kind"],
+                name=row["name"],
+                agent_id=row["agent_id"],
+                content=row["content"],
+                score=weighing.normalised(row["bm25"]),
+            )
+            for row in rows
+        ]
+        return Nearby(items=tuple(known), seen=index.mark)
 
     async def refresh(self, tenant_id: str) -> None:
         """Bring the index up to what the skill store holds; see `SkillFollower.follow`."""
@@ -57,30 +82,72 @@ class PostgresSearch:
             await self._follower.follow(tenant_id)
 
 
-async def _corpus(conn: Connection, tenant_id: str, terms: list[str]) -> Corpus:
-    params = {"tenant_id": tenant_id, "terms": terms, "sample": _SAMPLE}
-    found = await (await conn.execute(sql("search.corpus"), params)).fetchone()
-    assert found is not None
-    oldest, newest = found["oldest"], found["newest"]
-    rows = await (await conn.execute(sql("search.frequencies"), params)).fetchall()
+@dataclass(frozen=True)
+class _Scope:
+    tenant_id: str
+    agent_id: str | None
+    kind: Kind | None
+    limit: int
+    needed: float = 0.0
 
-    def total(seen: int, last: int) -> int:
-        return extrapolate(seen, _SAMPLE, oldest=oldest, last=last, newest=newest)
 
-    return Corpus(
-        documents=total(found["seen"], found["last"]),
-        mean_length=found["mean_length"],
-        frequencies={row["term"]: total(row["seen"], row["last"]) for row in rows},
-    )
+class _Index:
+    """The index of a tenant, as a query has to know it.
+
+    `mark` is how new the agent's documents of a kind were when it was described.
+    """
+
+    def __init__(
+        self,
+        conn: Connection,
+        tenant_id: str,
+        agent_id: str | None = None,
+        kind: Kind | None = None,
+    ) -> None:
+        self._conn = conn
+        self._tenant_id = tenant_id
+        self._own = {"agent_id": agent_id, "kind": kind}
+        self.mark = 0
+
+    async def describe(self, terms: Sequence[str]) -> Corpus:
+        rows = await self._fetch("search.describe", terms=terms, sample=_SAMPLE, **self._own)
+        whole = rows[0]
+        self.mark = whole["mark"]
+
+        def total(seen: int, last: int) -> int:
+            ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
+            return extrapolate(seen, _SAMPLE, last=last, **ends)
+
+        terms_held = [row for row in rows if row["term"] is not None]
+        return Corpus(
+            documents=total(whole["seen"], whole["last"]),
+            frequencies={r["term"]: total(r["term_seen"], r["term_last"]) for r in terms_held},
+        )
+
+    async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
+        rows = await self._fetch("search.frequencies", terms=terms, sample=_SAMPLE)
+        return {row["term"]: row["seen"] for row in rows}
+
+    async def known(self, keys: Sequence[str]) -> set[str]:
+        return {row["term"] for row in await self._fetch("search.known", terms=keys)}
+
+    async def _fetch(self, block: str, **params: object) -> list[DictRow]:
+        given = {"tenant_id": self._tenant_id, **params}
+        return await (await self._conn.execute(sql(block), given)).fetchall()
+
+
+async def _ranked(conn: Connection, weighing: Weighing, scope: _Scope) -> list[DictRow]:
+    if not weighing.asked:
+        return []
+    params = {**vars(scope), "found": scope.limit * 15 + 25, **_asked(weighing)}
+    return await (await conn.execute(sql("search.rank"), params)).fetchall()
 
 
 def _asked(weighing: Weighing) -> dict[str, object]:
+    asked = weighing.asked
     return {
-        "terms": list(weighing.weights),
-        "weights": list(weighing.weights.values()),
-        "finding": list(weighing.finding),
-        "mean_length": weighing.mean_length,
-        "k1": K1,
-        "b": B,
+        "terms": list(asked),
+        "weights": list(asked.values()),
+        "finds": [term in weighing.finding for term in asked],
         "scanned": SCANNED_CHARS,
     }

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from core.models import Kind
 from core.postgres.queries import Connection, sql
-from core.search.documents import SearchDocument
-from core.search.tokens import term_counts
-
-_MAX_TF = 32_767
+from core.search.documents import SearchDocument, impacts, index_terms
 
 
 async def index_document(conn: Connection, document: SearchDocument) -> None:
     """Put a document into the index, or in the place of what it held; the caller commits."""
-    counts = term_counts(document.text)
+    terms = index_terms(document)
+    held = impacts(terms)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
-    row["length"] = counts.total()
     found = await (await conn.execute(sql("search.put_document"), row)).fetchone()
     assert found is not None
-    terms = sorted(counts)
     postings = {
-        "tenant_id": document.tenant_id,
         "id": found["id"],
-        "terms": terms,
-        "tfs": [min(counts[term], _MAX_TF) for term in terms],
+        "tenant_id": document.tenant_id,
+        "agent_id": document.agent_id,
+        "kind": document.kind,
+        "words": [*terms.counts, *terms.words],
+        "terms": [*held],
+        "impacts": [round(part * 10_000) for part in held.values()],
     }
     await conn.execute(sql("search.drop_postings"), postings)
     await conn.execute(sql("search.put_postings"), postings)
+    await conn.execute(sql("search.put_vocabulary"), postings)
 
 
 async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:
@@ -36,6 +36,8 @@ async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: s
 
 def _storable(value: object) -> object:
     """Give text as PostgreSQL can hold it: no NUL, no lone surrogate."""
+    if isinstance(value, tuple):
+        return [_storable(part) for part in value]
     if not isinstance(value, str):
         return value
     return value.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")

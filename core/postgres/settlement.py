@@ -11,10 +11,11 @@ from core.decision_table import parse_xml, search_text
 from core.errors import Stale
 from core.models import Change, ChangeStatus, HistoryRecord, Kind, RunEvent, Snapshot
 from core.postgres.journal import write_event
+from core.postgres.neighbours import refuse_repeated
 from core.postgres.queries import Connection, sql
 from core.postgres.search_index import drop_document, index_document
 from core.search.documents import SearchDocument
-from core.search.skill_text import skill_search_text
+from core.search.skill_text import skill_search_files, skill_search_text
 from core.snapshots import name_key, same_key, state_hash
 
 _FILES = ("previous_files", "new_files")
@@ -32,6 +33,8 @@ class PostgresSettlement:
 
     async def write_item(self, change: Change) -> None:
         """Write the item's next version, or close it where `after` is None. Raises Stale."""
+        if change.after is not None:
+            await refuse_repeated(self._conn, change)
         block = "create" if change.before is None else "supersede" if change.after else "end"
         try:
             done = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
@@ -102,6 +105,7 @@ class PostgresSettlement:
             agent_id=agent_id,
             name=change.after.name,
             content=_searchable(change.kind, change.after),
+            files=skill_search_files(change.after.files or ()),
         )
         await index_document(self._conn, document)
 
@@ -130,7 +134,7 @@ def _searchable(kind: Kind, state: Snapshot) -> str:
     if kind is Kind.DMN_RULE:
         return search_text(parse_xml(state.content))
     if kind is Kind.SKILL:
-        return skill_search_text(state.content, sorted(state.files or {}))
+        return skill_search_text(state.content)
     return state.content
 
 

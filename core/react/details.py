@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pydantic import JsonValue
 
-from core.decision_table import parse_xml, render_text
+from core.decision_table import parse_xml
+from core.decision_table.learning.cases import case_data
 from core.errors import NotFound
-from core.knowledge_conflicts import Known
 from core.models import Bundle, Kind, KnowledgeItem
 from core.prompt_data import shorten
 from core.react.deps import ReactDeps
@@ -29,39 +27,13 @@ async def read_detail(kind: Kind, item_id: str, tenant_id: str, *, deps: ReactDe
     return _rule(item) if kind is Kind.DMN_RULE else _memory(item)
 
 
-async def known_texts(
-    kind: Kind, ids: Sequence[str], tenant_id: str, *, deps: ReactDeps
-) -> tuple[list[Known], list[str]]:
-    """Give items as texts to compare with, and the ids that stand for nothing."""
-    known: list[Known] = []
-    missing: list[str] = []
-    for item_id in ids:
-        try:
-            known.append(await _known(kind, item_id, tenant_id, deps))
-        except NotFound:
-            missing.append(item_id)
-    return known, missing
-
-
-async def _known(kind: Kind, item_id: str, tenant_id: str, deps: ReactDeps) -> Known:
-    if kind is Kind.SKILL:
-        bundle = await deps.skills.read(item_id, tenant_id)
-        if bundle is None:
-            raise NotFound(f"there is no skill named {item_id!r}")
-        return Known(id=item_id, name=bundle.name, text=bundle.document)
-    item = await deps.knowledge.get(kind, tenant_id, item_id)
-    is_rule = kind is Kind.DMN_RULE
-    text = render_text(parse_xml(item.content)) if is_rule else item.content
-    return Known(id=item.id, name=item.name, text=text)
-
-
 def _memory(item: KnowledgeItem) -> JsonValue:
     return {**_head(item), "content": item.content}
 
 
 def _rule(item: KnowledgeItem) -> JsonValue:
     table: JsonValue = parse_xml(item.content).model_dump(mode="json")
-    return {**_head(item), "table": table}
+    return {**_head(item), "table": table, "cases": case_data(item.content)}
 
 
 def _head(item: KnowledgeItem) -> dict[str, JsonValue]:

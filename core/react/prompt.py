@@ -2,7 +2,8 @@
 
 ::
 
-    {"feedback": {"text", "task", "author"},        the user's words, verbatim
+    {"feedback": {"text", "task", "author"},        the user's words, verbatim;
+                                                    with "setup": true it is an agent's goal
      "candidate": {"content", "intent_hint"},
      "agent": {"id", "name", "role", "goal", "persona", "skills": [name]},
      "events": [json, …],                           abridged
@@ -18,6 +19,7 @@ import structlog
 from langchain_core.messages import HumanMessage
 from pydantic import JsonValue
 
+from core.agent_setup import SOURCE as SETUP
 from core.errors import InvalidInput, SkillApiDown
 from core.models import Agent, Feedback, Hit, Kind, Receipt
 from core.prompt_data import compact, fenced_json, shorten
@@ -67,7 +69,8 @@ async def _refresh(deps: RunDeps) -> None:
 
 def feedback_data(feedback: Feedback, content: str) -> JsonValue:
     """Give feedback as a model sees it."""
-    return {"text": content, "task": feedback.task, "author": feedback.author}
+    setup: dict[str, JsonValue] = {"setup": True} if feedback.source == SETUP else {}
+    return {"text": content, "task": feedback.task, "author": feedback.author, **setup}
 
 
 def agent_data(agent: Agent) -> JsonValue:

@@ -66,7 +66,10 @@ class DetailArgs(Model):
 class ConflictArgs(Model):
     """Arguments of `analyze_knowledge_conflict`."""
 
-    content: str = Field(min_length=1, description="the new knowledge, as you would commit it")
+    content: str = Field(
+        min_length=1,
+        description="the new knowledge as you would commit it; of a rule its `rule` as JSON",
+    )
     knowledge_type: Annotated[StoredKind, BeforeValidator(_upper)]
     knowledge_ids: Names = Field(default="", description="ids, separated by commas")
 
@@ -78,6 +81,11 @@ class MemoryArgs(Model):
     operation: Op
     memory_id: Id = Field(default=None, description="needed for UPDATE and DELETE")
     merge_mode: Mode = None
+    part: str = Field(
+        default="",
+        description="with REFINE: the words of the old text that `content` takes the place of, "
+        "exactly as they stand there",
+    )
     relationship: Relation = None
     reason: Reason
 

@@ -1,17 +1,19 @@
-"""A ranked document as a hit: what it says about the query, and which words matched."""
+"""A ranked document as a hit: what it says about the query, and which words matched where."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from core.models import Hit, Kind
-from core.search.tokens import Token, scan
+from core.search.documents import headings
+from core.search.reasons import IN_TEXT, Place, reason, whole_words
+from core.search.spots import spots
+from core.search.tokens import Token
 
 EXCERPT_CHARS = 200
 SCANNED_CHARS = 20_000
-_SHOWN = 5
 
 
 def make_hit(
@@ -23,10 +25,13 @@ def make_hit(
     content: str,
     score: float,
     weights: Mapping[str, float],
+    files: Sequence[str] = (),
 ) -> Hit:
     """Make a hit; excerpt and reason are read off the first 20,000 characters."""
     text = " ".join(unicodedata.normalize("NFC", content[:SCANNED_CHARS]).split())
-    tokens = [token for token in scan(text) if token.term in weights]
+    parts = {**_parts(kind, name, content, files), IN_TEXT: text}
+    places = _places(parts, whole_words(weights)) or _places(parts, weights)
+    tokens = next((place.tokens for place in places if place.called == IN_TEXT), ())
     return Hit(
         id=item_id,
         kind=kind,
@@ -34,24 +39,31 @@ def make_hit(
         excerpt=_excerpt(text, tokens, weights),
         score=round(score, 4),
         agent_id=agent_id,
-        why=_reason(f"{name}\n{text}", weights),
+        why=reason(places, weights),
     )
 
 
-def _reason(text: str, weights: Mapping[str, float]) -> str:
-    """Name the heaviest words that matched, as the text writes them."""
-    text = unicodedata.normalize("NFC", text)
-    tokens = [token for token in scan(text) if token.term in weights]
-    tokens.sort(key=lambda token: (-weights[token.term], token.start - token.end, token.start))
-    shown: list[str] = []
-    for token in tokens:
-        word = text[token.start : token.end]
-        if not any(word.casefold() in known.casefold() for known in shown):
-            shown.append(word)
-    return f"matches {', '.join(shown[:_SHOWN])}" if shown else ""
+def _parts(kind: Kind, name: str, content: str, files: Sequence[str]) -> dict[str, str]:
+    """Give the parts that count for more than text; a memory's name is but its beginning."""
+    if kind is Kind.MEMORY:
+        return {}
+    parts = {
+        "in the name": name,
+        "in a heading": "\n".join(headings(kind, content[:SCANNED_CHARS])),
+        "in a file name": "\n".join(files),
+    }
+    return {
+        called: unicodedata.normalize("NFC", part[:SCANNED_CHARS]) for called, part in parts.items()
+    }
 
 
-def _excerpt(text: str, tokens: list[Token], weights: Mapping[str, float]) -> str:
+def _places(parts: Mapping[str, str], terms: Collection[str]) -> list[Place]:
+    """Give the parts in which some of the terms stand."""
+    found = [Place(called, text, spots(text, terms)) for called, text in parts.items()]
+    return [place for place in found if place.tokens]
+
+
+def _excerpt(text: str, tokens: Sequence[Token], weights: Mapping[str, float]) -> str:
     if len(text) <= EXCERPT_CHARS:
         return text
     start = max(0, min(_best_start(tokens, weights) - 20, len(text) - EXCERPT_CHARS))
@@ -61,7 +73,7 @@ def _excerpt(text: str, tokens: list[Token], weights: Mapping[str, float]) -> st
     return ("…" if start else "") + text[start:end].rstrip() + ("…" if end < len(text) else "")
 
 
-def _best_start(tokens: list[Token], weights: Mapping[str, float]) -> int:
+def _best_start(tokens: Sequence[Token], weights: Mapping[str, float]) -> int:
     """Give the start of the stretch whose distinct terms weigh most, the first such one."""
     inside: Counter[str] = Counter()
     best, best_start, weight, first = 0.0, 0, 0.0, 0

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from itertools import zip_longest
+from typing import NamedTuple
 
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
+
+from core.search.little_words import is_little, is_name, shouts
 
 MAX_CHARS = 100_000
 MAX_TERMS = 10_000
@@ -26,6 +29,10 @@ _PIECE = re.compile(
     rf"|(?P<unspaced>[{_UNSPACED}]+)"
     rf"|(?P<word>[^\W\d_{_UNSPACED}]+)"
 )
+_SINGLE = re.compile(f"[{_UNSPACED}]")
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_SYLLABLE = re.compile("[\uac00-\ud7a3]")
+_STRAY = re.compile("[\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff]")
 _HUMP = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNIT = re.compile(r"\s?([십백천]?)([만억조])|\s?([백천])")
 _UNIT_VALUES = {
@@ -37,21 +44,18 @@ _UNIT_VALUES = {
     "억": 100_000_000,
     "조": 1_000_000_000_000,
 }
-_FUNCTION_WORDS = (
-    "a an and are as at be been but by do does for from has have he her his i if in into is it its"
-    " me my of on or our s she so t that the their them then there they this to was we were when"
-    " which who will with you your"
-)
-_STOP_WORDS = frozenset(_FUNCTION_WORDS.split())
 
 
-@dataclass(frozen=True)
-class Token:
-    """A term, and where it stands in the NFC form of the text."""
+class Token(NamedTuple):
+    """A term, and where it stands in the NFC form of the text; `word` as written, case folded.
+
+    `word` is empty but for words in a script with spaces.
+    """
 
     term: str
     start: int
     end: int
+    word: str = ""
 
 
 def term_counts(text: str, *, limit: int = MAX_TERMS) -> Counter[str]:
@@ -69,38 +73,113 @@ def scan(text: str) -> Iterator[Token]:
 
     Scripts without spaces, and Hangul with its particles, give single characters and pairs.
     Words are case folded, stemmed where they are ASCII, and taken apart at the humps of
-    identifiers; English function words are left out. Numbers lose their grouping; a Korean unit
-    gives the number in full as well (`100만` is also 1000000).
+    identifiers; English function words are left out but for names (`IT`, `WHO`), and for a text
+    that says nothing else. Numbers lose their grouping; a Korean unit gives the number in full as
+    well (`100만` is also 1000000).
     """
+    for _, _, tokens in runs(text):
+        yield from tokens
+
+
+class Reader:
+    """Reads stretches of one text (NFC) as they are read in the whole of it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._keeps_all = not any(map(_tells, _PIECE.finditer(text)))
+        self._shouts = not self._keeps_all and not _SINGLE.search(text) and shouts(text)
+
+    def runs(self, start: int, end: int) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
+        """Give what stands together between two places, with its terms."""
+        for piece in _PIECE.finditer(self._text, start, end):
+            match piece.lastgroup:
+                case "number":
+                    yield "number", piece, _number(self._text, piece)
+                case "unspaced":
+                    yield "unspaced", piece, _grams(piece)
+                case _:
+                    yield "word", piece, self._word(piece)
+
+    def scan(self, start: int, end: int) -> Iterator[Token]:
+        """Give the terms between two places, in order."""
+        for _, _, tokens in self.runs(start, end):
+            yield from tokens
+
+    def _word(self, piece: re.Match[str]) -> Iterator[Token]:
+        parts = _HUMP.split(piece[0])
+        if len(parts) > 1:
+            yield _stemmed(piece[0], piece.start())
+        start = piece.start()
+        for part in parts:
+            end = start + len(part)
+            if not is_little(part) or self._is_kept(start, end):
+                yield _stemmed(part, start)
+            start = end
+
+    def _is_kept(self, start: int, end: int) -> bool:
+        if self._keeps_all:
+            return True
+        around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
+        if _SINGLE.search(around):
+            return True
+        return not self._shouts and is_name(self._text, start, end)
+
+
+def runs(text: str) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
+    """Give what stands together in a text (NFC), as `number`, `unspaced` or `word`, with terms."""
     text = unicodedata.normalize("NFC", text[:MAX_CHARS])
-    for piece in _PIECE.finditer(text):
-        match piece.lastgroup:
-            case "number":
-                yield from _number(text, piece)
-            case "unspaced":
-                yield from _grams(piece)
-            case _:
-                yield from _word(piece)
+    return Reader(text).runs(0, len(text))
+
+
+def is_single(term: str) -> bool:
+    """Tell whether a term is one character of a script without spaces: a part of a word."""
+    return len(term) == 1 and _SINGLE.match(term) is not None
+
+
+def is_unspaced(char: str) -> bool:
+    """Tell whether a character is of a script without spaces, or of Hangul."""
+    return _SINGLE.match(char) is not None
+
+
+def unspaced_before(text: str, at: int) -> int:
+    """Give how many characters such as those stand before a place, at most 64."""
+    found = _RUN.match(text[max(0, at - MAX_TERM_CHARS) : at][::-1])
+    return found.end() if found else 0
+
+
+def unspaced_after(text: str, at: int) -> int:
+    """Give how many characters such as those stand from a place on, at most 64."""
+    found = _RUN.match(text, at, at + MAX_TERM_CHARS)
+    return found.end() - at if found else 0
+
+
+def plain_run(run: str) -> Sequence[tuple[int, str]]:
+    """Give the characters of a run with their places, without letters that stray between syllables.
+
+    `승ㅇ인` and `네ㅋㅋ` are slips of a Korean keyboard, or laughter.
+    """
+    placed = [*enumerate(run)]
+    if not _STRAY.search(run) or not _SYLLABLE.search(run):
+        return placed
+    return [pair for pair in placed if not _STRAY.match(pair[1])]
 
 
 def _grams(piece: re.Match[str]) -> Iterator[Token]:
-    run, start = piece[0], piece.start()
-    for at in range(len(run)):
-        yield Token(run[at], start + at, start + at + 1)
-        if at + 1 < len(run):
-            yield Token(run[at : at + 2], start + at, start + at + 2)
-
-
-def _word(piece: re.Match[str]) -> Iterator[Token]:
-    parts = _HUMP.split(piece[0])
-    if len(parts) > 1:
-        yield Token(stem(piece[0][:MAX_TERM_CHARS]), piece.start(), piece.end())
     start = piece.start()
-    for part in parts:
-        end = start + len(part)
-        if part.casefold() not in _STOP_WORDS:
-            yield Token(stem(part[:MAX_TERM_CHARS]), start, end)
-        start = end
+    run = plain_run(piece[0])
+    for (at, char), after in zip_longest(run, run[1:]):
+        yield Token(char, start + at, start + at + 1)
+        if after is not None:
+            yield Token(char + after[1], start + at, start + after[0] + 1)
+
+
+def _tells(piece: re.Match[str]) -> bool:
+    return piece.lastgroup != "word" or not is_little(piece[0])
+
+
+def _stemmed(word: str, start: int) -> Token:
+    term, folded = _stem(word[:MAX_TERM_CHARS])
+    return Token(term, start, start + len(word), folded)
 
 
 def _number(text: str, piece: re.Match[str]) -> Iterator[Token]:
@@ -116,8 +195,13 @@ def _number(text: str, piece: re.Match[str]) -> Iterator[Token]:
         yield Token(whole[:MAX_TERM_CHARS], piece.start(), unit.end())
 
 
-@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Give a word case folded and, where it is ASCII, by its English stem."""
+    return _stem(word)[0]
+
+
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> tuple[str, str]:
+    """Give the stem of a word, and the word case folded."""
     folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]
-    return str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded
+    return (str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded), folded

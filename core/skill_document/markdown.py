@@ -1,16 +1,24 @@
-"""Where the sections of a Markdown text begin and end, by lines that keep their bytes (pure)."""
+"""Where the blocks of a Markdown text begin and end, by lines that keep their bytes (pure)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from core.errors import BundleInvalid
+
+# Twenty times what a good skill has; the parser takes up to 60 µs a line, and an edit parses often.
+MAX_LINES = 10_000
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _MARKS = re.compile(r"#{1,6}\s+")
+# A heading longer than this is no name to find it by; its markup is left as it is.
+_LONGEST_NAME = 1_000
 
 
 @dataclass(frozen=True)
@@ -37,12 +45,45 @@ def newline_of(text: str) -> str:
     return found[0] if found else "\n"
 
 
+def is_blank(line: str) -> bool:
+    """Tell whether Markdown takes the line for blank; other white space than this is text."""
+    return not line.strip(" \t\r\n")
+
+
+def has_too_many_lines(text: str) -> bool:
+    """Tell whether a text has more lines than are read as Markdown."""
+    return text.count("\n") + text.count("\r") > MAX_LINES and len(lines_of(text)) > MAX_LINES
+
+
+def refuse_too_many_lines(text: str) -> None:
+    """Raise BundleInvalid for a text of more lines than are read as Markdown."""
+    if has_too_many_lines(text):
+        raise BundleInvalid(
+            f"a Markdown text has more than {MAX_LINES:,} lines: it is kept as it is, not edited",
+            hint="bring it in anew in several files (an import, or merge_mode REPLACE)",
+        )
+
+
+def blocks(text: str) -> list[Token]:
+    """Give the tokens of a text's blocks; what is inside a line is not parsed.
+
+    So a text of millions of characters in one line costs no more than any other. Raises
+    BundleInvalid for one of too many lines.
+    """
+    refuse_too_many_lines(text)
+    return _block_parser().parse(text)
+
+
 def headings(text: str) -> list[Heading]:
     """Give the headings of a Markdown text, in order."""
-    tokens = MarkdownIt("commonmark").parse(text)
+    return headings_in(blocks(text))
+
+
+def headings_in(tokens: list[Token]) -> list[Heading]:
+    """Give the headings among the tokens of `blocks`, in order."""
     return [
         Heading(
-            text=_folded(_plain(tokens[index + 1])),
+            text=_named(tokens[index + 1].content),
             level=int(token.tag[1:]),
             first=token.map[0],
             after=token.map[1],
@@ -52,11 +93,34 @@ def headings(text: str) -> list[Heading]:
     ]
 
 
-def same_heading(heading: Heading, asked: str) -> bool:
-    """Tell whether `asked` (plain, with `#` or with inline markup) names this heading."""
+def outermost(tokens: list[Token]) -> Iterator[tuple[str, int]]:
+    """Give kind and first line of the blocks that stand in no other."""
+    for token in tokens:
+        if token.level == 0 and token.map and token.nesting >= 0:
+            yield token.type, token.map[0]
+
+
+def names_of(asked: str) -> set[str]:
+    """Give the texts of headings that `asked` (plain, with `#` or with markup) may stand for."""
     bare = _MARKS.sub("", asked.strip(), count=1)
-    inline = MarkdownIt("commonmark").parseInline(bare)
-    return heading.text in {_folded(asked), _folded(bare), _folded(_plain(inline[0]))}
+    return {_folded(asked), _folded(bare), _named(bare)}
+
+
+@cache
+def _block_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").disable(["inline", "text_join"])
+
+
+@cache
+def _inline_parser() -> MarkdownIt:
+    return MarkdownIt("commonmark")
+
+
+def _named(markup: str) -> str:
+    """The text of a line as a reader sees it."""
+    if len(markup) > _LONGEST_NAME:
+        return _folded(markup)
+    return _folded(_plain(_inline_parser().parseInline(markup)[0]))
 
 
 def _plain(token: Token) -> str:

@@ -8,11 +8,24 @@ from core.errors import InvalidInput, NotFound
 from core.models import Agent
 from core.testing.changes import MemoryChangeLog
 
+_STATED = ("role", "goal", "persona")
+
 
 class MemoryAgents:
-    """Agents by id. With a change log, their lists of skills are those the log's changes set."""
+    """Agents by id. With a change log, their lists of skills are those the log's changes set.
 
-    def __init__(self, agents: Iterable[Agent] = (), *, log: MemoryChangeLog | None = None) -> None:
+    With `sets_up_new`, agents that are new wait to be set up.
+    """
+
+    def __init__(
+        self,
+        agents: Iterable[Agent] = (),
+        *,
+        log: MemoryChangeLog | None = None,
+        sets_up_new: bool = False,
+    ) -> None:
+        self._sets_up_new = sets_up_new
+        self._waiting: set[str] = set()
         self._agents: dict[str, Agent] = {}
         self._own_skills: dict[str, set[str]] = {}
         self._log = log
@@ -35,6 +48,25 @@ class MemoryAgents:
         """Create or change an agent; True where it is new. Raises InvalidInput."""
         return self._save(agent)
 
+    async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
+        """Give agents with a goal that are to be set up since they are new, by id."""
+        waiting = [self._agents[agent_id] for agent_id in sorted(self._waiting)]
+        return [a.model_copy(update={"skills": ()}) for a in waiting if a.goal.strip()][:limit]
+
+    async def setup_begun(self, agent_id: str) -> None:
+        """Note that an agent waits no more."""
+        self._waiting.discard(agent_id)
+
+    def claim_setup(self, agent: Agent) -> bool:
+        """Note that an agent waits no more, where it waits and is still as given."""
+        known = self._agents.get(agent.id)
+        if known is None or agent.id not in self._waiting:
+            return False
+        if any(getattr(known, name) != getattr(agent, name) for name in _STATED):
+            return False
+        self._waiting.discard(agent.id)
+        return True
+
     def _save(self, agent: Agent) -> bool:
         known = self._agents.get(agent.id)
         if known is not None and known.tenant_id != agent.tenant_id:
@@ -42,6 +74,9 @@ class MemoryAgents:
         if known is None:
             self._skills()[agent.id] = set(agent.skills)
         self._agents[agent.id] = agent
+        had_goal = known is not None and known.goal.strip()
+        if self._sets_up_new and agent.goal.strip() and not had_goal:
+            self._waiting.add(agent.id)
         return known is None
 
     def _skills(self) -> dict[str, set[str]]:

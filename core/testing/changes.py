@@ -193,6 +193,7 @@ class MemorySettlement:
         key = (history.change_id, history.attempt, history.status)
         if key not in {(h.change_id, h.attempt, h.status) for h in self._log.history}:
             self._log.history.append(history)
+            self._log.knowledge.record(history, self._log.changes[history.change_id].relationship)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the end of a change."""

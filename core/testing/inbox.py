@@ -7,21 +7,26 @@ from datetime import datetime, timedelta
 
 from core.errors import InvalidInput, LeaseLost, NotFound
 from core.intake.digest import feedback_digest
-from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
+from core.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.ports import NewId
 from core.reply_keys import candidate_prefix, matching_prefix
 from core.safe_text import has_lone_surrogate
+from core.testing.agents import MemoryAgents
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.replies import MemoryReplies
 from core.testing.runs import MemoryRuns
 
 
 class MemoryInbox:
-    """Feedback in a dict by id; `jobs` holds (feedback id, delay in seconds) as deferred."""
+    """Feedback in a dict by id; `jobs` holds (feedback id, delay in seconds) as deferred.
+
+    Where agents are set up, `agents` says which of them wait for it.
+    """
 
     def __init__(
         self,
         *,
+        agents: MemoryAgents | None = None,
         runs: MemoryRuns | None = None,
         replies: MemoryReplies | None = None,
         new_id: NewId | None = None,
@@ -30,6 +35,7 @@ class MemoryInbox:
         self.feedback: dict[str, Feedback] = {}
         self.jobs: list[tuple[str, float]] = []
         self._digests: dict[str, str] = {}
+        self._agents = agents or MemoryAgents()
         self._runs = runs or MemoryRuns()
         self._replies = replies or MemoryReplies()
         self._new_id = new_id or counting_ids("feedback")
@@ -43,6 +49,10 @@ class MemoryInbox:
         except InvalidInput:
             self.feedback, self._digests, self.jobs = kept
             raise
+
+    async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
+        """Store the piece of an agent that waits to be set up, unless it waits no more."""
+        return self._agents.claim_setup(agent) and self._add(source, piece)[1]
 
     async def get(self, feedback_id: str) -> Feedback:
         """Give one piece. Raises NotFound."""

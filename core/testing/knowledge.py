@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from core.errors import NotFound, Stale
-from core.models import Change, Kind, KnowledgeItem
+from core.errors import NotFound, Repeated, Stale
+from core.knowledge_conflicts.repeats import repeats
+from core.knowledge_time import absent, stood
+from core.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Relationship
 from core.snapshots import name_key, same_key, text_hash
+from core.testing.skill_past import Step, skill_versions
 
 
 class MemoryKnowledge:
@@ -15,6 +18,7 @@ class MemoryKnowledge:
 
     def __init__(self) -> None:
         self._rows: list[KnowledgeItem] = []
+        self._steps: list[Step] = []
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
         """Give an item as it stands. Raises NotFound."""
@@ -41,14 +45,45 @@ class MemoryKnowledge:
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Give all versions, oldest first. Raises NotFound."""
-        found = [
+        if kind is Kind.SKILL:
+            found = [item for item, _ in skill_versions(self._steps, tenant_id, item_id)]
+        else:
+            found = self._versions(kind, tenant_id, item_id)
+        if not found:
+            raise NotFound(f"there is no {kind} {item_id!r}")
+        return found
+
+    async def as_of(
+        self, kind: Kind, tenant_id: str, item_id: str, at: datetime
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give an item as it stood at `at`, and the files of a skill. Raises NotFound."""
+        files = {}
+        if kind is Kind.SKILL:
+            made = skill_versions(self._steps, tenant_id, item_id)
+            versions, files = [item for item, _ in made], {i.version: f for i, f in made}
+        else:
+            versions = self._versions(kind, tenant_id, item_id)
+        found = stood(versions, at)
+        if found is None:
+            raise absent(kind, item_id, at, versions)
+        return found, files.get(found.version, {})
+
+    def everything(self) -> Sequence[KnowledgeItem]:
+        """Give all versions of all items and skills, those of one item oldest first."""
+        skills = {(step[0].tenant_id, step[0].knowledge_id) for step in self._steps}
+        made = [item for place in sorted(skills) for item, _ in skill_versions(self._steps, *place)]
+        return [*self._rows, *made]
+
+    def record(self, history: HistoryRecord, relationship: Relationship | None) -> None:
+        """Keep what a change made of a skill."""
+        self._steps.append((history, relationship, datetime.now(UTC)))
+
+    def _versions(self, kind: Kind, tenant_id: str, item_id: str) -> list[KnowledgeItem]:
+        return [
             item
             for item in self._rows
             if (item.kind, item.tenant_id, item.id) == (kind, tenant_id, item_id)
         ]
-        if not found:
-            raise NotFound(f"there is no {kind} {item_id!r}")
-        return found
 
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
@@ -65,8 +100,9 @@ class MemoryKnowledge:
 
     def write(self, change: Change) -> None:
         """Write the next version of a change's target, or close it. Raises Stale."""
+        self._refuse_repeated(change)
         now = datetime.now(UTC)
-        held = [item for item in self._open() if item.id == change.target_id]
+        held = [item for item in self._open() if _place(item) == _target(change)]
         if bool(held) != (change.before is not None):
             raise Stale(f"{change.kind} {change.target_id!r} has moved on")
         for item in held:
@@ -75,6 +111,22 @@ class MemoryKnowledge:
             self._rows[self._rows.index(item)] = item.model_copy(update={"valid_to": now})
         if change.after is not None:
             self._rows.append(self._next(change, now))
+
+    @property
+    def newest(self) -> int:
+        """The number of versions so far: what comes later is above it."""
+        return len(self._rows)
+
+    def _refuse_repeated(self, change: Change) -> None:
+        """Raise Repeated where it says what another run has written since it was prepared."""
+        if change.after is None or change.seen is None:
+            return
+        for item in self._own(change.kind, change.tenant_id, change.agent_id):
+            is_newer = self._rows.index(item) >= change.seen and item.id != change.target_id
+            if is_newer and repeats(change, item.content):
+                raise Repeated(
+                    f"{change.kind} {item.id!r} says nearly this meanwhile", item_id=item.id
+                )
 
     def _next(self, change: Change, now: datetime) -> KnowledgeItem:
         assert change.after is not None
@@ -85,7 +137,7 @@ class MemoryKnowledge:
             agent_id=change.agent_id,
             name=change.after.name,
             content=change.after.content,
-            version=1 + sum(item.id == change.target_id for item in self._rows),
+            version=1 + sum(_place(item) == _target(change) for item in self._rows),
             valid_from=now,
             relationship=change.relationship,
             change_id=change.id,
@@ -101,3 +153,11 @@ class MemoryKnowledge:
             for item in self._open()
             if (item.kind, item.tenant_id, item.agent_id) == (kind, tenant_id, agent_id)
         ]
+
+
+def _place(item: KnowledgeItem) -> tuple[str, str, str]:
+    return item.tenant_id, item.kind, item.id
+
+
+def _target(change: Change) -> tuple[str, str, str]:
+    return change.tenant_id, change.kind, change.target_id

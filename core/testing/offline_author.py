@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from core.errors import BundleInvalid
 from core.skill_document.frontmatter import split_document
-from core.skill_document.markdown import headings
+from core.skill_document.markdown import has_too_many_lines, headings
 from core.testing.offline_text import Cue, clauses, english_name, has, is_korean, letters, likeness
 
 _KOREAN = {
@@ -42,12 +43,27 @@ _ENGLISH = {
 
 def answer(data: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
     """Give the call that answers the author's question: (tool, arguments)."""
-    text = str(data.get("candidate") or data.get("feedback") or "")
+    told = (data.get(key) for key in ("relationship_analysis", "candidate", "feedback"))
+    text = next((str(part) for part in told if part), "")
     existing = data.get("existing")
     if isinstance(existing, dict):
-        return "SkillEdits", _edits(text, str(existing.get("SKILL.md", "")))
+        return "SkillEdits", _edits(text, _document(existing.get("SKILL.md")))
     name = str(data.get("skill_name") or english_name(clauses(text), text))
     return "SkillArtifact", _artifact(name, text)
+
+
+def _document(shown: JsonValue) -> str:
+    """Give what is shown of SKILL.md: all of it or, of a long one, how it begins."""
+    if isinstance(shown, dict):
+        return str(shown.get("begins", ""))
+    return shown if isinstance(shown, str) else ""
+
+
+def _body(document: str) -> str:
+    try:
+        return split_document(document)[1]
+    except BundleInvalid:
+        return document
 
 
 def _artifact(name: str, text: str) -> dict[str, JsonValue]:
@@ -58,12 +74,12 @@ def _artifact(name: str, text: str) -> dict[str, JsonValue]:
     return {
         "name": name,
         "description": f"{summary}. {words['use']}".replace("<", "(").replace(">", ")"),
-        "body_markdown": _body(title, summary, steps, words),
+        "body_markdown": _new_body(title, summary, steps, words),
         "additional_files": {"references/checklist.md": _checklist(steps, words)},
     }
 
 
-def _body(title: str, summary: str, steps: list[str], words: dict[str, str]) -> str:
+def _new_body(title: str, summary: str, steps: list[str], words: dict[str, str]) -> str:
     lines = [f"# {title}", "", f"## {words['overview']}", "", f"{summary}.", ""]
     lines += [f"## {words['when']}", "", words["use"], "", f"## {words['steps']}", ""]
     for number, step in enumerate(steps, 1):
@@ -84,8 +100,9 @@ def _checklist(steps: list[str], words: dict[str, str]) -> str:
 def _edits(text: str, document: str) -> dict[str, JsonValue]:
     """Add the steps at the end of the section most like them, else in a section of their own."""
     body = "\n".join(f"- {step}" for step in _steps(text))
-    shown = split_document(document)[1]
-    titles = [heading.text for heading in headings(shown) if heading.level > 1]
+    old = _body(document)
+    found = [] if has_too_many_lines(old) else headings(old)
+    titles = [heading.text for heading in found if heading.level > 1]
     best = max(titles, key=lambda title: likeness(text, title), default="")
     if best and likeness(text, best) >= 0.5 and titles.count(best) == 1:
         return {"edits": [{"op": "insert_section", "heading": best, "text": body}]}

@@ -1,7 +1,8 @@
 """A deterministic stand-in for a language model, so that all else runs without a key.
 
 It speaks LangChain's tool-calling protocol and picks by rules of thumb: `offline_rules` for a
-ReAct run, `offline_match` for dividing feedback, `offline_author` for skills. It reads only
+ReAct run, `offline_neighbours` for a memory beside a near one, `offline_match` for dividing
+feedback, `offline_author` for skills. It reads only
 what a model is given, the JSON document of the prompt, and says in its reasons that it is a
 stand-in. Tokens are estimated at four characters each.
 """
@@ -17,7 +18,7 @@ from langchain_core.messages.tool import ToolCall
 from pydantic import JsonValue
 
 from core.prompt_data import compact, read_fenced_json
-from core.testing import offline_author, offline_match
+from core.testing import offline_author, offline_match, offline_neighbours, offline_setup
 from core.testing import offline_rules as rules
 from core.testing.chat_model import AnsweringChatModel
 from core.testing.offline_reasons import STAND_IN
@@ -36,23 +37,54 @@ class OfflineChatModel(AnsweringChatModel):
             return _said(messages, ("MatchAnswer", offline_match.answer(data)))
         if "SkillArtifact" in tools:
             return _said(messages, offline_author.answer(data))
-        return _said(messages, _next(_view(data), _answers(messages), _why(messages)))
+        view, answers = _view(data), _answers(messages)
+        if not answers and _part(data, "feedback").get("setup") is True:
+            return _said(messages, *offline_setup.propose(view))
+        corrected = _corrected(messages, answers)
+        return _said(messages, corrected or _next(view, answers, _asked(messages)))
 
 
-def _next(view: rules.View, answers: Sequence[Data], why: str) -> rules.Call | str:
-    """Give the next step of a run by what the tools answered last: a call, or the reason why."""
+def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> rules.Call | str:
+    """Give the next step of a run by what the tools answered last: a call, or the reason why.
+
+    `asked` are the arguments of the calls that were answered.
+    """
     if any(answer.get("status") in _DONE for answer in answers):
-        return why
-    for answer in answers:
-        table = answer.get("table")
-        if isinstance(table, dict):
-            return rules.edit_rule(view, str(answer["id"]), table)
-        if answer.get("hits") and answer.get("status") == "refused":
-            return rules.update_instead(view, str(answer["kind"]), str(answer["target_id"]))
+        return str(asked[-1].get("reason", STAND_IN)) if asked else STAND_IN
+    for answer, args in zip(answers, asked, strict=False):
+        call = _after(view, answer, str(args.get("content") or view.text))
+        if call is not None:
+            return call
     if answers:
         told = str(answers[0].get("message") or answers[0].get("status") or "a tool failed")
         return rules.no_action(view, "unclear", "failed", told)
     return rules.decide(view)
+
+
+def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
+    """Give what follows on a table that was read, or on an item in the way."""
+    table, hits = answer.get("table"), answer.get("hits")
+    if isinstance(table, dict):
+        return rules.edit_rule(view, str(answer["id"]), table)
+    if not isinstance(hits, list) or not hits or answer.get("status") != "refused":
+        return None
+    kind, item_id = str(answer["kind"]), str(answer["target_id"])
+    if kind != "MEMORY":
+        return rules.update_instead(view, kind, item_id)
+    if answer.get("operation") == "CREATE":
+        return offline_neighbours.settle(view, content, hits)
+    return rules.no_action(view, "duplicate", "known", f"MEMORY {item_id}")
+
+
+def _corrected(messages: Sequence[BaseMessage], answers: Sequence[Data]) -> rules.Call | None:
+    """Give the first refused edit of a rule once more, as one of the row that it clashes with."""
+    calls = [c for m in messages if isinstance(m, AIMessage) for c in m.tool_calls]
+    edits = [c["args"] for c in calls if c["args"].get("rule_id") and c["args"].get("rule")]
+    read = [_parsed(m.text).get("table") for m in messages if isinstance(m, ToolMessage)]
+    tables = [table for table in read if isinstance(table, dict)]
+    if len(edits) != 1 or not tables or not answers or answers[-1].get("status") in _DONE:
+        return None
+    return rules.correct_rule(edits[0], str(answers[-1].get("message")), tables[-1])
 
 
 def _document(messages: Sequence[BaseMessage]) -> Data:
@@ -75,11 +107,10 @@ def _answers(messages: Sequence[BaseMessage]) -> list[Data]:
     return answers
 
 
-def _why(messages: Sequence[BaseMessage]) -> str:
-    """Give the reason of the last call: it says best what a finished run came to."""
+def _asked(messages: Sequence[BaseMessage]) -> list[Data]:
+    """Give the arguments of the last turn's calls; their reason says best what a run came to."""
     said = [message for message in messages if isinstance(message, AIMessage)]
-    calls = said[-1].tool_calls if said else []
-    return str(calls[-1]["args"].get("reason", STAND_IN)) if calls else STAND_IN
+    return [call["args"] for call in said[-1].tool_calls] if said else []
 
 
 def _parsed(text: str) -> Data:
@@ -117,14 +148,17 @@ def _part(data: Data, key: str) -> Data:
     return part if isinstance(part, dict) else {}
 
 
-def _said(messages: Sequence[BaseMessage], step: rules.Call | str) -> AIMessage:
+def _said(messages: Sequence[BaseMessage], *steps: rules.Call | str) -> AIMessage:
     read = sum(len(message.text) for message in messages) // 4 + 1
-    if isinstance(step, str):
-        return AIMessage(step, usage_metadata=_usage(read, len(step)))
-    name, args = step
     turn = sum(isinstance(message, AIMessage) for message in messages) + 1
-    call = ToolCall(name=name, args=args, id=f"offline-{turn}", type="tool_call")
-    return AIMessage("", tool_calls=[call], usage_metadata=_usage(read, len(compact(args))))
+    text = "".join(step for step in steps if isinstance(step, str))
+    calls = [
+        ToolCall(name=step[0], args=step[1], id=f"offline-{turn}-{place}", type="tool_call")
+        for place, step in enumerate(steps)
+        if not isinstance(step, str)
+    ]
+    written = len(text) + sum(len(compact(call["args"])) for call in calls)
+    return AIMessage(text, tool_calls=calls, usage_metadata=_usage(read, written))
 
 
 def _usage(read: int, written: int) -> UsageMetadata:

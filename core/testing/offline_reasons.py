@@ -11,11 +11,23 @@ REASONS: dict[str, tuple[str, str]] = {
         "it asks for another try, or reports a passing error",
         "다시 해 달라는 말이거나 지나가는 오류입니다",
     ),
+    "elsewhere": (
+        "it is for somebody else to do",
+        "다른 사람이 할 일입니다",
+    ),
     "unclear": (
         "it does not say what to do differently",
         "무엇을 달리 해야 하는지 말하지 않습니다",
     ),
+    "aimless": (
+        "goal and persona state nothing that could be recorded",
+        "목표와 페르소나에 기록할 만한 내용이 없습니다",
+    ),
     "withdrawn": ("the feedback withdraws it", "피드백이 이 내용을 거두어들입니다"),
+    "nowhere": (
+        "it withdraws something, and nothing known is surely that",
+        "거두어들이는 내용인데, 아는 것 가운데 그것이라고 할 만한 항목이 없습니다",
+    ),
     "attach": (
         "an existing skill states it, and the agent does not have it yet",
         "기존 스킬이 이미 다루는 내용인데 이 에이전트에게는 아직 없습니다",
@@ -44,6 +56,14 @@ REASONS: dict[str, tuple[str, str]] = {
     "new_memory": (
         "it states a fact, a preference or a guideline, and no hit is about it",
         "사실, 선호 또는 지침이며 이에 관해 아는 것이 없습니다",
+    ),
+    "adds": (
+        "it adds to what is known of the same subject",
+        "같은 대상에 대해 아는 내용에 더합니다",
+    ),
+    "unrelated": (
+        "the near item is about somebody or something else",
+        "비슷한 항목은 다른 대상에 관한 것입니다",
     ),
     "taken": ("an item of that name exists", "같은 이름의 항목이 있습니다"),
     "failed": ("a tool could not do it", "도구가 이를 해내지 못했습니다"),

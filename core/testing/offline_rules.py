@@ -2,30 +2,36 @@
 
 The first that applies:
 
-1. praise without a lesson, "try again", a passing error: `no_action` noise
-2. "just this once", "이번 건만": `no_action` one_off
-3. only questions, a few letters, "뭔가 이상한데": `no_action` unclear
-4. "no longer", "더 이상", "폐지" and a like item: DELETE of it
+1. "just this once", "이번 건만": `no_action` one_off
+2. without a lesson: praise, small talk, "try again", a passing error, another's task: noise
+3. without a lesson: questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
+4. "no longer", "더 이상", "폐지": DELETE of the first related item that holds what is named; where
+   none does and it asks for a deletion: unclear
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
 6. a memory or rule says it already: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
-8. a condition with an amount: DMN_RULE
+8. a condition with an amount, unless a memory says nearly this: DMN_RULE
 9. other words of procedure ("절차", "how to"), or a skill named: SKILL
-10. if … then: DMN_RULE
+10. if … then, unless a memory says nearly this: DMN_RULE
 11. a like memory and a word of change ("이제", "instead"): UPDATE of it
-12. else a new MEMORY
+12. a rule says nearly this: `no_action` duplicate
+13. else a new MEMORY; see `offline_neighbours` for one beside a near one
 
 A SKILL or DMN_RULE is an UPDATE where a related one is like it, else a CREATE.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from core.knowledge_conflicts import Known, evidence
+from core.testing.offline_delete import asks_to_delete, is_about
+from core.testing.offline_edits import edited_table, instead_of, mode_of
+from core.testing.offline_noise import lesson_of, nothing_in
 from core.testing.offline_reasons import REASONS, STAND_IN
-from core.testing.offline_tables import Row, edited_table, new_table, rows_of
+from core.testing.offline_tables import Row, new_table, rows_of
 from core.testing.offline_text import (
     Cue,
     clauses,
@@ -71,11 +77,23 @@ class View:
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
 
+    def beside(self, kind: str, *, same_values: bool = False) -> Related | None:
+        """Give the agent's own item of a kind that says nearly what the text says."""
+        for hit in self.related:
+            found = evidence(self.text, Known(hit.id, hit.name, hit.excerpt))
+            is_other = any(d.what == "number" and d.new for d in found.differs)
+            is_near = found.is_exact or found.is_near
+            if hit.kind == kind and hit.is_own and is_near and not (same_values and is_other):
+                return hit
+        return None
+
 
 def decide(view: View) -> Call:
     """Give the call that the first rule that applies makes."""
+    nothing = _nothing(view)
+    view = replace(view, text=lesson_of(view.text))
     return (
-        _nothing(view)
+        nothing
         or _deleted(view)
         or _known(view)
         or _procedure(view, Cue.SEQUENCE)
@@ -87,28 +105,20 @@ def decide(view: View) -> Call:
 
 
 def _nothing(view: View) -> Call | None:
-    text, parts = view.text, clauses(view.text)
-    lesson = has(text, Cue.LESSON) or bool(rows_of(text))
-    if has(text, Cue.ONE_OFF):
-        return no_action(view, "one_off", "once")
-    if (parts and all(has(part, Cue.PRAISE) for part in parts)) and not lesson:
-        return no_action(view, "noise", "praise")
-    lasting = any(word in text for word in ("앞으로", "항상", "반드시", "always", "never", "must"))
-    if has(text, Cue.RETRY) and not lasting and not rows_of(text):
-        return no_action(view, "noise", "retry")
-    only_questions = bool(parts) and all(part.rstrip().endswith("?") for part in parts)
-    if len(letters(text)) < 6 or ((only_questions or has(text, Cue.VAGUE)) and not lesson):
-        return no_action(view, "unclear", "unclear")
-    return None
+    found = nothing_in(view.text)
+    return no_action(view, *found) if found else None
 
 
 def _deleted(view: View) -> Call | None:
-    if not has(view.text, Cue.DELETE):
+    asked = asks_to_delete(view.text)
+    if not asked and (not has(view.text, Cue.DELETE) or has(view.text, Cue.SEQUENCE)):
         return None
-    kinds = [kind for cue, kind in _NAMED.items() if has(view.text, cue)]
-    hit = view.best(*kinds, at_least=0.25) if kinds else None
-    hit = hit or view.best("MEMORY", "DMN_RULE", "SKILL", at_least=0.25)
-    return _on(hit, "DELETE", reason(view, "withdrawn")) if hit else None
+    kinds = {"SKILL"} if has(view.text, Cue.SKILL) else {"MEMORY", "DMN_RULE", "SKILL"}
+    near = (hit for hit in view.related if hit.kind in kinds and hit.is_own)
+    hit = next((hit for hit in near if is_about(view.text, hit)), None)
+    if hit is not None:
+        return _on(hit, "DELETE", reason(view, "withdrawn"))
+    return no_action(view, "unclear", "nowhere") if asked else None
 
 
 def _known(view: View) -> Call | None:
@@ -140,7 +150,7 @@ def _procedure(view: View, cue: Cue) -> Call | None:
 
 def _rule(view: View, *, number: bool) -> Call | None:
     rows = [row for row in rows_of(view.text) if row.is_number is number]
-    if not rows:
+    if not rows or view.beside("MEMORY"):
         return None
     hit = _same_subject(view, rows[0])
     if hit is not None:
@@ -164,10 +174,19 @@ def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
     edits = edited_table(rows_of(view.text), table, view.text)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
-    return "commit_to_dmn_rule", args | {"merge_mode": "REFINE", "reason": why}
+    return "commit_to_dmn_rule", args | mode_of(edits) | {"reason": why}
+
+
+def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonValue]) -> Call | None:
+    """Give the UPDATE again where a row it adds was refused: of the row that it clashes with."""
+    edits = instead_of(args.get("rule"), told, table)
+    return ("commit_to_dmn_rule", args | {"rule": edits} | mode_of(edits)) if edits else None
 
 
 def _memory(view: View) -> Call:
+    rule = view.beside("DMN_RULE", same_values=True)
+    if rule is not None:
+        return no_action(view, "duplicate", "known", f"DMN_RULE {rule.id}")
     hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else None
     if hit is not None:
         why = reason(view, "near_memory", hit.id)
@@ -198,7 +217,6 @@ def reason(view: View, why: str, about: str = "") -> str:
     return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
 
 
-_NAMED = {Cue.RULE: "DMN_RULE", Cue.SKILL: "SKILL"}
 _TOOLS = {
     "MEMORY": ("commit_to_memory", "memory_id"),
     "DMN_RULE": ("commit_to_dmn_rule", "rule_id"),

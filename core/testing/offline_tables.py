@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
-from core.testing.offline_text import Cue, clauses, has, is_korean, letters, likeness, words
+from core.testing.offline_spans import read_span
+from core.testing.offline_text import clauses, is_korean, letters, words
 
 _UNITS = {"천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6, "천만": 10**7, "억": 10**8}
 _WORDS = {"k": 10**3, "thousand": 10**3, "million": 10**6, "billion": 10**9}
@@ -113,7 +115,7 @@ def _if_then(clause: str) -> Row | None:
     case, outcome = found["case"].strip(), found["outcome"].strip(" .")
     named = _IS_KOREAN.match(case) or _IS_ENGLISH.match(case)
     subject = named["subject"] if named else "조건" if is_korean(clause) else "case"
-    test = _literal(named["value"] if named else case)
+    test = literal(named["value"] if named else case)
     return Row(subject, test, outcome, clause, is_number=False)
 
 
@@ -126,7 +128,8 @@ def _default_subject(clause: str) -> str:
     return "금액" if is_korean(clause) else "amount"
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Give a text as FEEL writes it."""
     plain = " ".join(text.split()).replace("\\", "/").replace('"', "'")
     return f'"{plain}"'
 
@@ -143,58 +146,28 @@ def new_table(rows: list[Row]) -> JsonValue:
         "rows": [
             {
                 "inputs": {first.subject: row.test},
-                "outputs": {outcome: _literal(row.outcome)},
+                "outputs": {outcome: literal(row.outcome)},
                 "annotation": row.sentence,
+                **example_of(row, first.subject),
             }
             for row in rows
         ],
+        **({"hit_policy": "COLLECT"} if _meet(rows) else {}),
     }
 
 
-def edited_table(rows: list[Row], table: dict[str, JsonValue], text: str) -> JsonValue:
-    """Give edits of a known table: a row with the same sense is changed, others are added."""
-    known = [row for row in _list(table, "rows") if isinstance(row, dict)]
-    condition, outcome = (
-        _column(table, "inputs", number=rows[0].is_number),
-        _column(table, "outputs"),
+def example_of(row: Row, column: str) -> dict[str, JsonValue]:
+    """Give the case that the words themselves name: the value, or the limit where it counts."""
+    if not row.is_number:
+        return {"example": {column: json.loads(row.test)}}
+    sign, limit = row.test.split(" ", 1)
+    return {"example": {column: json.loads(limit)}} if sign in {">=", "<="} else {}
+
+
+def _meet(rows: list[Row]) -> bool:
+    """Tell whether two of the rows can hold for one case."""
+    spans = [span for row in rows if row.is_number and (span := read_span(row.test))]
+    tests = [row.test for row in rows if not row.is_number]
+    return len(set(tests)) < len(tests) or any(
+        span.meets(other) for place, span in enumerate(spans) for other in spans[place + 1 :]
     )
-    edits: list[JsonValue] = []
-    for row in rows:
-        old = _same_row(row, known, has(text, Cue.CHANGE))
-        edit: dict[str, JsonValue] = {"inputs": {condition: row.test}, "annotation": row.sentence}
-        edit["outputs"] = {} if _keeps_outcome(row, old) else {outcome: _literal(row.outcome)}
-        edits.append(edit | ({"id": old["id"]} if old else {}))
-    return {"rows": edits}
-
-
-def _same_row(
-    row: Row, known: list[dict[str, JsonValue]], is_change: bool
-) -> dict[str, JsonValue] | None:
-    """Find the row that a new one changes: same direction and like outcome, else none."""
-    sign = row.test.split(" ", 1)[0]
-    for old in known:
-        tests = [str(test) for test in _list(old, "inputs")]
-        like = max(
-            (likeness(row.outcome, str(value)) for value in _list(old, "outputs")), default=0
-        )
-        same_way = any(test.split(" ", 1)[0].rstrip("=") == sign.rstrip("=") for test in tests)
-        if same_way and (like >= 0.4 or (is_change and len(known) == 1)):
-            return old
-    return None
-
-
-def _keeps_outcome(row: Row, old: dict[str, JsonValue] | None) -> bool:
-    if old is None:
-        return False
-    return any(likeness(row.outcome, str(value)) >= 0.9 for value in _list(old, "outputs"))
-
-
-def _column(table: dict[str, JsonValue], side: str, *, number: bool = False) -> str:
-    columns = [column for column in _list(table, side) if isinstance(column, dict)]
-    numeric = [column for column in columns if number and column.get("type") == "number"]
-    return str((numeric or columns)[0]["name"])
-
-
-def _list(data: dict[str, JsonValue], key: str) -> list[JsonValue]:
-    value = data.get(key)
-    return value if isinstance(value, list) else []

@@ -10,7 +10,9 @@ from enum import StrEnum
 
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _NUMBERED = re.compile(r"(?:^|\s)\d{1,2}[.)]\s+")
-_BOUNDARY = re.compile(r"(?<=[.!?;。])\s+|\n+|;\s*")
+_BOUNDARY = re.compile(
+    r"(?<=[.!?;。])(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bDr\.)\s+|\n+|;\s*", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 _ENGLISH = re.compile(r"[a-z][a-z0-9]+")
 _DIGITS = re.compile(r"\d+")
@@ -41,11 +43,13 @@ class Cue(StrEnum):
     ONE_OFF = "one_off"
     VAGUE = "vague"
     LESSON = "lesson"
+    WISH = "wish"
     DELETE = "delete"
     SEQUENCE = "sequence"
     PROCEDURE = "procedure"
     CHANGE = "change"
     ADD = "add"
+    ALSO = "also"
     EXISTING = "existing"
     RULE = "rule"
     SKILL = "skill"
@@ -69,8 +73,10 @@ CUES: dict[Cue, re.Pattern[str]] = {
     ),
     Cue.ONE_OFF: _cue(
         r"이번(?:\s?(?:건|주|달|한\s?번|회|보고서|주문|요청))?(?:에|에는)?만(?:\s|은|,|\.|$)"
-        r"|오늘만|\bjust this once|\b(?:only|just) (?:for )?this (?:time|once|one)|\bthis time only"
-        r"|\b(?:only|just) (?:for )?today|\bfor today only|\bone-time"
+        r"|오늘만|\bjust this once"
+        r"|\b(?:only|just) (?:for )?this (?:time|once|one|order|case|report)"
+        r"|\bthis time only"
+        r"|\bthis one time\b|\b(?:only|just) (?:for )?today|\bfor today only|\bone-time"
     ),
     Cue.VAGUE: _cue(
         r"이상한데|뭔가 이상|이상하네|음+[….~]|글쎄|애매|별로인|\bhmm|\bsomething(?:'s| is| feels) "
@@ -80,6 +86,10 @@ CUES: dict[Cue, re.Pattern[str]] = {
         r"앞으로|다음부터|항상|언제나|반드시|절대|해야|하지 마|말아|주세요|바랍니다|\balways\b"
         r"|\bnever\b|\bmust\b|\bshould\b|\bneeds? to\b|\bplease\b|\bfrom now on\b|\bnext time\b"
         r"|\bprefers?\b|\bdo not\b|\bdon't\b"
+    ),
+    Cue.WISH: _cue(
+        r"선호|원합니다|원해|싶어\s?(?:합니다|해)|좋아합"
+        r"|\bprefers?\b|\bwants?\b|\blikes?\b|\bwould like\b"
     ),
     Cue.DELETE: _cue(
         r"더\s?이상|더는|삭제|폐지|없애|없어졌|잊어|무효|\bno longer\b|\bforget\b|\bdelete\b"
@@ -100,6 +110,7 @@ CUES: dict[Cue, re.Pattern[str]] = {
         r"|\bfrom now on\b|\bupdate\b|\braised?\b|\blowered\b|\brather than\b"
     ),
     Cue.ADD: _cue(r"추가|누락|빠졌|포함|\badd\b|\binclude\b|\bmissing\b"),
+    Cue.ALSO: _cue(r"[가-힣]도\s|또한|추가로|\balso\b|\bas well\b|\bin addition\b|\badditional"),
     Cue.EXISTING: _cue(r"기존|이미|있는 스킬|\bexisting\b|\balready\b"),
     Cue.RULE: _cue(r"규칙|기준|룰|\brule|\bthreshold"),
     Cue.SKILL: _cue(r"스킬|\bskill"),

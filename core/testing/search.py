@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.errors import InvalidInput, NotFound
-from core.models import Hit, Kind, SkillSummary
+from core.models import Hit, Kind, KnownText, Nearby, SkillSummary
 from core.ports import SkillStore
-from core.search.documents import SearchDocument
-from core.search.hits import make_hit
-from core.search.ranking import MAX_QUERY_TERMS, Corpus, weigh
+from core.search.asking import ask
+from core.search.documents import IndexTerms, SearchDocument, impacts, index_terms
+from core.search.hits import SCANNED_CHARS, make_hit
+from core.search.ranking import Corpus, Weighing
 from core.search.skill_text import skill_search_document
-from core.search.tokens import term_counts
 
 _Key = tuple[str, Kind, str]
 
@@ -23,41 +22,90 @@ class MemorySearch:
     def __init__(self, skills: SkillStore | None = None) -> None:
         self._skills = skills
         self._documents: dict[_Key, SearchDocument] = {}
-        self._counts: dict[_Key, Counter[str]] = {}
+        self._terms: dict[_Key, IndexTerms] = {}
+        self._impacts: dict[_Key, dict[str, float]] = {}
+        self._put_count = 0
 
     def put(self, document: SearchDocument) -> None:
         """Put a document into the index, or in the place of what it held."""
         key = (document.tenant_id, document.kind, document.item_id)
         self._documents[key] = document
-        self._counts[key] = term_counts(document.text)
+        self._put_count += 1
+        self._terms[key] = index_terms(document)
+        self._impacts[key] = impacts(self._terms[key])
 
     def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
         """Take a document out of the index; absent already is fine."""
         self._documents.pop((tenant_id, kind, item_id), None)
+        self._terms.pop((tenant_id, kind, item_id), None)
+        self._impacts.pop((tenant_id, kind, item_id), None)
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
         """Give the items most similar to `query`, best first."""
-        asked = term_counts(query, limit=MAX_QUERY_TERMS)
-        held = {key: doc for key, doc in self._documents.items() if key[0] == tenant_id}
-        weighing = weigh(asked, self._corpus(list(held), asked))
-        hits = [
+        weighing = await self._weighing(query, tenant_id, for_name=True)
+        ranked = self._ranked(weighing, tenant_id, agent_id, kind, floor=True)
+        return [
             make_hit(
                 kind=document.kind,
                 item_id=document.item_id,
                 name=document.name,
                 agent_id=document.agent_id,
                 content=document.content,
-                score=weighing.score(self._counts[key], self._counts[key].total()),
+                files=document.files,
+                score=score,
                 weights=weighing.weights,
             )
-            for key, document in held.items()
-            if kind in {None, document.kind}
-            and (agent_id is None or document.agent_id in {None, agent_id})
+            for score, document in ranked[: max(0, limit)]
+            if weighing is not None
         ]
-        found = [hit for hit in hits if hit.score > 0]
-        return sorted(found, key=lambda hit: -hit.score)[: max(0, limit)]
+
+    async def near(
+        self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
+    ) -> Nearby:
+        """Give the items of one kind most similar to `text` with their texts, best first."""
+        ranked = self._ranked(
+            await self._weighing(text, tenant_id, for_name=False), tenant_id, agent_id, kind
+        )
+        items = tuple(
+            KnownText(
+                id=document.item_id,
+                kind=kind,
+                name=document.name,
+                agent_id=document.agent_id,
+                content=document.content[:SCANNED_CHARS],
+                score=score,
+            )
+            for score, document in ranked[: max(0, limit)]
+        )
+        return Nearby(items=items, seen=self._put_count)
+
+    async def _weighing(self, query: str, tenant_id: str, *, for_name: bool) -> Weighing | None:
+        held = [terms for key, terms in self._terms.items() if key[0] == tenant_id]
+        return await ask(query, _Index(held), for_name=for_name)
+
+    def _ranked(
+        self,
+        weighing: Weighing | None,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        *,
+        floor: bool = False,
+    ) -> list[tuple[float, SearchDocument]]:
+        if weighing is None:
+            return []
+        scored = [
+            (weighing.bm25(self._impacts[key]), document)
+            for key, document in self._documents.items()
+            if key[0] == tenant_id
+            and kind in {None, document.kind}
+            and (agent_id is None or document.agent_id in {None, agent_id})
+            and (not floor or weighing.is_hit(self._impacts[key]))
+        ]
+        ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
+        return [(weighing.normalised(bm25), document) for bm25, document in ranked]
 
     async def refresh(self, tenant_id: str) -> None:
         """Bring the index up to what the skill store holds."""
@@ -77,11 +125,20 @@ class MemorySearch:
         if bundle is not None:
             self.put(skill_search_document(bundle, summary, tenant_id))
 
-    def _corpus(self, keys: Sequence[_Key], terms: Counter[str]) -> Corpus:
-        counts = [self._counts[key] for key in keys]
-        frequencies = {term: sum(term in found for found in counts) for term in terms}
-        return Corpus(
-            documents=len(counts),
-            mean_length=sum(found.total() for found in counts) / max(1, len(counts)),
-            frequencies={term: number for term, number in frequencies.items() if number},
-        )
+
+class _Index:
+    def __init__(self, held: Sequence[IndexTerms]) -> None:
+        self._held = held
+
+    async def describe(self, terms: Sequence[str]) -> Corpus:
+        return Corpus(documents=len(self._held), frequencies=await self.count(terms))
+
+    async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
+        counted = {
+            term: sum(term in found.counts or term == found.name for found in self._held)
+            for term in terms
+        }
+        return {term: number for term, number in counted.items() if number}
+
+    async def known(self, keys: Sequence[str]) -> set[str]:
+        return {key for key in keys if any(key in f.counts or key in f.words for f in self._held)}

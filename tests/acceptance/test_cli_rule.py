@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from core.cli.app import run
 from core.decision_table import to_xml
-from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
 
 HEAVY = ("alembic", "httpx", "langchain", "langchain_core", "langgraph", "mcp", "psycopg")
 APPROVAL = DecisionTable(
@@ -93,6 +93,39 @@ def test_people_see_outputs_rows_and_reasons(
         "r2 no 주문 금액 1500000 <= 1000000 no",
         'r2 no 등급 "VIP" "VIP" yes',
     ]
+
+
+def test_of_a_long_table_people_see_what_fired_and_the_nearest_misses(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    far, near = ("> 2000000", '"없음"'), ("> 2000000", "-")
+    cells = [far] * 500 + [near] * 30 + [("> 1000000", "-")] + [far] * 500
+    rows = tuple(
+        DecisionRow(id=f"r{place}", inputs=inputs, outputs=('"팀장"',))
+        for place, inputs in enumerate(cells)
+    )
+    long = APPROVAL.model_copy(update={"rows": rows})
+    file.write_text(to_xml(long, decision_id="approval"), encoding="utf-8")
+    assert run(["rule", "decide", "--file", str(file), *BIG]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    names = dict.fromkeys(line.split()[0] for line in shown[5:-1])
+    assert list(names) == [*(f"r{place}" for place in range(500, 519)), "r530"]
+    assert shown[-1] == "… 1,011 more rows did not match (--json shows all)"
+
+
+def test_of_many_rows_that_fire_the_first_are_named(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = DecisionRow(id="r", inputs=("-", "-"), outputs=('"팀장"',))
+    rows = tuple(row.model_copy(update={"id": f"r{place}"}) for place in range(50))
+    every = APPROVAL.model_copy(update={"rows": rows, "hit_policy": HitPolicy.RULE_ORDER})
+    file.write_text(to_xml(every, decision_id="approval"), encoding="utf-8")
+    assert run(["rule", "decide", "--file", str(file), *BIG]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 1 + 20 + 1 + 1 + 1 + 1 + 40 + 1
+    assert shown[21] == "… 30 more (--json shows all)"
+    assert shown[22].endswith(", r19, …")
+    assert shown[-1] == "… 30 more rows matched (--json shows all)"
 
 
 def test_programs_get_the_same_as_data(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,21 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from tests.benchmarks import cpu, latency, memory, pod, scale, simulation, soak, throughput, trips
+from tests.benchmarks import (
+    cpu,
+    latency,
+    meaning,
+    memory,
+    pod,
+    scale,
+    search,
+    search_latency,
+    simulation,
+    soak,
+    tables,
+    throughput,
+    trips,
+)
 from tests.benchmarks.table import Figure, print_table
 
 BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
@@ -16,9 +30,18 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "memory": memory.measure,
     "pod": pod.measure,
     "scale": scale.measure,
+    "tables": tables.measure,
+    "search": search.measure,
 }
 # Parts of others, and what takes long: run by name only.
-BY_NAME = {"trips": trips.measure, "soak": soak.measure, "simulate": simulation.measure}
+BY_NAME = {
+    "search-recall": search.recall,
+    "search-latency": search_latency.measure,
+    "meaning": meaning.measure,
+    "trips": trips.measure,
+    "soak": soak.measure,
+    "simulate": simulation.measure,
+}
 
 
 def main() -> int:

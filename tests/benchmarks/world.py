@@ -26,6 +26,10 @@ AGENT = "bench-agent"
 COMMIT = "commit_to_memory"
 
 
+# The facts differ in little more than their number.
+NEW = {"operation": "CREATE", "relationship": "UNRELATED", "reason": "another customer's"}
+
+
 class TwoTurnModel(AnsweringChatModel):
     """Learns a memory that is its own in one call, and ends with prose in the next."""
 
@@ -36,7 +40,7 @@ class TwoTurnModel(AnsweringChatModel):
             return says("반영했습니다.")
         first = next(m for m in messages if isinstance(m, HumanMessage))
         content = f"fact {hash(first.text):x}"
-        message = calls((COMMIT, {"content": content, "operation": "CREATE", "reason": "new"}))
+        message = calls((COMMIT, {"content": content, **NEW}))
         call = {**message.tool_calls[0], "id": f"call-{content}"}
         return message.model_copy(update={"tool_calls": [call]})
 

@@ -18,6 +18,8 @@ NAMES: dict[str, type] = {
     "journal": ports.Journal,
     "knowledge": ports.Knowledge,
     "line": ports.ModelLine,
+    "pages": ports.KnowledgePages,
+    "past": ports.KnowledgePast,
     "pod": ports.Pod,
     "pods": ports.Pods,
     "reader": ports.Reader,
@@ -30,16 +32,20 @@ NAMES: dict[str, type] = {
     "supabase": ports.FeedbackSource,
     "targets": ports.Targets,
 }
-# Inside the gate and the author, which speak to the outside by the ports above.
-INSIDE = {ports.Committer, ports.Gate, ports.SkillAuthor}
+# Inside the gate, the author and the search by meaning: the first two speak to the outside by the
+# ports above; what the last does beside them fails to words alone (test_search_by_meaning).
+INSIDE = {ports.Committer, ports.Embeddings, ports.Gate, ports.SkillAuthor, ports.Vectors}
 # Calls that no piece of feedback makes between its claim and its end, or only after a failure.
 ELSEWHERE: dict[str, str] = {
+    "agents.awaiting_setup": "beside the jobs",
     "agents.list": "the command line",
+    "agents.setup_begun": "the command line",
     "backlog.ended": "the figures of the health port",
     "backlog.waiting": "the figures of the health port",
     "changes.fail": "only where a skill cannot be made ready: test_pods",
     "changes.get": "the command line",
     "inbox.add": "before the claim; with a source: test_platform",
+    "inbox.add_first": "beside the jobs, where SETUP_NEW_AGENTS is on: test_agent_setup",
     "inbox.get": "the command line",
     "inbox.give_back": "only after a failure: test_model",
     "intake.cancel": "the command line",
@@ -47,10 +53,13 @@ ELSEWHERE: dict[str, str] = {
     "intake.paused": "beside the jobs",
     "intake.resume": "the command line",
     "intake.revive": "the command line",
+    "knowledge.as_of": "the command line",
     "knowledge.list": "the command line",
     "knowledge.versions": "the command line",
     "line.hold": "beside the jobs",
     "line.probe": "beside the jobs",
+    "pages.page": "the command line",
+    "past.last": "the command line",
     "reader.changes": "lists for people",
     "reader.counts": "lists for people",
     "reader.events": "lists for people",

@@ -15,6 +15,8 @@ Calls = list[tuple[str, Json]]
 _MARK = re.compile(r"\[chaos ([a-z]+) ([a-z0-9-]+) ([a-z0-9-]+)\]")
 _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 _READS = {"search_similar_knowledge", "get_knowledge_detail"}
+# What is taught differs in little more than its key.
+_NEW: Json = {"operation": "CREATE", "relationship": "UNRELATED", "reason": "다른 고객의 일이다"}
 _GARBLED = "not valid JSON"  # what a call is told whose arguments were garbage
 BASE = "base"  # what `update` and `attach` work on: a skill that is there before
 CREATES = {
@@ -173,17 +175,16 @@ def _commit(kind: str, key: str, target: str) -> tuple[str, Json]:
     if kind == "attach":
         return "attach_skills_to_agent", {"skill_ids": target, "reason": "그대로 맞습니다"}
     content = f"고객 {key}번은 금액을 소수점 없이 원화로 받는다"
-    return "commit_to_memory", {"content": content, "operation": "CREATE", "reason": "새로움"}
+    return "commit_to_memory", {"content": content, **_NEW}
 
 
 def _skill(operation: str, name: str) -> tuple[str, Json]:
-    return "commit_to_skill", {"operation": operation, "skill_id": name, "reason": "절차"}
+    return "commit_to_skill", {**_NEW, "operation": operation, "skill_id": name}
 
 
 def _rule(key: str) -> Json:
     return {
-        "operation": "CREATE",
-        "reason": "새 규칙",
+        **_NEW,
         "rule": {
             "name": f"승인 {key}",
             "inputs": [{"name": "amount", "type": "number"}],
@@ -211,7 +212,7 @@ def _edits(key: str) -> Json:
         "edits": [
             {"op": "insert_section", "text": f"\n## 고객 {key}\n\n원화로 적는다.\n"},
             {"op": "put_file", "path": f"references/{key}.md", "text": _reference(key)},
-            {"op": "put_file", "path": "references/last.md", "text": _reference(f"last {key}")},
+            {"op": "put_file", "path": "references/last.md", "text": f"# Last\n\n{key}\n"},
         ]
     }
 

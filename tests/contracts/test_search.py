@@ -8,18 +8,22 @@ from core.models import Kind
 from core.ports import Search, SkillStore
 from core.postgres.queries import Pool, connection, transaction
 from core.postgres.search import PostgresSearch
-from core.postgres.search_index import drop_document, index_document
+from core.postgres.search_index import index_document
 from core.postgres.skill_follower import SkillFollower
 from core.search.documents import SearchDocument
-from core.testing.contracts.search import (
+from core.testing.contracts.search import SearchContract
+from core.testing.contracts.search_items import (
     KNOWN,
     PartlyUnreadable,
-    SearchContract,
     SearchIndex,
     found,
     memory,
 )
 from core.testing.search import MemorySearch
+from tests.support.search_index import PostgresIndex
+
+# Two ids for which PostgreSQL's hashtext gives the same number.
+ONE_HASH = ("agent-957", "agent-286655")
 
 
 class MemoryIndex:
@@ -31,19 +35,6 @@ class MemoryIndex:
 
     async def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
         self._search.drop(tenant_id, kind, item_id)
-
-
-class PostgresIndex:
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    async def put(self, document: SearchDocument) -> None:
-        async with transaction(self._pool) as conn:
-            await index_document(conn, document)
-
-    async def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
-        async with connection(self._pool) as conn:
-            await drop_document(conn, tenant_id, kind, item_id)
 
 
 class Clock:
@@ -89,6 +80,18 @@ class TestPostgres(SearchContract):
             twin.put(memory(item_id, content))
         ours, theirs = await found(search, query), await found(twin, query)
         assert {(hit.id, hit.score) for hit in ours} == {(hit.id, hit.score) for hit in theirs}
+
+    async def test_agents_whose_hashes_are_one_do_not_see_each_other(
+        self, pool: Pool, search: Search, index: SearchIndex
+    ) -> None:
+        async with connection(pool) as conn:
+            asked = "SELECT DISTINCT hashtext(a) FROM unnest(%s::text[]) a"
+            rows = await conn.execute(asked, ([*ONE_HASH],))
+            assert rows.rowcount == 1
+        for agent_id in ONE_HASH:
+            await index.put(memory(agent_id, "환불 규정", agent_id=agent_id))
+        for agent_id in ONE_HASH:
+            assert [hit.id for hit in await found(search, "환불", agent_id=agent_id)] == [agent_id]
 
     async def test_a_document_is_seen_by_all_at_commit_and_by_none_before(
         self, pool: Pool, search: Search

@@ -45,11 +45,19 @@ class TestAgentsInMemory(AgentsContract):
     def agents(self) -> Agents:
         return MemoryAgents()
 
+    @pytest.fixture
+    def greeting(self) -> Agents:
+        return MemoryAgents(sets_up_new=True)
+
 
 class TestAgentsInPostgres(AgentsContract):
     @pytest.fixture
     def agents(self, pool: Pool) -> Agents:
         return PostgresAgents(pool)
+
+    @pytest.fixture
+    def greeting(self, pool: Pool) -> Agents:
+        return PostgresAgents(pool, sets_up_new=True)
 
 
 class TestReaderInMemory(ReaderContract):

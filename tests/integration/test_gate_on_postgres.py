@@ -10,7 +10,9 @@ from core.bootstrap.stores import new_id
 from core.change_gate import ChangeGate, GateDeps
 from core.errors import SkillApiDown, TargetBusy
 from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_limits import SkillLimits
 from core.models import (
     Agent,
     AgentFeedback,
@@ -42,6 +44,7 @@ from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
 from core.postgres.runs import PostgresRuns
+from core.postgres.search import PostgresSearch
 from core.postgres.targets import PostgresTargets
 from tests.support.skills import REFUND, FlakyStore, ScriptedAuthor
 
@@ -58,12 +61,22 @@ class Stores:
         self.inbox = PostgresInbox(pool, Jobs(pool), new_id)
         self.intake = PostgresIntake(pool, Jobs(pool))
         self.agents = PostgresAgents(pool)
+        neighbours = Neighbours(PostgresSearch(pool, None), self.store)
         skills = SkillCommitter(
-            self.store, self.author, self.changes, check=self.runs.check, max_rounds=1
+            self.store,
+            self.author,
+            self.changes,
+            self.agents,
+            check=self.runs.check,
+            limits=SkillLimits(author_rounds=1),
+            neighbours=neighbours,
         )
         self.gate = ChangeGate(
             GateDeps(
-                committers={Kind.MEMORY: MemoryCommitter(self.knowledge), Kind.SKILL: skills},
+                committers={
+                    Kind.MEMORY: MemoryCommitter(self.knowledge, neighbours),
+                    Kind.SKILL: skills,
+                },
                 changes=self.changes,
                 targets=PostgresTargets(pool),
                 journal=PostgresJournal(pool),

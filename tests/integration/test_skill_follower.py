@@ -9,11 +9,11 @@ import pytest
 import structlog
 
 from core.errors import SkillApiDown
-from core.models import SKILL_MD, Bundle, Kind, SkillSummary
+from core.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
 from core.postgres.queries import Pool, fetch_all, transaction
 from core.postgres.search import PostgresSearch
 from core.postgres.search_index import index_document
-from core.postgres.skill_follower import SkillFollower
+from core.postgres.skill_follower import COMPARED_A_LOOK, SkillFollower
 from core.skill_bundle import bundle_hash
 from core.testing.contracts.search import PartlyUnreadable, found, memory, skill
 from core.testing.skill_store import MemorySkillStore
@@ -72,19 +72,38 @@ async def indexed(pool: Pool) -> list[str]:
     return sorted(row["item_id"] for row in rows)
 
 
-async def test_a_tenant_is_looked_through_once_in_a_while_and_unchanged_skills_are_not_read(
+async def test_a_tenant_is_looked_through_once_in_a_while_and_few_unchanged_skills_are_read(
     pool: Pool,
 ) -> None:
     store, clock = CountingStore(), Clock()
     follower = SkillFollower(pool, store, every=30, clock=clock)
-    await store.upload(skill("reconcile", "부분 환불"), "t")
+    count = COMPARED_A_LOOK + 2
+    for number in range(count):
+        await store.upload(skill(f"skill-{number}", "부분 환불"), "t")
     await follower.follow("t")
     await follower.follow("t")
-    assert (store.lists, store.reads) == (1, 1)
+    assert (store.lists, store.reads) == (1, count)
     clock.now = 30.0
     await follower.follow("t")
     await follower.follow("u")
-    assert (store.lists, store.reads) == (3, 1)
+    assert (store.lists, store.reads) == (3, count + COMPARED_A_LOOK)
+
+
+async def test_a_change_that_does_not_show_in_the_list_is_seen_in_turn(pool: Pool) -> None:
+    store = CountingStore()
+    follower = SkillFollower(pool, store, every=0, clock=Clock())
+    for number in range(3 * COMPARED_A_LOOK):
+        await store.upload(skill(f"skill-{number:02d}", "부분 환불"), "t")
+    await follower.follow("t")
+    for name in ("skill-00", f"skill-{3 * COMPARED_A_LOOK - 1}"):
+        before = skill(name, "부분 환불")
+        edited = before.document.replace(f"# {name}", "# 교환")
+        file = SkillFile(data=edited.encode())
+        await store.put_file(name, SKILL_MD, file, "t", base_hash=bundle_hash(before))
+    search = PostgresSearch(pool, None)
+    for seen in (["skill-00"], ["skill-00"], ["skill-00", "skill-23"]):
+        await follower.follow("t")
+        assert sorted(hit.id for hit in await found(search, "교환")) == seen
 
 
 async def test_a_skill_indexed_by_its_own_commit_is_not_read_again(pool: Pool) -> None:

@@ -68,6 +68,9 @@ class Poisoned:
             os.kill(os.getpid(), signal.SIGKILL)
         return await self._agents.get(agent_id)
 
+    def __getattr__(self, name):
+        return getattr(self._agents, name)
+
 async def main():
     settings = load_settings({"llm_model": "offline"})
     wrap = lambda name, port: Poisoned(port) if name == "agents" else port

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from core.change_gate import ChangeGate, GateDeps
@@ -10,6 +11,7 @@ from core.errors import (
     ArtifactInvalid,
 )
 from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.neighbours import Neighbours
 from core.models import (
     Change,
     ChangeRequest,
@@ -21,10 +23,12 @@ from core.models import (
     RunEvent,
     SubmitContext,
 )
-from core.ports import Settlement
+from core.ports import Settlement, SkillStore
 from core.review_policy import apply_all, stop_all
 from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.knowledge_search import KnowledgeSearch
+from core.testing.skill_store import MemorySkillStore
 
 
 class Events(list[RunEvent]):
@@ -34,13 +38,22 @@ class Events(list[RunEvent]):
         self.append(event)
 
 
+def neighbours_of(knowledge: MemoryKnowledge, skills: SkillStore | None = None) -> Neighbours:
+    """The collaborator that looks up what is known near a text, over memory."""
+    return Neighbours(KnowledgeSearch(knowledge, skills), skills or MemorySkillStore())
+
+
 class Troubled(MemoryCommitter):
-    """A memory committer whose outside effects fail as told, once each."""
+    """A memory committer whose outside effects fail as told, once each.
+
+    `meanwhile` is done once, between the preparation of a change and its recording.
+    """
 
     def __init__(self, knowledge: MemoryKnowledge) -> None:
-        super().__init__(knowledge)
+        super().__init__(knowledge, neighbours_of(knowledge))
         self.troubles: list[Exception] = []
         self.prepared = 0
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         self.prepared += 1
@@ -49,6 +62,9 @@ class Troubled(MemoryCommitter):
         return await super().prepare(request, context)
 
     async def apply(self, change: Change) -> None:
+        if self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
         if self.troubles:
             raise self.troubles.pop(0)
 

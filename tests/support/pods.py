@@ -12,8 +12,10 @@ from pathlib import Path
 
 from core.change_gate import ChangeGate, GateDeps
 from core.learning_committers.base import CommitDeps
+from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.no_author import NoAuthor
 from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_limits import SkillLimits
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments, open_mcp
 from core.models import Kind, SubmitContext
 from core.ports import SkillStore
@@ -21,8 +23,9 @@ from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.search import MemorySearch
 from core.testing.skill_store import MemorySkillStore
-from core.testing.stores import MemoryJournal, MemoryRuns
+from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill
 
@@ -88,8 +91,10 @@ class PodGate:
             self.store,
             NoAuthor(),
             self.log,
+            MemoryAgents(),
             check=MemoryRuns().check,
-            max_rounds=1,
+            limits=SkillLimits(author_rounds=1),
+            neighbours=Neighbours(MemorySearch(), self.store),
             creator=self.creator,
         )
         self.gate = ChangeGate(

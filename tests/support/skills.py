@@ -13,6 +13,7 @@ from core.learning_committers.agent_skills_committer import (
 )
 from core.learning_committers.base import CommitDeps
 from core.learning_committers.skill_committer import SkillCommitter, commit_to_skill
+from core.learning_committers.skill_limits import SkillLimits
 from core.models import (
     Agent,
     AuthorRequest,
@@ -29,9 +30,18 @@ from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
+from tests.support.gate import neighbours_of
 
-FEES = "# 수수료\n\n카드 환불에는 3 %가 든다.\n"
-NEW_FEES = "# 수수료\n\n카드 환불에는 2 %가 든다.\n"
+FEES = (
+    "# 수수료\n\n카드 환불에는 3 %가 든다.\n"
+    "계좌 이체에는 들지 않는다. "
+    "수수료는 회사가 내고, 손님의 환불 금액에서 빼지 않는다. 월말에 한 번 정산한다.\n"
+)
+NEW_FEES = (
+    "# 수수료\n\n카드 환불에는 2 %가 든다.\n"
+    "계좌 이체에는 들지 않는다. "
+    "수수료는 회사가 내고, 손님의 환불 금액에서 빼지 않는다. 월말에 한 번 정산한다.\n"
+)
 SPLIT = "#!/usr/bin/env python3\nprint('나눈다')\n"
 REFUND = SkillArtifact(
     name="partial-refund",
@@ -90,6 +100,7 @@ class FlakyStore(MemorySkillStore):
 class World:
     answers: Sequence[Answer] = ()
     store: FlakyStore = field(default_factory=FlakyStore)
+    limits: SkillLimits = field(default_factory=SkillLimits)
 
     def __post_init__(self) -> None:
         self.log = MemoryChangeLog(MemoryKnowledge())
@@ -99,13 +110,21 @@ class World:
             log=self.log,
         )
         committer = SkillCommitter(
-            self.store, self.author, self.log, check=MemoryRuns().check, max_rounds=3
+            self.store,
+            self.author,
+            self.log,
+            self.agents,
+            check=MemoryRuns().check,
+            limits=self.limits,
+            neighbours=neighbours_of(self.log.knowledge, self.store),
         )
         self.gate = ChangeGate(
             GateDeps(
                 committers={
                     Kind.SKILL: committer,
-                    Kind.AGENT_SKILLS: AgentSkillsCommitter(self.agents, self.store),
+                    Kind.AGENT_SKILLS: AgentSkillsCommitter(
+                        self.agents, self.store, limits=self.limits
+                    ),
                 },
                 changes=self.log,
                 targets=self.log,

@@ -32,6 +32,7 @@ from core.testing.stores import (
     MemoryReplies,
     MemoryRuns,
 )
+from tests.support.gate import neighbours_of
 from tests.support.react import FixedSearch
 
 CLERK = Agent(id="clerk", tenant_id="t", name="주문 담당")
@@ -61,9 +62,10 @@ class MemoryWorker:
         self.saver = InMemorySaver()
         self.model = ScriptedChatModel(self.script)
         self.line = MemoryModelLine()
+        memories = MemoryCommitter(self.knowledge, neighbours_of(self.knowledge))
         self.gate = ChangeGate(
             GateDeps(
-                committers={Kind.MEMORY: MemoryCommitter(self.knowledge)},
+                committers={Kind.MEMORY: memories},
                 changes=self.log,
                 targets=self.log,
                 journal=self.journal,

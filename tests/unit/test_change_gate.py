@@ -46,6 +46,14 @@ async def test_the_same_key_gives_the_same_receipt_and_one_change(world: World) 
     assert world.committer.prepared == 1
 
 
+async def test_the_same_key_tells_that_its_change_was_reverted_since(world: World) -> None:
+    first = await world.gate.submit(ask(), on_behalf())
+    await world.gate.revert(first.change_id or "", "wrong")
+    again = await world.gate.submit(ask(), on_behalf())
+    assert again.message.endswith("created; it was reverted since, and does not hold any more")
+    assert again.model_copy(update={"message": first.message}) == first
+
+
 async def test_the_same_key_for_another_request_is_an_error(world: World) -> None:
     await world.gate.submit(ask(), on_behalf())
     with pytest.raises(KeyReused):

@@ -148,7 +148,7 @@ def test_defaults_stand_in_where_no_row_fires() -> None:
     assert given(table, 1) == ([{"fee": 1}], ("r1",))
     decided = decide(table, {"n": 0})
     assert (decided.result, decided.fired, decided.defaulted) == ({"fee": 9}, (), True)
-    assert decide(fees(HitPolicy.COLLECT, "1"), {"n": 0}).result is None
+    assert decide(fees(HitPolicy.COLLECT, "1"), {"n": 0}).result == []
 
 
 @pytest.mark.parametrize(

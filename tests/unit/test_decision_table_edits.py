@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from core.decision_table import edit_xml, parse_xml
-from core.decision_table.markup import MODEL
+from core.decision_table.document.markup import MODEL
 from core.errors import RuleInvalid
 from core.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit, RuleDraft
 

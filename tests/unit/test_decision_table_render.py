@@ -16,7 +16,7 @@ def test_the_grid_has_the_hit_policy_the_columns_and_the_rows() -> None:
         "grade (string)",
         "→ approver (string)",
         "→ days (number)",
-        "",
+        "annotation",
     ]
     assert rows[0] == ["r1", "> 1000000", "-", '"팀장"', "2", "100만원을 넘으면 팀장 승인"]
 
@@ -28,8 +28,15 @@ def test_columns_line_up_where_wide_characters_are_counted_as_two() -> None:
     def bars(line: str) -> list[int]:
         return [display_width(line[:at]) for at, char in enumerate(line) if char in "│┼"]
 
-    assert bars(rule) == bars(rows[0])
-    assert bars(head)[:4] == bars(rows[0])[:4] == bars(rows[1])[:4] != []
+    assert bars(head) == bars(rule) == bars(rows[0]) == bars(rows[1]) != []
+    assert head.endswith("│ annotation")
+
+
+def test_of_a_long_table_the_first_rows_are_shown_and_the_rest_is_counted() -> None:
+    rows = tuple(APPROVAL.rows[0].model_copy(update={"id": f"r{n}"}) for n in range(1_500))
+    text = render_text(APPROVAL.model_copy(update={"rows": rows}), most=3).splitlines()
+    assert [line.split()[0] for line in text[3:-1]] == ["r0", "r1", "r2"]
+    assert text[-1] == "… 1,497 more rows"
 
 
 def test_width_does_not_depend_on_how_hangul_is_composed() -> None:

@@ -9,7 +9,7 @@ from lxml import etree
 
 from core.decision_table import parse_xml, same_table, to_xml
 from core.decision_table.cells import one_line
-from core.decision_table.markup import MODEL
+from core.decision_table.document.markup import MODEL
 from core.errors import RuleInvalid
 from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
 

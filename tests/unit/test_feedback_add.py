@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.cli.feedback_add import Report, take_in
+from core.cli.feedback.adding import Report, take_in
 from core.intake.feedback_input import Line, Problem
 from core.models import Agent, NewFeedback
 from core.testing.agents import MemoryAgents

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.cli.app import run
-from core.cli.feedback_retry import revive_all
+from core.cli.feedback.retrying import revive_all
 from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.testing.contracts.inbox import claimed
 from core.testing.inbox import MemoryInbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.cli.rule_lookup import find_rule
+from core.cli.rule.lookup import find_rule
 from core.errors import InvalidInput, NotFound
 from core.models import Change, ChangeStatus, Kind, Operation, Snapshot
 from core.snapshots import ABSENT

@@ -9,12 +9,14 @@ import pytest
 from core.search.ranking import (
     FINDING_POSTINGS,
     FINDING_TERMS,
+    MAX_WEIGHED,
     Corpus,
     extrapolate,
+    impact,
     weigh,
 )
 
-CORPUS = Corpus(1000, 20.0, {"rare": 2, "common": 900, "some": 50})
+CORPUS = Corpus(1000, {"rare": 2, "common": 900, "some": 50})
 
 
 def test_the_query_itself_is_the_ideal_document() -> None:
@@ -38,7 +40,7 @@ def test_longer_documents_and_unknown_terms_lower_the_score() -> None:
 
 def test_nothing_asked_or_nothing_held_scores_nothing() -> None:
     assert weigh(Counter(), CORPUS).score(Counter(rare=1), 5) == 0
-    assert weigh(Counter(rare=1), Corpus(0, 0.0, {})).score(Counter(rare=1), 5) == 0
+    assert weigh(Counter(rare=1), Corpus(0, {})).score(Counter(rare=1), 5) == 0
     assert weigh(Counter(rare=1), CORPUS).score(Counter(), 0) == 0
 
 
@@ -48,13 +50,23 @@ def test_the_score_never_exceeds_one() -> None:
 
 def test_the_rarest_terms_find_and_common_ones_only_score() -> None:
     many = {f"t{number:03}": 10 + number for number in range(100)}
-    weighing = weigh(Counter(many), Corpus(10_000, 20.0, many))
+    weighing = weigh(Counter(many), Corpus(10_000, many))
     assert list(weighing.finding) == [f"t{number:03}" for number in range(FINDING_TERMS)]
     assert len(weighing.weights) == 100
     heavy = {"a": 1, "b": FINDING_POSTINGS, "c": FINDING_POSTINGS}
-    assert weigh(Counter(heavy), Corpus(10_000, 20.0, heavy)).finding == ("a",)
-    only = {"c": 9_000}
-    assert weigh(Counter(only), Corpus(10_000, 20.0, only)).finding == ("c",)
+    assert weigh(Counter(heavy), Corpus(100_000, heavy)).finding == ("a",)
+    only = {"c": 90_000}
+    assert weigh(Counter(only), Corpus(100_000, only)).finding == ("c",)
+
+
+def test_terms_that_make_no_hit_even_together_need_not_find() -> None:
+    held = {"rare": 2, "some": 50, "common": 900, "usual": 950}
+    weighing = weigh(Counter(held), Corpus(1_000, held))
+    assert weighing.finding == ("rare", "some")
+    left = sum(weighing.weights[term] for term in ("common", "usual"))
+    assert left < weighing.needed < left + weighing.weights["some"]
+    every = weigh(Counter(held), Corpus(1_000, held), has_floor=False)
+    assert (every.finding, every.needed) == (tuple(held), 0)
 
 
 def test_a_count_that_stopped_is_continued_by_the_ids() -> None:
@@ -62,3 +74,33 @@ def test_a_count_that_stopped_is_continued_by_the_ids() -> None:
     assert extrapolate(500, 500, oldest=1, last=1_000, newest=10_000) == 5_000
     assert extrapolate(500, 500, oldest=5_001, last=6_000, newest=15_000) == 5_000
     assert extrapolate(500, 500, oldest=1, last=500, newest=500) == 500
+
+
+def test_of_a_long_query_the_terms_that_tell_most_are_weighed() -> None:
+    many = {f"t{number:04}": 1 + number for number in range(MAX_WEIGHED + 50)}
+    weighing = weigh(Counter(many), Corpus(10_000, many))
+    assert set(weighing.weights) == {f"t{number:04}" for number in range(MAX_WEIGHED)}
+
+
+def test_a_document_needs_a_share_of_a_short_query_and_enough_of_a_long_one() -> None:
+    short = weigh(Counter(rare=1, nowhere=1), CORPUS)
+    assert short.is_hit({"rare": 1})
+    stray = weigh(Counter(common=1, nowhere=1, never=1), CORPUS)
+    assert not stray.is_hit({"common": 1})
+    words = {f"t{number:02}": 2 for number in range(60)}
+    long = weigh(Counter(words), Corpus(1_000, words))
+    assert long.is_hit({"t01": 1, "t02": 1})
+    assert not long.is_hit({"t01": 1})
+
+
+def test_what_is_only_meant_tells_less_than_what_is_asked() -> None:
+    weighing = weigh(Counter(rare=1), CORPUS, meant={"other": (0.6, 2), "rare": (0.6, 2)})
+    assert weighing.weights["other"] == pytest.approx(0.6 * weighing.weights["rare"])
+    assert set(weighing.finding) == {"rare", "other"}
+
+
+def test_what_stands_in_the_name_is_not_swallowed_by_the_length_of_the_rest() -> None:
+    assert impact(3, 100_000, beside=3) > 1.0 > 0.01 > impact(3, 100_000)
+    assert impact(5, 100_000, beside=3) > impact(3, 100_000, beside=3)
+    assert impact(3, 150, beside=3) == impact(3, 150)
+    assert impact(3, 150, beside=3) > impact(3, 250, beside=3)

@@ -34,7 +34,14 @@ def terms(text: str) -> list[str]:
         ("1,2 12,34", ["1", "2", "12", "34"]),
         ("１２３", ["123"]),
         ("!?… \n\t🙂", []),
-        ("a", []),
+        ("a", ["a"]),
+        ("Who", ["who"]),
+        ("the IT team; the WHO and us", ["it", "team", "who"]),
+        ("it팀은 US에서", ["it", "팀", "팀은", "은", "us", "에", "에서", "서"]),
+        ("플랜 A 고객", ["플", "플랜", "랜", "a", "고", "고객", "객"]),
+        ("A refund I'M sure of, plan A", ["refund", "m", "sure", "plan", "a"]),
+        ("PLEASE SEND IT TO THE MANAGER", ["pleas", "send", "manag"]),
+        ("HR IT US 부서", ["hr", "it", "us", "부", "부서", "서"]),
     ],
 )
 def test_text_is_taken_apart(text: str, wanted: list[str]) -> None:
@@ -57,7 +64,7 @@ def test_korean_units_also_give_the_number_in_full(text: str, number: str) -> No
 
 
 def test_composed_and_decomposed_text_have_the_same_terms() -> None:
-    for text in ("환불 승인이 늦어요", "Café RÉSUMÉ"):
+    for text in ("환불 승인이 늦어요", "Café RÉSUMÉ", "it팀과 IT", "the 팀it"):
         assert terms(text) == terms(unicodedata.normalize("NFD", text))
 
 

@@ -211,6 +211,7 @@ def _link() -> zipfile.ZipInfo:
             "makes the skill too large",
         ),
     ],
+    ids=lambda value: value if isinstance(value, str) else "zip",  # its bytes hold the time
 )
 def test_a_zip_that_breaks_a_rule_is_refused(data: bytes, rule: str) -> None:
     with pytest.raises(BundleInvalid, match=rule):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import ArtifactInvalid
 from core.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
-from core.skill_document.edits import apply_edits, diff_bundles
+from core.skill_document.edits import apply_edits
 
 HEAD = "---\n# ours\nname: refund\ndescription: Reconcile refunds\nmodel:  opus\n---\n"
 BODY = """
@@ -144,7 +144,6 @@ def test_files_are_put_and_deleted() -> None:
         "keep.bin": bundle.files["keep.bin"],
         "scripts/a.sh": script,
     }
-    assert diff_bundles(bundle, after) == (("scripts/a.sh",), ("old.md",))
 
 
 def test_edits_apply_in_order_each_on_what_the_one_before_left() -> None:
@@ -166,12 +165,13 @@ def test_a_document_may_be_put_whole_under_the_same_name() -> None:
     ("edit", "rule"),
     [
         (replace("Missing", "x"), "the headings are: 'Refund', 'Steps', 'Details', 'Usage'"),
+        (replace("Stpes", "x"), "did you mean 'Steps'?"),
         (replace("", "x"), "no heading ''"),
         (replace("Steps", " \n"), "text is empty"),
         (replace("Steps", "## Steps\n"), "empty below the heading"),
         (replace("Steps", "```sh\nrm"), "code fence open"),
         (insert("Steps", "<!-- note"), "code fence open"),
-        (insert("", "```\nnever closed"), "code fence open"),
+        (insert("", "```\nnever closed"), "left open"),
         (insert("Steps", "x", path="no.md"), "no file 'no.md'; the files are: SKILL.md, b.bin"),
         (replace("Steps", "x", path="b.bin"), "not UTF-8 text"),
         (replace("Steps", "\ud800"), "half a character"),
@@ -191,13 +191,6 @@ def test_an_edit_that_cannot_be_made_is_a_problem(edit: dict[str, str], rule: st
     assert rule in "\n".join(said)
 
 
-def test_a_heading_that_stands_twice_is_a_problem() -> None:
-    said = problems_of(skill(HEAD + "# A\n\n## B\n\nx\n\n## B\n\ny\n"), replace("B", "z"))
-    assert said == [
-        "edit 1 (replace_section): heading 'B' stands 2 times; the headings are: 'A', 'B', 'B'"
-    ]
-
-
 def test_all_problems_are_told_at_once() -> None:
     said = problems_of(
         skill(), replace("No", "x"), insert("Steps", "ok"), {"op": "delete_file", "path": "no"},
@@ -205,12 +198,6 @@ def test_all_problems_are_told_at_once() -> None:
     )  # fmt: skip
     assert [problem.split(" (")[0] for problem in said[:2]] == ["edit 1", "edit 3"]
     assert "is absolute" in said[2]
-
-
-def test_diff_names_the_document_first() -> None:
-    before = skill(a=b"1", b=b"1")
-    after = skill(HEAD + "new\n", **{"0": b"", "b": b"1"})
-    assert diff_bundles(before, after) == ((SKILL_MD, "0"), ("a",))
 
 
 lines = st.text("ab *`_>-1.가\t", max_size=12).map(lambda text: f"x{text}")

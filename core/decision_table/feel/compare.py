@@ -1,4 +1,4 @@
-"""Equality and order of values (DMN 1.3, 10.3.2.13): values of two kinds do not compare."""
+"""Equality and order of values (DMN 1.3, 10.3.2): values of two kinds do not compare."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ORDERED = (Decimal, str, date, time, timedelta, Months)
 def equal(left: Value, right: Value) -> bool:
     """Tell whether two values are equal; null equals only null.
 
-    Raises NoValue for values of different kinds, and for times of which one has no zone.
+    A time with a zone equals none without one. Raises NoValue for values of different kinds.
     """
     if left is None or right is None:
         return left is right
@@ -24,7 +24,7 @@ def equal(left: Value, right: Value) -> bool:
     if isinstance(left, Range) and isinstance(right, Range):
         ends = (left.low_closed, left.high_closed) == (right.low_closed, right.high_closed)
         return ends and same(left.low, right.low) and same(left.high, right.high)
-    return _key(left) == _key(right)
+    return _key(left) == _key(right)  # Python's own times without a zone equal none with one
 
 
 def same(left: Value, right: Value) -> bool:
@@ -40,6 +40,7 @@ def less(left: Value, right: Value) -> bool:
     _same_kind(left, right)
     if not isinstance(left, _ORDERED):
         raise NoValue(f"values of type {kind_of(left)} have no order")
+    left, right = _zoned(left, right), _zoned(right, left)
     return bool(_key(left) < _key(right))  # type: ignore[operator]
 
 
@@ -47,10 +48,9 @@ def compare(sign: str, left: Value, right: Value) -> bool:
     """Carry out `=`, `!=`, `<`, `<=`, `>` or `>=`. Raises NoValue."""
     if sign in ("=", "!="):
         return equal(left, right) is (sign == "=")
-    if sign in ("<", ">="):
-        return less(left, right) is (sign == "<")
     _same_kind(left, right)
-    return less(right, left) is (sign == ">")
+    low, high = (left, right) if sign in ("<", "<=") else (right, left)
+    return less(low, high) or (len(sign) == 2 and equal(low, high))
 
 
 def within(value: Value, span: Range) -> bool:
@@ -64,9 +64,13 @@ def _same_kind(left: Value, right: Value) -> None:
     kinds = kind_of(left), kind_of(right)
     if kinds[0] != kinds[1]:
         raise NoValue(f"{kinds[0]} and {kinds[1]} do not compare")
-    zones = [isinstance(side, (datetime, time)) and side.tzinfo is None for side in (left, right)]
-    if zones[0] is not zones[1]:
-        raise NoValue(f"a {kinds[0]} with a time zone and one without do not compare")
+
+
+def _zoned(value: Value, other: Value) -> Value:
+    """Give a time without a zone that of the time it is compared with (DMN 1.3, 10.3.2)."""
+    if isinstance(value, (datetime, time)) and isinstance(other, (datetime, time)):
+        return value.replace(tzinfo=value.tzinfo or other.tzinfo)
+    return value
 
 
 def _key(value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Trees to values: what has no value is null, with the reason kept (DMN 1.3, 10.3.2.13)."""
+"""Trees to values: what has no value is null, with the reason kept (DMN 1.3, 10.3.2)."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def evaluate(node: Node, scope: Scope) -> Value:
 def holds(tests: Node, scope: Scope) -> bool | None:
     """Tell whether the subject passes unary tests; None where that cannot be told.
 
-    As the standard has it (DMN 1.3, 7.3, UnaryTests): a test that uses `?`, or is a comparison,
-    has to come to true; else the subject equals the value of the test, or is among its items, or
-    lies in its range. One test of a list is enough.
+    As the standard has it (DMN 1.3, 7.3.2 and 10.3.2): a test that uses `?` and comes to true or
+    false says so by itself; else the subject equals the value of the test, or is among its items,
+    or lies in its range. One test of a list is enough.
     """
     if tests.op == "anything":
         return True
@@ -48,9 +48,6 @@ def holds(tests: Node, scope: Scope) -> bool | None:
         inner = _one_of(tests.parts[0], scope)
         return None if inner is None else not inner
     return _one_of(tests, scope)
-
-
-_CONDITIONS = {"comparison", "between", "membership", "conjunction", "disjunction", "negated"}
 
 
 def _one_of(tests: Node, scope: Scope) -> bool | None:
@@ -65,17 +62,9 @@ def _passes(test: Node, scope: Scope) -> bool | None:
     if test.op == "operator_test":
         return _matches(test, scope.subject, scope)
     value = evaluate(test, scope)
-    if test.op in _CONDITIONS or test.uses("subject"):
-        return _condition(value)
-    if isinstance(value, bool) and not isinstance(scope.subject, bool):
+    if test.uses("subject") and (value is None or isinstance(value, bool)):
         return value
     return _among(scope.subject, value)
-
-
-def _condition(value: Value) -> bool | None:
-    if value is None or isinstance(value, bool):
-        return value
-    raise NoValue(f"the test comes to {kind_of(value)}, not to true or false")
 
 
 def _matches(test: Node, candidate: Value, scope: Scope) -> bool | None:
@@ -97,15 +86,16 @@ def _among(candidate: Value, value: Value) -> bool:
 
 
 def _among_items(candidate: Value, items: tuple[Value, ...]) -> bool:
-    """True for one that fits; what does not compare is raised only where none fits."""
+    """True for one that fits; that values do not compare is raised where none of them does."""
     reasons: list[NoValue] = []
-    for item in (items, *items) if isinstance(candidate, tuple) else items:
+    tried = (items, *items) if isinstance(candidate, tuple) else items
+    for item in tried:
         try:
             if _fits(candidate, item):
                 return True
         except NoValue as reason:
             reasons.append(reason)
-    if reasons:
+    if reasons and len(reasons) == len(tried):
         raise reasons[0]
     return False
 
@@ -136,8 +126,10 @@ def _choice(node: Node, scope: Scope) -> Value:
 
 
 def _between(node: Node, scope: Scope) -> Value:
+    """As the standard has it: `value >= low and value <= high`, which may be null."""
     value, low, high = _parts(node, scope)
-    return compare(">=", value, low) and compare("<=", value, high)
+    ends = (lambda: compare(">=", value, low), lambda: compare("<=", value, high))
+    return conjunction(tuple(_noted(end, scope) for end in ends))
 
 
 def _range(node: Node, scope: Scope) -> Value:

@@ -24,9 +24,26 @@ MAX_DEPTH = 60
 
 _Start = Literal["tests", "expression"]
 _WORDS = {"NUMBER": "a number", "STRING": "a string", "AT": '@"…"', "NAME": "a name",
-          "FUNCTION": "a function", "OPENED": "']'", "$END": "the end"}  # fmt: skip
+          "FUNCTION": "a function", "OPENED": "']'", "PARAMETER": "the name of a parameter",
+          "$END": "the end"}  # fmt: skip
 _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
-_SILENT = {"in", ".", "(", ")", "[", "]", ",", "and", "or", "not", "between", "if", "then", "else"}
+_SILENT = {
+    "in",
+    ".",
+    ":",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    "and",
+    "or",
+    "not",
+    "between",
+    "if",
+    "then",
+    "else",
+}
 _VALUES = {"NUMBER", "STRING", "AT", "SUBJECT", "FUNCTION", "LSQB", "OPENED", "LPAR", "IF", "NAME",
            "TRUE", "FALSE", "NULL", "MINUS", "NOT"}  # fmt: skip
 _OPERATORS = {"PLUS", "MINUS", "TIMES", "OVER", "POWER", "LT", "LE", "GT", "GE", "EQ", "NE", "IN",
@@ -68,6 +85,8 @@ def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
 
 def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     token = error.token
+    if token.type == "LSQB":
+        raise fail(text, token.start_pos or 0, "a filter ('list[…]') is not supported")
     ended = token.type == "$END"
     at = len(text) if ended else token.start_pos or 0
     found = "the end" if ended else f"'{token}'"
@@ -112,6 +131,8 @@ def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
         return _temporal_problem(str(node.value))
     if node.op == "call":
         function = FUNCTIONS[str(node.value)]
+        if any(part.op == "argument" for part in node.parts):
+            return f"'{node.value}' is called with other names (its own: {function.parameters})"
         if not function.takes(len(node.parts)):
             return f"'{node.value}' takes {function.arity}, not {len(node.parts)}"
     return None
@@ -166,6 +187,20 @@ class _Builder:
     def group(self, children: list[Node | Token]) -> Node:
         """Take the brackets off."""
         return next(child for child in children if isinstance(child, Node))
+
+    def call(self, children: list[Node | Token]) -> Node:
+        """Put arguments that are given by name in their places; those left out are null."""
+        name = str(children[0])
+        parts = tuple(child for child in children if isinstance(child, Node))
+        names = [str(part.value) for part in parts if part.op == "argument"]
+        places = FUNCTIONS[name].order(names) if names else None
+        if places is not None:
+            by_place = dict(zip(places, parts, strict=True))
+            parts = tuple(
+                by_place[place].parts[0] if place in by_place else Node("literal")
+                for place in range(max(places) + 1)
+            )
+        return Node("call", parts, name, _at(children))
 
     def number(self, children: list[Token]) -> Node:
         """Make a literal of a number."""

@@ -15,11 +15,21 @@ Fits = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """One character that `fits`, or (`ways`) jumps relative to here, or a place: `^` or `$`."""
+    """One character that `fits`, or (`ways`) jumps relative to here, or a place.
+
+    Places are `^` and `$`: the ends of the text, or with `lines` those of each line too.
+    """
 
     fits: Fits | None = None
     ways: tuple[int, ...] = ()
     place: str = ""
+    lines: bool = False
+
+    def stands(self, text: str, here: int) -> bool:
+        """Tell whether `here` is the place that is meant."""
+        if self.place == "^":
+            return here == 0 or (self.lines and text[here - 1] == "\n")
+        return here == len(text) or (self.lines and text[here] == "\n")
 
 
 Code = list[Step]
@@ -80,7 +90,7 @@ class Pattern:
                 threads[place] = start
             elif step.ways:
                 waiting += [place + way for way in reversed(step.ways)]
-            elif here == (0 if step.place == "^" else len(text)):
+            elif step.stands(text, here):
                 waiting.append(place + 1)
 
 

@@ -9,6 +9,7 @@ from core.decision_table.feel.pattern import Code, Fits, Pattern, Step, either, 
 from core.decision_table.feel.values import NoValue
 
 _MAX_DEPTH = 30
+_SPACE = re.compile(r"(\[(?:[^\\\]]|\\.)*\]|\\[^\s])|\s+", re.DOTALL)
 _COUNT = re.compile(r"\{(\d{1,4})(,(\d{1,4})?)?\}", re.ASCII)
 _CATEGORY = re.compile(r"[pP]\{([A-Z][a-z]?)\}")
 _SPECIAL = set("\\|.?*+(){}[]^$-")
@@ -22,14 +23,23 @@ _CLASSES: dict[str, Fits] = {
 
 
 def pattern(text: str, flags: str = "") -> Pattern:
-    """Read a pattern; flags are `i` (any case) and `s` (`.` takes line ends). Raises NoValue."""
-    if set(flags) - {"i", "s"}:
-        raise NoValue(f"the flags '{flags}' are not supported (supported: i, s)")
+    """Read a pattern. Raises NoValue.
+
+    Flags are `i` (any case), `s` (`.` takes line ends), `m` (`^` and `$` are ends of lines too)
+    and `x` (white space outside of sets does not count).
+    """
+    if set(flags) - {"i", "m", "s", "x"}:
+        raise NoValue(f"the flags '{flags}' are not supported (supported: i, m, s, x)")
+    text = _SPACE.sub(_kept, text) if "x" in flags else text
     reader = _Reader(text, flags)
     code = reader.choices(0)
     if reader.at < len(text):
         raise reader.fail("it has a bracket that was not opened")
     return Pattern(code)
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found[1] or ""
 
 
 class _Reader:
@@ -88,7 +98,7 @@ class _Reader:
         if char == ".":
             return one(lambda found: "s" in self._flags or found not in "\n\r")
         if char in "^$":
-            return [Step(place=char)]
+            return [Step(place=char, lines="m" in self._flags)]
         if char in "*+?{":
             raise self.fail(f"'{char}' repeats nothing")
         return one(self._escape() if char == "\\" else self._same(char))

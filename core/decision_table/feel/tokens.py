@@ -14,11 +14,25 @@ KEYWORDS = {
     word: word.upper()
     for word in ("and", "or", "not", "if", "then", "else", "in", "between", "true", "false", "null")
 }
-UNSUPPORTED = {"for", "some", "every", "function", "instance", "external"}
+UNSUPPORTED = {
+    "for": "a loop ('for … in … return …')",
+    "some": "a quantifier ('some … satisfies …')",
+    "every": "a quantifier ('every … satisfies …')",
+    "function": "a function definition ('function(…)')",
+    "instance": "'instance of'",
+    "external": "an external function",
+}
+UNSUPPORTED_FUNCTIONS = (
+    "context", "context put", "context merge", "get value", "get entries", "sort", "list replace",
+    "range", "before", "after", "meets", "met by", "overlaps", "overlaps before",
+    "overlaps after", "finishes", "finished by", "includes", "during", "starts", "started by",
+    "coincides",
+)  # fmt: skip
 SIGNS = {
     "..": "DOTS", "<=": "LE", ">=": "GE", "!=": "NE", "**": "POWER", "<": "LT", ">": "GT",
     "=": "EQ", "+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "(": "LPAR", ")": "RPAR",
     "[": "LSQB", "]": "RSQB", ",": "COMMA", "?": "SUBJECT", ".": "DOT",
+    ":": "COLON",
 }  # fmt: skip
 _OPERAND_ENDS = {"NUMBER", "STRING", "AT", "NAME", "SUBJECT", "TRUE", "FALSE", "NULL", "RPAR",
                  "RSQB", "LSQB"}  # fmt: skip
@@ -28,6 +42,9 @@ _SKIP = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _STRING = re.compile(r'(@?)"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 _WORD = re.compile(rf"{_START}\w*")
+_PARAMETER = re.compile(rf"{_START}\w*(?:\s+\w+)*(?=\s*:)")
+_PART = re.compile(r"time\s+offset|(?:start|end)\s+included")
+_BRACKET = r"(?=\s*\()"
 _CALL = re.compile(r"\s*\(")
 _SIGN = re.compile("|".join(re.escape(sign) for sign in SIGNS))
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{6}|.)", re.DOTALL)
@@ -40,6 +57,7 @@ def tokens_of(text: str, names: tuple[str, ...], functions: tuple[str, ...]) -> 
     The longest known name wins (DMN 1.3, 10.3.1.2): `주문 금액` is one token where it is in
     `names`, and so is a name that holds a sign or a keyword. A `]` where a value may begin opens
     a range, save behind `[`, where it ends an empty list.
+    Words before a `:` in the brackets of a function name a parameter.
     """
     at, before = 0, ""
     while True:
@@ -47,7 +65,7 @@ def tokens_of(text: str, names: tuple[str, ...], functions: tuple[str, ...]) -> 
         at = skipped.end() if skipped else at
         if at == len(text):
             return
-        token, at = _next(text, at, names, functions)
+        token, at = _placed(text, at, before) or _next(text, at, names, functions)
         if token.type == "RSQB" and before not in _OPERAND_ENDS:
             token.type = "OPENED"
         before = token.type
@@ -58,6 +76,13 @@ def fail(text: str, at: int, problem: str) -> RuleInvalid:
     """Say what is wrong with an expression and where, counted from 1."""
     shown = text if len(text) <= 60 else text[:60] + "…"
     return RuleInvalid(f"FEEL `{shown}` at character {at + 1}: {problem}")
+
+
+def _placed(text: str, at: int, before: str) -> tuple[Token, int] | None:
+    """Give a token that is known by what stands before it: a parameter, a part of two words."""
+    kind, pattern = ("NAME", _PART) if before == "DOT" else ("PARAMETER", _PARAMETER)
+    found = pattern.match(text, at) if before in {"DOT", "LPAR", "COMMA"} else None
+    return (_token(kind, found), found.end()) if found else None
 
 
 def _next(
@@ -74,13 +99,15 @@ def _next(
         return Token("NUMBER", found[0], start_pos=at), found.end()
     if found := _SIGN.match(text, at):
         return Token(SIGNS[found[0]], found[0], start_pos=at), found.end()
+    if text[at] == "{":
+        raise fail(text, at, "a context ('{…}') is not supported")
     if text[at] == '"':
         raise fail(text, at, "the string is not closed")
     raise fail(text, at, f"{text[at]!r} has no meaning here")
 
 
 def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]) -> Token | None:
-    called = _phrases(functions, r"(?=\s*\()").match(text, at)
+    called = _phrases(functions, _BRACKET).match(text, at)
     known = _phrases(names, "").match(text, at)
     word = _WORD.match(text, at)
     if known and known.end() > max(_end(called), _end(word) if word and word[0] in KEYWORDS else 0):
@@ -88,7 +115,9 @@ def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]
     if called:
         return _token("FUNCTION", called)
     if word and word[0] in UNSUPPORTED:
-        raise fail(text, at, f"'{word[0]}' is not supported")
+        raise fail(text, at, f"{UNSUPPORTED[word[0]]} is not supported")
+    if other := _phrases(UNSUPPORTED_FUNCTIONS, _BRACKET).match(text, at):
+        raise fail(text, at, f"the function '{other[0]}' is not supported")
     if word and word[0] not in KEYWORDS and _CALL.match(text, word.end()):
         raise fail(text, at, f"the function '{word[0]}' is not known")
     return _token(KEYWORDS.get(word[0], "NAME"), word) if word else None
@@ -124,8 +153,6 @@ def _unescaped(text: str, string: re.Match[str]) -> str:
             if point > 0x10FFFF or 0xD800 <= point < 0xE000:
                 raise fail(text, string.start(), f"'\\{code}' is no character")
             return chr(point)
-        if code not in _ESCAPES:
-            raise fail(text, string.start(), f"'\\{code}' is no escape in a string")
-        return _ESCAPES[code]
+        return _ESCAPES.get(code, found[0])
 
     return _ESCAPE.sub(one, string[2])

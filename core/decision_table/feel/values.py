@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DecimalException
@@ -9,6 +10,7 @@ from typing import TypeAlias
 
 # IEEE 754 decimal128, as 10.3.2.3.1 asks for; what does not fit is null.
 NUMBERS = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144)
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?", re.ASCII)
 MAX_STRING = 100_000
 MAX_MONTHS = 12 * 10**9
 
@@ -47,6 +49,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (tuple, "list"),
     (Range, "range"),
 )
+_EXACT = {**dict(_KINDS), type(None): "null"}
 
 
 class NoValue(Exception):
@@ -55,6 +58,8 @@ class NoValue(Exception):
 
 def kind_of(value: Value) -> str:
     """Give the FEEL type of a value."""
+    if exact := _EXACT.get(type(value)):
+        return exact
     return next((name for kind, name in _KINDS if isinstance(value, kind)), "null")
 
 
@@ -74,10 +79,10 @@ def months(count: int) -> Months:
 
 def number(text: str) -> Decimal:
     """Give a number of 34 digits from its text. Raises NoValue."""
+    if not _NUMBER.fullmatch(text):
+        raise NoValue(f"'{text[:40]}' is no number")
     try:
         found = NUMBERS.create_decimal(text)
     except DecimalException as error:
-        raise NoValue(f"'{text[:40]}' is no number") from error
-    if not found.is_finite():
-        raise NoValue(f"'{text[:40]}' is no number")
+        raise NoValue(f"'{text[:40]}' is too large or too small for a number") from error
     return found

@@ -13,13 +13,15 @@ WHERE %(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s
 ORDER BY id COLLATE "C"
 
 -- name: save
--- No row comes back where the id is another tenant's.
+-- No row comes back where the id is another tenant's. An agent is new, too, once it has a goal.
 WITH saved AS (
-    INSERT INTO agents (id, tenant_id, name, role, goal, persona)
-    VALUES (%(id)s, %(tenant_id)s, %(name)s, %(role)s, %(goal)s, %(persona)s)
+    INSERT INTO agents (id, tenant_id, name, role, goal, persona, awaits_setup)
+    VALUES (%(id)s, %(tenant_id)s, %(name)s, %(role)s, %(goal)s, %(persona)s,
+            %(sets_up_new)s AND %(goal)s ~ '\S')
     ON CONFLICT (id) DO UPDATE
     SET name = excluded.name, role = excluded.role, goal = excluded.goal,
-        persona = excluded.persona
+        persona = excluded.persona,
+        awaits_setup = agents.awaits_setup OR excluded.awaits_setup AND agents.goal !~ '\S'
     WHERE agents.tenant_id = excluded.tenant_id
     RETURNING id, tenant_id, xmax = 0 AS is_new
 ), skills AS (
@@ -33,3 +35,16 @@ WITH saved AS (
     ON CONFLICT DO NOTHING
 )
 SELECT is_new FROM saved
+
+-- name: awaiting_setup
+SELECT id, tenant_id, name, role, goal, persona FROM agents
+WHERE awaits_setup AND goal ~ '\S' ORDER BY id COLLATE "C" LIMIT %(limit)s
+
+-- name: setup_claimed
+-- Who comes second waits for the first, and finds that the agent waits no more.
+UPDATE agents SET awaits_setup = false
+WHERE id = %(id)s AND awaits_setup
+  AND (role, goal, persona) = (%(role)s, %(goal)s, %(persona)s)
+
+-- name: setup_begun
+UPDATE agents SET awaits_setup = false WHERE id = %(id)s

@@ -13,11 +13,6 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
   AND same_key = %(same_key)s AND valid_to IS NULL
 ORDER BY valid_from LIMIT 1
 
--- name: versions
-SELECT * FROM knowledge_versions
-WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
-ORDER BY version
-
 -- name: list
 -- Skills live behind the skill API: which there are the index tells, what they say only the API;
 -- their versions are the changes we made.
@@ -30,14 +25,11 @@ WHERE valid_to IS NULL
   AND (%(kind)s::text IS NULL OR kind = %(kind)s)
 UNION ALL
 SELECT d.item_id, coalesce(last.version, 1), d.kind, d.tenant_id, '', d.name, '', NULL,
-       last.change_id, last.feedback_id, last.created_at, NULL
+       last.change_id, last.feedback_id, last.valid_from, NULL
 FROM search_documents d
 LEFT JOIN LATERAL (
-    SELECT count(*) OVER () AS version, operation, change_id, feedback_id, created_at
-    FROM history h
-    WHERE h.tenant_id = d.tenant_id AND h.knowledge_type = 'SKILL' AND h.knowledge_id = d.item_id
-      AND h.status = 'applied'
-    ORDER BY h.created_at DESC, h.id DESC LIMIT 1
+    SELECT * FROM skill_versions s
+    WHERE s.tenant_id = d.tenant_id AND s.item_id = d.item_id AND s.valid_to IS NULL
 ) last ON last.operation <> 'DELETE'
 WHERE d.kind = 'SKILL'
   AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
@@ -49,26 +41,25 @@ WHERE d.kind = 'SKILL'
 ORDER BY valid_from DESC NULLS LAST, item_id
 
 -- name: skill_change
-SELECT count(*) OVER () AS version, operation, change_id, feedback_id, created_at AS valid_from
-FROM history
-WHERE tenant_id = %(tenant_id)s AND knowledge_type = 'SKILL' AND knowledge_id = %(item_id)s
-  AND status = 'applied'
-ORDER BY created_at DESC, id DESC LIMIT 1
+SELECT version, operation, relationship, change_id, feedback_id, valid_from
+FROM skill_versions
+WHERE tenant_id = %(tenant_id)s AND item_id = %(item_id)s AND valid_to IS NULL
 
 -- name: create
 INSERT INTO knowledge_versions (
     item_id, version, kind, tenant_id, agent_id, name, name_key, content, hash, same_key,
-    relationship, change_id, feedback_id)
+    relationship, change_id, feedback_id, valid_from)
 SELECT %(item_id)s, coalesce(max(version), 0) + 1, %(kind)s, %(tenant_id)s, %(agent_id)s,
        %(name)s, %(name_key)s, %(content)s, %(hash)s, %(same_key)s, %(relationship)s,
-       %(change_id)s, %(feedback_id)s
-FROM knowledge_versions WHERE item_id = %(item_id)s
+       %(change_id)s, %(feedback_id)s, greatest(clock_timestamp(), max(valid_to))
+FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
 -- name: supersede
 WITH closed AS (
-    UPDATE knowledge_versions SET valid_to = clock_timestamp()
-    WHERE item_id = %(item_id)s AND tenant_id = %(tenant_id)s AND valid_to IS NULL
-      AND hash = %(base_hash)s
+    UPDATE knowledge_versions SET valid_to = greatest(clock_timestamp(), valid_from)
+    WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
+      AND valid_to IS NULL AND hash = %(base_hash)s
     RETURNING version, valid_to
 )
 INSERT INTO knowledge_versions (
@@ -80,6 +71,16 @@ SELECT %(item_id)s, closed.version + 1, %(kind)s, %(tenant_id)s, %(agent_id)s, %
 FROM closed
 
 -- name: end
-UPDATE knowledge_versions SET valid_to = clock_timestamp()
-WHERE item_id = %(item_id)s AND tenant_id = %(tenant_id)s AND valid_to IS NULL
-  AND hash = %(base_hash)s
+UPDATE knowledge_versions SET valid_to = greatest(clock_timestamp(), valid_from)
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
+  AND valid_to IS NULL AND hash = %(base_hash)s
+
+-- name: page
+-- By code points, whatever the collation: two places that hold the same give it in one order.
+SELECT * FROM knowledge_versions
+WHERE valid_to IS NULL AND kind = %(kind)s
+  AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
+  AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
+  AND (tenant_id COLLATE "C", item_id COLLATE "C") > (%(after_tenant)s, %(after_id)s)
+ORDER BY tenant_id COLLATE "C", item_id COLLATE "C"
+LIMIT %(limit)s

@@ -1,32 +1,57 @@
 -- name: put_document
-INSERT INTO search_documents (tenant_id, kind, item_id, agent_id, name, content, length, version)
-VALUES (%(tenant_id)s, %(kind)s, %(item_id)s, %(agent_id)s, %(name)s, %(content)s, %(length)s,
+INSERT INTO search_documents (tenant_id, kind, item_id, agent_id, name, content, files, version)
+VALUES (%(tenant_id)s, %(kind)s, %(item_id)s, %(agent_id)s, %(name)s, %(content)s, %(files)s,
         %(version)s)
 ON CONFLICT (tenant_id, kind, item_id) DO UPDATE
 SET agent_id = excluded.agent_id, name = excluded.name, content = excluded.content,
-    length = excluded.length, version = excluded.version
+    files = excluded.files, version = excluded.version, revision = excluded.revision
 RETURNING id
 
 -- name: drop_postings
 DELETE FROM search_postings WHERE document_id = %(id)s
 
 -- name: put_postings
-INSERT INTO search_postings (tenant_id, term, document_id, tf)
-SELECT %(tenant_id)s, t.term, %(id)s, t.tf
-FROM unnest(%(terms)s::text[], %(tfs)s::smallint[]) AS t (term, tf)
+INSERT INTO search_postings (term, document_id, agent, impact, kind)
+SELECT search_key(%(tenant_id)s, t.term), %(id)s, coalesce(hashtext(%(agent_id)s::text), 0),
+       t.impact, left(%(kind)s::text, 1)::"char"
+FROM unnest(%(terms)s::text[], %(impacts)s::smallint[]) AS t (term, impact)
+
+-- name: put_vocabulary
+-- A word may be there twice where two writers brought it at once: neither waits for the other.
+INSERT INTO search_vocabulary (term)
+SELECT n.key
+FROM (SELECT search_key(%(tenant_id)s, t.term) AS key FROM unnest(%(words)s::text[]) AS t (term)) n
+WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = n.key)
 
 -- name: drop_document
 DELETE FROM search_documents
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
--- name: corpus
--- Counting stops at the sample; ids tell the rest.
-SELECT count(*) AS seen, coalesce(avg(s.length), 0)::float8 AS mean_length,
-       coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
-       coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
-                 ORDER BY d.id DESC LIMIT 1), 0) AS newest
-FROM (SELECT id, length FROM search_documents WHERE tenant_id = %(tenant_id)s
-      ORDER BY id LIMIT %(sample)s) s
+-- name: describe
+-- The corpus, and on each row a term of those that stand somewhere, in one trip. Counting stops at
+-- the sample; ids tell the rest. `mark` is the newest revision of the agent's documents of a kind.
+SELECT c.*, f.*
+FROM (
+    SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
+           coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
+                     ORDER BY d.id DESC LIMIT 1), 0) AS newest,
+           coalesce((SELECT max(d.revision) FROM search_documents d
+                     WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s
+                       AND d.agent_id = %(agent_id)s), 0) AS mark
+    FROM (SELECT id FROM search_documents WHERE tenant_id = %(tenant_id)s
+          ORDER BY id LIMIT %(sample)s) s
+) c
+LEFT JOIN (
+    SELECT t.term, f.term_seen, f.term_last
+    FROM unnest(%(terms)s::text[]) AS t (term)
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS term_seen, max(s.document_id) AS term_last
+        FROM (SELECT p.document_id FROM search_postings p
+              WHERE p.term = search_key(%(tenant_id)s, t.term)
+              ORDER BY p.document_id LIMIT %(sample)s) s
+    ) f
+    WHERE f.term_seen > 0
+) f ON true
 
 -- name: frequencies
 SELECT t.term, f.seen, f.last
@@ -34,42 +59,53 @@ FROM unnest(%(terms)s::text[]) AS t (term)
 CROSS JOIN LATERAL (
     SELECT count(*) AS seen, max(s.document_id) AS last
     FROM (SELECT p.document_id FROM search_postings p
-          WHERE p.tenant_id = %(tenant_id)s AND p.term = t.term
+          WHERE p.term = search_key(%(tenant_id)s, t.term)
           ORDER BY p.document_id LIMIT %(sample)s) s
 ) f
 WHERE f.seen > 0
 
+-- name: known
+SELECT t.term
+FROM unnest(%(terms)s::text[]) AS t (term)
+WHERE EXISTS (SELECT FROM search_vocabulary v WHERE v.term = search_key(%(tenant_id)s, t.term))
+
 -- name: rank
 -- BM25 as core/search/ranking.py has it; weights are idf. A few rare terms find the documents
--- that are worth it, all terms score those.
+-- that are worth it, the others only add to those. `needed` is what a document must hold of
+-- all weights. The agent is looked at twice: a posting has but a hash of it.
 WITH asked AS MATERIALIZED (
-    SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS a (term, weight)
+    SELECT a.weight, a.finds, search_key(%(tenant_id)s, a.term) AS key
+    FROM unnest(%(terms)s::text[], %(weights)s::float8[], %(finds)s::boolean[])
+         AS a (term, weight, finds)
 ), found AS MATERIALIZED (
-    SELECT p.document_id AS id
+    SELECT p.document_id AS id, sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight
     FROM asked a
-    JOIN search_postings p ON p.tenant_id = %(tenant_id)s AND p.term = a.term
-    JOIN search_documents d ON d.id = p.document_id
-    WHERE a.term = ANY (%(finding)s)
-      AND (%(kind)s::text IS NULL OR d.kind = %(kind)s)
-      AND (%(agent_id)s::text IS NULL OR d.agent_id IS NULL OR d.agent_id = %(agent_id)s)
+    JOIN search_postings p ON p.term = a.key
+    WHERE a.finds
+      AND (%(kind)s::text IS NULL OR p.kind = left(%(kind)s::text, 1)::"char")
+      AND (%(agent_id)s::text IS NULL OR p.agent IN (0, hashtext(%(agent_id)s::text)))
     GROUP BY p.document_id
-    ORDER BY sum(a.weight * p.tf * (%(k1)s + 1)
-                 / (p.tf + %(k1)s * (1 - %(b)s + %(b)s * d.length / %(mean_length)s))) DESC,
-             p.document_id
+    ORDER BY impact DESC, p.document_id
     LIMIT %(found)s
+), best AS MATERIALIZED (
+    SELECT f.id, (f.impact + coalesce(s.impact, 0)) / 10000 AS bm25
+    FROM found f
+    CROSS JOIN LATERAL (
+        SELECT sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight
+        FROM asked a
+        JOIN search_postings p ON p.term = a.key AND p.document_id = f.id
+        WHERE NOT a.finds
+    ) s
+    WHERE f.weight + coalesce(s.weight, 0) >= %(needed)s
+    ORDER BY bm25 DESC, f.id
+    LIMIT %(limit)s
 )
-SELECT d.kind, d.item_id, d.name, d.agent_id, left(d.content, %(scanned)s) AS content, s.bm25
-FROM found f
-JOIN search_documents d ON d.id = f.id
-CROSS JOIN LATERAL (
-    SELECT sum(a.weight * p.tf * (%(k1)s + 1)
-               / (p.tf + %(k1)s * (1 - %(b)s + %(b)s * d.length / %(mean_length)s))) AS bm25
-    FROM asked a
-    JOIN search_postings p
-      ON p.tenant_id = %(tenant_id)s AND p.term = a.term AND p.document_id = d.id
-) s
-ORDER BY s.bm25 DESC, d.id
-LIMIT %(limit)s
+SELECT d.kind, d.item_id, d.name, d.agent_id, left(d.content, %(scanned)s) AS content, d.files,
+       b.bm25
+FROM best b
+JOIN search_documents d ON d.id = b.id
+WHERE %(agent_id)s::text IS NULL OR d.agent_id IS NULL OR d.agent_id = %(agent_id)s
+ORDER BY b.bm25 DESC, d.id
 
 -- name: skills
 SELECT item_id, version FROM search_documents WHERE tenant_id = %(tenant_id)s AND kind = 'SKILL'

@@ -20,7 +20,27 @@ SALES = Agent(
 
 
 class AgentsContract:
-    """Tests for any store of agents."""
+    """Tests for any store of agents; `greeting` is one that sets up those that are new."""
+
+    async def test_new_agents_with_a_goal_wait_to_be_set_up_once(self, greeting: Agents) -> None:
+        await greeting.save(SALES)
+        await greeting.save(SALES.model_copy(update={"id": "aimless", "goal": " \n"}))
+        assert [agent.id for agent in await greeting.awaiting_setup(9)] == ["sales"]
+        await greeting.setup_begun("sales")
+        await greeting.save(SALES.model_copy(update={"goal": "another goal"}))
+        assert list(await greeting.awaiting_setup(9)) == []
+
+    async def test_an_agent_that_gets_its_first_goal_later_waits_then(
+        self, greeting: Agents
+    ) -> None:
+        await greeting.save(SALES.model_copy(update={"goal": ""}))
+        await greeting.save(SALES)
+        (found,) = await greeting.awaiting_setup(9)
+        assert (found.id, found.goal) == ("sales", "more sales")
+
+    async def test_no_agent_waits_where_new_ones_are_not_set_up(self, agents: Agents) -> None:
+        await agents.save(SALES)
+        assert list(await agents.awaiting_setup(9)) == []
 
     async def test_an_agent_comes_back_as_it_was_saved(self, agents: Agents) -> None:
         assert await agents.save(SALES) is True

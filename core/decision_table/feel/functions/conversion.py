@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.temporal import to_date, to_duration, to_moment, to_time
-from core.decision_table.feel.values import NoValue, Value, number
+from core.decision_table.feel.values import Months, NoValue, Value, number
 from core.decision_table.feel.write import to_text
 
 
@@ -47,11 +47,15 @@ def _moment(first: Value, clock: Value = None) -> datetime:
     raise NoValue("'date and time' takes a string, or a date and a time")
 
 
-def _number(text: str, grouping: Value = None, point: Value = None) -> Decimal:
-    plain = text.replace(grouping, "") if isinstance(grouping, str) and grouping else text
-    if isinstance(point, str) and point:
-        plain = plain.replace(point, ".")
-    return number(plain)
+def _number(given: str | Decimal, grouping: str | None = None, point: str | None = None) -> Decimal:
+    if isinstance(given, Decimal):
+        return given
+    if grouping not in (None, " ", ",", ".") or point not in (None, ",", "."):
+        raise NoValue("'number' groups digits by ' ', ',' or '.', and has ',' or '.' for its point")
+    if grouping is not None and grouping == (point or "."):
+        raise NoValue(f"'number' cannot take '{grouping}' both to group digits and for its point")
+    plain = given.replace(grouping, "") if grouping else given
+    return number(plain.replace(point, ".") if point else plain)
 
 
 def _string(value: Value) -> str | None:
@@ -69,19 +73,42 @@ def _today(moment: Value) -> date:
     return _date(now)
 
 
+def _months_between(start: date, end: date) -> Months:
+    """Give the whole months from one date to another; negative where it lies before."""
+    count = (end.year - start.year) * 12 + end.month - start.month
+    if count > 0 and end.day < start.day:
+        count -= 1
+    elif count < 0 and end.day > start.day:
+        count += 1
+    return Months(count)
+
+
 def _whole(value: Decimal) -> int:
     if value != value.to_integral_value() or abs(value) > 9999:
         raise NoValue(f"{value} is no part of a date or time")
     return int(value)
 
 
+_DAY = "date|date and time"
+
 CONVERSION = {
-    "date": Function(_date, ("any", "number", "number"), optional=2),
-    "time": Function(_time, ("any", "number", "number", "days and time duration"), optional=3),
-    "date and time": Function(_moment, ("any", "time"), optional=1),
-    "duration": Function(to_duration, ("string",)),
-    "number": Function(_number, ("string", "string|null", "string|null"), optional=2),
-    "string": Function(_string, ("any",)),
+    "date": Function(_date, ("any", "number", "number"), "from;year,month,day", optional=2),
+    "time": Function(
+        _time,
+        ("any", "number", "number", "days and time duration|null"),
+        "from;hour,minute,second,offset",
+        optional=3,
+    ),
+    "date and time": Function(_moment, ("any", "time"), "from;date,time", optional=1),
+    "duration": Function(to_duration, ("string",), "from"),
+    "years and months duration": Function(_months_between, (_DAY, _DAY), "from,to"),
+    "number": Function(
+        _number,
+        ("string|number", "string|null", "string|null"),
+        "from,grouping separator,decimal separator",
+        optional=2,
+    ),
+    "string": Function(_string, ("any",), "from"),
     "now": Function(_now, clock=True),
     "today": Function(_today, clock=True),
 }

@@ -1,4 +1,4 @@
-"""A built-in function: what it takes, checked before it is called."""
+"""A built-in function: what it takes, checked and fitted before it is called."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from core.decision_table.feel.values import NoValue, Value, bounded, kind_of
 class Function:
     """A function over values; `kinds` are those of its parameters, alternatives with `|`.
 
+    `names` are those of its parameters, by commas; a second way of calling it stands behind `;`.
     The last `optional` parameters may be left out; with `many` the last one may be repeated.
     With `clock` it is called with the moment of the evaluation and takes nothing else.
     """
 
     call: Callable[..., Value]
     kinds: tuple[str, ...] = ()
+    names: str = ""
     optional: int = 0
     many: bool = False
     clock: bool = False
@@ -35,12 +37,44 @@ class Function:
             return f"{least} or more arguments"
         return f"{most} arguments" if least == most else f"{least} to {most} arguments"
 
+    def order(self, given: Sequence[str]) -> list[int] | None:
+        """Give the places of arguments that are given by name; None where names do not fit."""
+        for names in self._signatures():
+            if len(set(given)) == len(given) and set(given) <= set(names):
+                return [names.index(name) for name in given]
+        return None
+
+    @property
+    def parameters(self) -> str:
+        """Say how the parameters are called."""
+        listed = (", ".join(f"'{name}'" for name in names) for names in self._signatures())
+        return " or ".join(filter(None, listed)) or "none"
+
     def of(self, name: str, arguments: Sequence[Value]) -> Value:
         """Call the function. Raises NoValue for an argument of another type, as for no result."""
-        for number, value in enumerate(arguments):
-            wanted = self.kinds[min(number, len(self.kinds) - 1)]
-            if wanted != "any" and kind_of(value) not in wanted.split("|"):
-                listed = " or ".join(wanted.split("|"))
-                raise NoValue(f"'{name}' takes {listed} there, not {kind_of(value)}")
-        found = self.call(*arguments)
+        fitted = [
+            _fitted(value, self.kinds[min(number, len(self.kinds) - 1)], name)
+            for number, value in enumerate(arguments)
+        ]
+        found = self.call(*fitted)
         return bounded(found) if isinstance(found, str) else found
+
+    def _signatures(self) -> list[list[str]]:
+        return [
+            [name.strip() for name in names.split(",")] for names in self.names.split(";") if names
+        ]
+
+
+def _fitted(value: Value, wanted: str, function: str) -> Value:
+    """Give a value as the kind that is wanted.
+
+    A single value stands for a list of it, and a list of one for its item (DMN 1.3, 10.3.2.9.4).
+    """
+    kinds = wanted.split("|")
+    if wanted == "any" or kind_of(value) in kinds:
+        return value
+    if "list" in kinds and value is not None:
+        return (value,)
+    if isinstance(value, tuple) and len(value) == 1 and kind_of(value[0]) in kinds:
+        return value[0]
+    raise NoValue(f"'{function}' takes {' or '.join(kinds)} there, not {kind_of(value)}")

@@ -30,7 +30,14 @@ def _pieces(text: str, wanted: str, flags: str) -> list[str]:
 
 
 PATTERNS = {
-    "matches": Function(_matches, ("string", "string", "string|null"), optional=1),
-    "replace": Function(_replace, ("string", "string", "string", "string|null"), optional=1),
-    "split": Function(_split, ("string", "string")),
+    "matches": Function(
+        _matches, ("string", "string", "string|null"), "input, pattern, flags", optional=1
+    ),
+    "replace": Function(
+        _replace,
+        ("string", "string", "string", "string|null"),
+        "input, pattern, replacement, flags",
+        optional=1,
+    ),
+    "split": Function(_split, ("string", "string"), "string, delimiter"),
 }

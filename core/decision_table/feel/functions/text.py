@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from core.decision_table.feel.functions.function import Function
-from core.decision_table.feel.values import NoValue
+from core.decision_table.feel.values import NoValue, Value, kind_of
 
 
 def _substring(text: str, start: Decimal, length: Decimal | None = None) -> str:
@@ -24,14 +24,28 @@ def _after(text: str, part: str) -> str:
     return text.partition(part)[2] if part else text
 
 
+def _join(items: tuple[Value, ...], delimiter: str | None = None) -> str:
+    """Put strings together; null is left out. Raises NoValue for what is no string."""
+    strings = [item for item in items if item is not None]
+    for item in strings:
+        if not isinstance(item, str):
+            raise NoValue(f"the list holds {kind_of(item)} where a string is needed")
+    return (delimiter or "").join(item for item in strings if isinstance(item, str))
+
+
+_TWO = ("string", "string")
+
 TEXT = {
-    "contains": Function(lambda text, part: part in text, ("string", "string")),
-    "starts with": Function(lambda text, part: text.startswith(part), ("string", "string")),
-    "ends with": Function(lambda text, part: text.endswith(part), ("string", "string")),
-    "substring": Function(_substring, ("string", "number", "number"), optional=1),
-    "substring before": Function(_before, ("string", "string")),
-    "substring after": Function(_after, ("string", "string")),
-    "string length": Function(lambda text: Decimal(len(text)), ("string",)),
-    "upper case": Function(lambda text: text.upper(), ("string",)),
-    "lower case": Function(lambda text: text.lower(), ("string",)),
+    "contains": Function(lambda text, part: part in text, _TWO, "string, match"),
+    "starts with": Function(lambda text, part: text.startswith(part), _TWO, "string, match"),
+    "ends with": Function(lambda text, part: text.endswith(part), _TWO, "string, match"),
+    "substring": Function(
+        _substring, ("string", "number", "number"), "string, start position, length", optional=1
+    ),
+    "substring before": Function(_before, _TWO, "string, match"),
+    "substring after": Function(_after, _TWO, "string, match"),
+    "string length": Function(lambda text: Decimal(len(text)), ("string",), "string"),
+    "string join": Function(_join, ("list", "string|null"), "list, delimiter", optional=1),
+    "upper case": Function(lambda text: text.upper(), ("string",), "string"),
+    "lower case": Function(lambda text: text.lower(), ("string",), "string"),
 }

@@ -7,9 +7,11 @@ CREATE TABLE agents (
     role        text NOT NULL DEFAULT '',
     goal        text NOT NULL DEFAULT '',
     persona     text NOT NULL DEFAULT '',
+    awaits_setup boolean NOT NULL DEFAULT false,  -- its first knowledge is yet to be asked for
     created_at  timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX agents_by_tenant ON agents (tenant_id, id);
+CREATE INDEX agents_awaiting_setup ON agents (id) WHERE awaits_setup;
 
 CREATE TABLE agent_skills (
     agent_id    text NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
@@ -112,9 +114,10 @@ CREATE TABLE knowledge_versions (
     feedback_id   text,
     valid_from    timestamptz NOT NULL DEFAULT clock_timestamp(),
     valid_to      timestamptz,
-    PRIMARY KEY (item_id, version)
+    PRIMARY KEY (tenant_id, kind, item_id, version)
 );
-CREATE UNIQUE INDEX knowledge_current ON knowledge_versions (item_id) WHERE valid_to IS NULL;
+CREATE UNIQUE INDEX knowledge_current ON knowledge_versions (tenant_id, kind, item_id)
+    WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX knowledge_rule_name ON knowledge_versions (tenant_id, agent_id, name_key)
     WHERE valid_to IS NULL AND kind = 'DMN_RULE';
 -- An agent knows a fact once, however often and however much at once it is taught.
@@ -153,6 +156,7 @@ CREATE TABLE changes (
     epoch            bigint,
     warnings         jsonb NOT NULL DEFAULT '[]',
     reverts          text,
+    seen             bigint,  -- the newest revision of a document it was compared with
     error            text,
     created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
     applied_at       timestamptz,
@@ -167,6 +171,7 @@ CREATE INDEX changes_by_target ON changes (tenant_id, kind, target_id, created_a
 
 CREATE TABLE history (
     id               text PRIMARY KEY,
+    seq              bigint GENERATED ALWAYS AS IDENTITY,  -- the order they came in
     knowledge_type   text NOT NULL,
     knowledge_id     text NOT NULL,
     knowledge_name   text NOT NULL,
@@ -189,6 +194,23 @@ CREATE TABLE history (
 CREATE INDEX history_by_age ON history (created_at DESC, id DESC);
 CREATE INDEX history_by_feedback ON history (feedback_id);
 CREATE INDEX history_by_item ON history (tenant_id, knowledge_type, knowledge_id, created_at);
+
+-- What our own changes made of each skill, with the span it held; one target has one change at a
+-- time, so their order is that of `seq`. A change that reverts another is recorded as 'reverted'.
+-- A DELETE ends what was there: it is a row of its own here and counts as no version.
+CREATE VIEW skill_versions AS
+SELECT h.knowledge_id AS item_id,
+       count(*) FILTER (WHERE h.operation <> 'DELETE') OVER in_order AS version,
+       h.knowledge_type AS kind, h.tenant_id, h.knowledge_name AS name, h.operation,
+       h.new_content AS content, h.new_files AS files, c.relationship, h.change_id, h.feedback_id,
+       max(h.created_at) OVER in_order AS valid_from,
+       CASE WHEN lead(h.seq) OVER in_order IS NOT NULL
+            THEN max(h.created_at) OVER (in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)
+       END AS valid_to
+FROM history h
+LEFT JOIN changes c ON c.id = h.change_id
+WHERE h.knowledge_type = 'SKILL' AND h.status IN ('applied', 'reverted')
+WINDOW in_order AS (PARTITION BY h.tenant_id, h.knowledge_id ORDER BY h.seq);
 
 CREATE TABLE run_events (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -236,24 +258,37 @@ CREATE TABLE sweeps (
 
 CREATE TABLE search_documents (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    revision      bigserial,                    -- grows with each time it is written
     tenant_id     text NOT NULL,
     kind          text NOT NULL,
     item_id       text NOT NULL,
     agent_id      text,
     name          text NOT NULL,
     content       text NOT NULL,
-    length        integer NOT NULL,
+    files         text[] NOT NULL DEFAULT '{}',
     version       text NOT NULL DEFAULT '',
     UNIQUE (tenant_id, kind, item_id)
 );
-CREATE INDEX search_documents_by_age ON search_documents (tenant_id, id) INCLUDE (length);
+CREATE INDEX search_documents_by_age ON search_documents (tenant_id, id);
+CREATE INDEX search_documents_by_owner ON search_documents (tenant_id, agent_id, kind, id);
+CREATE INDEX search_documents_newest ON search_documents (tenant_id, kind, agent_id, revision);
+-- A search reads the index of the postings and little else. `term` is a hash of tenant and term
+-- (search_key), `agent` one of the agent's id, 0 for shared; `impact` is the term's part of BM25
+-- before its weight, in ten thousandths. The order of columns leaves no byte to padding.
 CREATE TABLE search_postings (
-    tenant_id     text NOT NULL,
-    term          text NOT NULL,
+    term          bigint NOT NULL,
     document_id   bigint NOT NULL REFERENCES search_documents (id) ON DELETE CASCADE,
-    tf            smallint NOT NULL,
-    PRIMARY KEY (tenant_id, term, document_id) INCLUDE (tf)
+    agent         integer NOT NULL,
+    impact        smallint NOT NULL,
+    kind          "char" NOT NULL,
+    PRIMARY KEY (term, document_id) INCLUDE (agent, impact, kind)
 );
+-- All terms that were ever indexed, and words as written, marked: what a slip may have meant.
+CREATE TABLE search_vocabulary (term bigint NOT NULL);
+CREATE INDEX search_vocabulary_by_term ON search_vocabulary (term);
+CREATE FUNCTION search_key(tenant text, term text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN hashtextextended(term, hashtextextended(tenant, 0));
 CREATE INDEX search_postings_by_document ON search_postings (document_id);
 
 -- Which versions of the schemas that libraries bring have been put in.

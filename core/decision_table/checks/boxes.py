@@ -1,0 +1,183 @@
+"""The rows of a table as boxes: a set of segments for each input, and which boxes meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from operator import and_
+
+from pydantic import JsonValue
+
+from core.decision_table.checks.columns import Cell, Column, read_column
+from core.decision_table.checks.segments import Side, Sides, runs_of
+from core.decision_table.feel import Value, to_json
+from core.models import DecisionRow, DecisionTable
+
+_FEW_SIDES = 500
+
+
+@dataclass(frozen=True)
+class Box:
+    """A row by its place in the table, with its cells in the order of the columns."""
+
+    row: DecisionRow
+    cells: tuple[Cell, ...]
+
+    @cached_property
+    def must(self) -> Sides:
+        """Where the row matches for sure."""
+        return tuple(cell.must for cell in self.cells)
+
+    @cached_property
+    def may(self) -> Sides:
+        """Where it cannot be ruled out that the row matches."""
+        return tuple(cell.may for cell in self.cells)
+
+    @property
+    def clear(self) -> bool:
+        """True where all of its cells can be told."""
+        return not any(cell.why for cell in self.cells)
+
+    @property
+    def wrong(self) -> bool:
+        """True where one of them says what its column can never mean."""
+        return any(cell.wrong for cell in self.cells)
+
+    @property
+    def empty(self) -> bool:
+        """True where the row can never match."""
+        return not all(self.may)
+
+
+def names_in(table: DecisionTable) -> tuple[str, ...]:
+    """Give the names that cells may use: those of the inputs, and what the document declares."""
+    return tuple(dict.fromkeys(column.name for column in (*table.inputs, *table.declared)))
+
+
+class Space:
+    """All cases that a table can be put, with its rows as boxes in it."""
+
+    def __init__(self, table: DecisionTable) -> None:
+        names = names_in(table)
+        rows = [row for row in table.rows if len(row.inputs) == len(table.inputs)]
+        self.columns: tuple[Column, ...] = tuple(
+            read_column(column, [row.inputs[place] for row in rows], names)
+            for place, column in enumerate(table.inputs)
+        )
+        self.boxes: tuple[Box, ...] = tuple(
+            Box(
+                row,
+                tuple(
+                    column.cells[text]
+                    for column, text in zip(self.columns, row.inputs, strict=True)
+                ),
+            )
+            for row in rows
+        )
+
+    def case(self, box: Sides) -> dict[str, Value]:
+        """Give input -> a value in a box that is not empty, null only where it has to be."""
+        return {
+            column.name: column.domain.best(side).value
+            for column, side in zip(self.columns, box, strict=True)
+        }
+
+    @cached_property
+    def others(self) -> frozenset[str]:
+        """The names that conditions use besides the inputs."""
+        trees = (tree for column in self.columns for tree in column.trees.values())
+        names = {str(node.value) for tree in trees for node in tree.walk() if node.op == "name"}
+        return frozenset(names - {column.name for column in self.columns})
+
+    @cached_property
+    def meeting(self) -> tuple[int, ...]:
+        """For each row the rows that match a case with it for sure, itself too, as a bit each."""
+        return self._meeting([box.must for box in self.boxes])
+
+    @cached_property
+    def perhaps_meeting(self) -> tuple[int, ...]:
+        """As `meeting`, with the rows of which it cannot be told."""
+        if all(box.clear for box in self.boxes):
+            return self.meeting
+        return self._meeting([box.may for box in self.boxes])
+
+    def _meeting(self, boxes: Sequence[Sides]) -> tuple[int, ...]:
+        everyone = (1 << len(boxes)) - 1
+        found = [everyone] * len(boxes)
+        for place, column in enumerate(self.columns):
+            sides = [box[place] for box in boxes]
+            for number, others in enumerate(_sharing(sides, column.domain.size)):
+                found[number] &= others
+        return tuple(found)
+
+
+def shared(left: Sides, right: Sides) -> Sides:
+    """Give the box that two boxes have in common."""
+    return tuple(map(and_, left, right))
+
+
+def contains(outer: Sides, inner: Sides) -> bool:
+    """Tell whether a box lies wholly within another."""
+    return all(not other & ~one for one, other in zip(outer, inner, strict=True))
+
+
+def as_json(case: Mapping[str, Value]) -> dict[str, JsonValue]:
+    """Give a case as `rule decide` takes it."""
+    return {name: to_json(value) for name, value in case.items()}
+
+
+def _sharing(rows: Sequence[Side], size: int) -> Iterator[int]:
+    """For each row give those that share a segment of one input with it, as a bit each."""
+    holders: dict[Side, int] = {}
+    for number, side in enumerate(rows):
+        holders[side] = holders.get(side, 0) | 1 << number
+    known = _in_pairs(holders) if len(holders) <= _FEW_SIDES else _by_segments(holders, size)
+    return (known[side] for side in rows)
+
+
+def _in_pairs(holders: Mapping[Side, int]) -> dict[Side, int]:
+    known = dict(holders)
+    for (one, of_one), (other, of_other) in combinations(holders.items(), 2):
+        if one & other:
+            known[one] |= of_other
+            known[other] |= of_one
+    return known | ({0: 0} if 0 in known else {})
+
+
+def _by_segments(holders: Mapping[Side, int], size: int) -> dict[Side, int]:
+    """A tree of unions over the segments keeps this near the count of sides, however wide."""
+    tree = [0] * size + _active(holders, size)
+    for place in range(size - 1, 0, -1):
+        tree[place] = tree[2 * place] | tree[2 * place + 1]
+    return {side: _united(tree, side, size) for side in holders}
+
+
+def _active(holders: Mapping[Side, int], size: int) -> list[int]:
+    """Give the rows that hold in each segment."""
+    turned = [0] * (size + 1)
+    for side, rows in holders.items():
+        for start, end in runs_of(side):
+            turned[start] ^= rows
+            turned[end] ^= rows
+    active, found = 0, []
+    for turn in turned[:size]:
+        active ^= turn
+        found.append(active)
+    return found
+
+
+def _united(tree: Sequence[int], side: Side, size: int) -> int:
+    found = 0
+    for start, end in runs_of(side):
+        low, high = start + size, end + size
+        while low < high:
+            if low & 1:
+                found |= tree[low]
+                low += 1
+            if high & 1:
+                high -= 1
+                found |= tree[high]
+            low, high = low >> 1, high >> 1
+    return found

@@ -1,0 +1,100 @@
+"""Rows that match the same case where the hit policy lets only one answer stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from core.decision_table.checks.boxes import Space, as_json, contains, shared
+from core.decision_table.checks.finding import Finding, error, shown, warning
+from core.decision_table.checks.outputs import Outputs
+from core.decision_table.checks.segments import bits
+from core.models import DecisionTable, DefectKind, HitPolicy
+
+_MOST_PAIRS = 500
+
+
+def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
+    """Give overlaps under UNIQUE; contradictions and repetitions under ANY."""
+    if table.hit_policy is HitPolicy.UNIQUE:
+        found = _overlaps(space)
+    elif table.hit_policy is HitPolicy.ANY:
+        found = _contradictions(space, outputs)
+    else:
+        return
+    most = max(_MOST_PAIRS, len(space.boxes))
+    yield from islice(found, most)
+    if next(found, None):
+        yield warning(
+            DefectKind.NOT_CHECKED,
+            f"more pairs of rows match the same case than the {most} that are listed",
+        )
+
+
+def _pairs(space: Space) -> Iterator[tuple[int, int]]:
+    """Give all pairs that meet, first one for each row, so that none goes unnamed."""
+    firsts: dict[tuple[int, int], None] = {}
+    for number, others in enumerate(space.meeting):
+        if other := others & ~(1 << number):
+            first = next(bits(other))
+            firsts[(min(number, first), max(number, first))] = None
+    yield from firsts
+    for one, others in enumerate(space.meeting):
+        for other in bits(others >> (one + 1)):
+            if (one, one + 1 + other) not in firsts:
+                yield one, one + 1 + other
+
+
+def _overlaps(space: Space) -> Iterator[Finding]:
+    for one, other in _pairs(space):
+        left, right = space.boxes[one], space.boxes[other]
+        case = space.case(shared(left.must, right.must))
+        within = ""
+        if contains(left.must, right.must):
+            within = f"; row '{right.row.id}' lies wholly within row '{left.row.id}'"
+        elif contains(right.must, left.must):
+            within = f"; row '{left.row.id}' lies wholly within row '{right.row.id}'"
+        yield error(
+            DefectKind.OVERLAP,
+            f"rows '{left.row.id}' and '{right.row.id}' both match where {shown(case)}, and "
+            f"UNIQUE allows one{within}",
+            rows=(left.row.id, right.row.id),
+            example=as_json(case),
+        )
+
+
+def _contradictions(space: Space, outputs: Outputs) -> Iterator[Finding]:
+    for one, other in _pairs(space):
+        left, right = space.boxes[one], space.boxes[other]
+        ids = (left.row.id, right.row.id)
+        if not all(row in outputs.rows for row in ids):
+            continue
+        case = space.case(shared(left.must, right.must))
+        differing = outputs.differ(*ids, case)
+        if differing is None:
+            if contains(left.must, right.must):
+                yield _repeated(right.row.id, left.row.id)
+            elif contains(right.must, left.must):
+                yield _repeated(left.row.id, right.row.id)
+            continue
+        column, certain = differing
+        where = f"rows '{ids[0]}' and '{ids[1]}' both match where {shown(case)}, and"
+        if certain:
+            message = f"{where} give different values for '{column}'; ANY needs them equal"
+            kind, make = DefectKind.CONTRADICTION, error
+        else:
+            message = (
+                f"{where} whether they give the same value for '{column}' in every such case was "
+                "not checked: it is computed"
+            )
+            kind, make = DefectKind.NOT_CHECKED, warning
+        yield make(kind, message, rows=ids, columns=(column,), example=as_json(case))
+
+
+def _repeated(inner: str, outer: str) -> Finding:
+    return warning(
+        DefectKind.SUBSUMED_ROW,
+        f"row '{inner}' says nothing that row '{outer}' does not say: it lies wholly within it, "
+        "with the same outputs",
+        rows=(inner, outer),
+    )

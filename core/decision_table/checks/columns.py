@@ -1,0 +1,169 @@
+"""One input with all its cells: for which segments of its values each cell holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.decision_table.checks.domain import Domain, Segment, build, lines_named
+from core.decision_table.checks.finding import brief
+from core.decision_table.checks.lines import LINES, Pick, lines_of
+from core.decision_table.checks.reading import Opaque, Reader, Unreadable
+from core.decision_table.checks.segments import Side
+from core.decision_table.checks.truth import Truth
+from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
+from core.decision_table.evaluation.coerce import value_type
+from core.decision_table.feel import Node, Scope, Value, holds, parse_tests
+from core.decision_table.feel.values import NoValue
+from core.errors import RuleInvalid
+from core.models import InputColumn
+
+_MOST_SINGLES = 1_000
+_MOST_BITS = 400_000_000  # of all cells of an input; 10,000 ranges with ends of their own take half
+_JSON_LINES = {"boolean", "number", "string"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Where a cell holds for sure, and where it may; `why` says what keeps the two apart.
+
+    A cell that is `wrong` says something its column can never mean.
+    """
+
+    must: Side
+    may: Side
+    why: str = ""
+    wrong: bool = False
+
+
+@dataclass
+class Column:
+    """An input with the meaning of its cells, by their text.
+
+    `unclear` says why its values as a whole cannot be told; `wrong` what is wrong with them.
+    """
+
+    name: str
+    domain: Domain
+    cells: Mapping[str, Cell]
+    allowed: str = ""
+    outside: frozenset[str] = frozenset()
+    unclear: str = ""
+    wrong: str = ""
+    trees: Mapping[str, Node] = field(default_factory=dict)
+
+
+def read_column(column: InputColumn, texts: Sequence[str], names: Sequence[str]) -> Column:
+    """Read an input and the distinct texts of its cells; `names` are those of all inputs."""
+    return _Columns(column, tuple(dict.fromkeys(texts)), names).read()
+
+
+class _Columns:
+    def __init__(self, column: InputColumn, texts: Sequence[str], names: Sequence[str]) -> None:
+        self._column = column
+        self._texts = texts
+        self._names = names
+        self._trees: dict[str, Node] = {}
+        self._truths: dict[str, Truth] = {}
+        self._opaque: dict[str, Opaque] = {}
+        self._wrong: dict[str, str] = {}
+
+    def read(self) -> Column:
+        """Give the column, whatever is wrong with it."""
+        try:
+            kind = value_type(self._column.type)
+        except NoValue as reason:
+            return self._unclear(str(reason))
+        lines = tuple(LINES) if kind == "Any" else lines_of(kind)
+        reader = Reader(kind, lines)
+        self._read_cells(reader)
+        allowed: Truth | None = None
+        null = True
+        if self._column.allowed:
+            try:
+                tree = parse_tests(self._column.allowed)
+                allowed = reader.read(tree)
+            except (RuleInvalid, Unreadable) as error:
+                return self._unclear("", wrong=f"its allowed values cannot be read: {error}")
+            except Opaque as reason:
+                return self._unclear(f"its allowed values cannot be told: {reason}")
+            null = holds(tree, Scope()) is True
+        return self._cut(kind, lines, allowed, null=null)
+
+    def _read_cells(self, reader: Reader) -> None:
+        for text in self._texts:
+            try:
+                self._trees[text] = parse_tests(text, self._names)
+                if never_looks(self._trees[text], self._column.type):
+                    self._wrong[text] = f"`{brief(text)}` {NEVER_LOOKS}"
+                    continue
+                self._truths[text] = reader.read(self._trees[text])
+            except (RuleInvalid, Unreadable) as error:
+                self._wrong[text] = str(error)
+            except Opaque as reason:
+                self._opaque[text] = reason
+
+    def _cut(
+        self, kind: str, lines: tuple[str, ...], allowed: Truth | None, *, null: bool
+    ) -> Column:
+        truths = list(self._truths.values())
+        named = lines_named([*truths, *([allowed] if allowed else [])])
+        if kind == "Any" and not named <= _JSON_LINES:
+            return self._unclear("it has no type, and its cells name dates, times or durations")
+        if len(named & set(lines_of(kind))) > 1:
+            return self._unclear("its cells name moments with a time zone and without one")
+        used = [line for line in lines if line in named]
+        used = used or ["string" if kind == "Any" else lines[0]]
+        domain = build(used, truths, allowed, null=null)
+        if domain.size * len(self._texts) > _MOST_BITS:
+            return self._unclear("its cells name too many values")
+        return Column(
+            self._column.name,
+            domain,
+            {text: self._cell(text, domain) for text in self._texts},
+            allowed=self._column.allowed,
+            outside=self._outside(used) if allowed else frozenset(),
+            trees=self._trees,
+        )
+
+    def _outside(self, lines: Sequence[str]) -> frozenset[str]:
+        """Give the texts that hold for some value, be it allowed or not."""
+        whole = build(lines, list(self._truths.values()), None, null=True)
+        return frozenset(
+            text
+            for text, truth in self._truths.items()
+            if whole.side(truth, null=self._holds(text, None))
+        )
+
+    def _cell(self, text: str, domain: Domain) -> Cell:
+        if text in self._wrong:
+            return Cell(0, domain.everything, self._wrong[text], wrong=True)
+        null = domain.null and self._holds(text, None)
+        if text in self._truths:
+            side = domain.side(self._truths[text], null=null)
+            return Cell(side, side)
+        why = self._opaque[text]
+        if why.pointwise and _all_single(domain):
+            values = enumerate(segment.pick.value for segment in domain.segments)
+            fitting = (n for n, value in values if value is not None and self._holds(text, value))
+            side = domain.picked(sum(1 << number for number in fitting), null=null)
+            return Cell(side, side)
+        return Cell(0, domain.everything, str(why))
+
+    def _holds(self, text: str, value: Value) -> bool:
+        scope = Scope({self._column.name: value}, value)
+        return holds(self._trees[text], scope) is True
+
+    def _unclear(self, why: str, *, wrong: str = "") -> Column:
+        """All values are one segment, which only `-` is known to hold for."""
+        domain = Domain((Segment(Pick(None)),), null=False)
+        whole = domain.everything
+        cells = {
+            text: Cell(whole, whole) if text == "-" else Cell(0, whole, why or wrong)
+            for text in self._texts
+        }
+        return Column(self._column.name, domain, cells, unclear=why, wrong=wrong)
+
+
+def _all_single(domain: Domain) -> bool:
+    return domain.size <= _MOST_SINGLES and all(segment.single for segment in domain.segments)

@@ -1,0 +1,62 @@
+"""Findings as they are made, and the words in which they show a case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from pydantic import JsonValue
+
+from core.decision_table.feel import Value, to_text
+from core.decision_table.problems import listing
+from core.models import Defect, DefectKind, Severity
+
+Finding: TypeAlias = Defect
+_MOST_SHOWN = 80
+
+
+def error(
+    kind: DefectKind,
+    message: str,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    *,
+    example: Mapping[str, JsonValue] | None = None,
+) -> Finding:
+    """Make a finding that refuses the change which brings it in."""
+    return Defect(
+        kind=kind,
+        severity=Severity.ERROR,
+        message=message,
+        rows=tuple(rows),
+        columns=tuple(columns),
+        example=example,
+    )
+
+
+def warning(
+    kind: DefectKind,
+    message: str,
+    rows: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    *,
+    example: Mapping[str, JsonValue] | None = None,
+) -> Finding:
+    """Make a finding that travels with the change."""
+    found = error(kind, message, rows=rows, columns=columns, example=example)
+    return found.model_copy(update={"severity": Severity.WARNING})
+
+
+def shown(case: Mapping[str, Value]) -> str:
+    """Write a case as FEEL, in the order of the inputs."""
+    return ", ".join(f"{name} = {brief(to_text(value))}" for name, value in case.items())
+
+
+def named(rows: Sequence[str]) -> str:
+    """Name rows in a sentence, at most twelve of them."""
+    return f"{'row' if len(rows) == 1 else 'rows'} {listing(rows)}"
+
+
+def brief(text: str) -> str:
+    """Cut a cell to what fits into a sentence."""
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"

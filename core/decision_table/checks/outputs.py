@@ -1,0 +1,156 @@
+"""What the rows and defaults of a table give, as far as their text alone tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.decision_table.checks.boxes import names_in
+from core.decision_table.evaluation.coerce import value_type
+from core.decision_table.feel import (
+    Node,
+    Scope,
+    Value,
+    evaluate,
+    holds,
+    parse_expression,
+    parse_tests,
+    to_text,
+)
+from core.decision_table.feel.compare import same
+from core.decision_table.feel.functions import FUNCTIONS
+from core.decision_table.feel.values import NoValue, kind_of
+from core.errors import RuleInvalid
+from core.models import DecisionTable, OutputColumn
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output cell: its `value` where it is `constant`; `wrong` where it gives none."""
+
+    text: str
+    tree: Node | None = None
+    value: Value = None
+    constant: bool = False
+    wrong: str = ""
+
+    def given(self, case: Mapping[str, Value]) -> Value:
+        """Give the value for a case."""
+        return self.value if self.tree is None else evaluate(self.tree, Scope(case))
+
+
+class Outputs:
+    """The outputs of a table; `rows` are in the order of its rows, None where one does not fit."""
+
+    def __init__(self, table: DecisionTable) -> None:
+        names = names_in(table)
+        self.columns = table.outputs
+        self.allowed = tuple(_allowed(column) for column in table.outputs)
+        known: dict[str, Output] = {}
+        self.rows: dict[str, tuple[Output, ...]] = {
+            row.id: tuple(
+                known.get(text) or known.setdefault(text, _read(text, names))
+                for text in row.outputs
+            )
+            for row in table.rows
+            if len(row.outputs) == len(table.outputs)
+        }
+        self.defaults = tuple(
+            _read(column.default, ()) if column.default else None for column in table.outputs
+        )
+
+    @property
+    def complete(self) -> bool:
+        """True where each output has a default: then no case is without an answer."""
+        return all(self.defaults)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that outputs use."""
+        trees = (cell.tree for cells in self.rows.values() for cell in cells if cell.tree)
+        return frozenset(
+            str(node.value) for tree in trees for node in tree.walk() if node.op == "name"
+        )
+
+    def rank(self, row_id: str) -> tuple[int, ...] | None:
+        """Give the place of a row's outputs in the output values, or None where it is not told."""
+        places = []
+        for output, tests in zip(self.rows[row_id], self.allowed, strict=True):
+            if tests is None:
+                continue
+            if isinstance(tests, str) or not output.constant:
+                return None
+            places.append(_place(output.value, tests))
+        return tuple(places) or None
+
+    def differ(self, one: str, other: str, case: Mapping[str, Value]) -> tuple[str, bool] | None:
+        """Give the first output in which two rows differ, or None where there is none.
+
+        The second is False where it is not certain: an output that is computed gave the same
+        for the case at hand, and may differ for another.
+        """
+        unsure = None
+        for column, left, right in zip(self.columns, self.rows[one], self.rows[other], strict=True):
+            if not same(left.given(case), right.given(case)):
+                return column.name, True
+            if not (left.constant and right.constant) and left.text != right.text:
+                unsure = unsure or column.name
+        return None if unsure is None else (unsure, False)
+
+
+def type_problem(value: Value, column: OutputColumn) -> str | None:
+    """Say why a value is none of its column's type, or None."""
+    if value is None:
+        return None
+    try:
+        wanted = value_type(column.type)
+    except NoValue:
+        return None
+    found = kind_of(value)
+    if wanted in ("Any", found):
+        return None
+    return f"{to_text(value)} is {found}, and the output '{column.name}' is {wanted}"
+
+
+def allows(tests: Node, value: Value) -> bool:
+    """Tell whether a value is among the allowed ones; null always is."""
+    return value is None or holds(tests, Scope(subject=value)) is True
+
+
+def _allowed(column: OutputColumn) -> Node | str | None:
+    """Give the allowed values of an output; a text says why they cannot be read."""
+    if not column.allowed:
+        return None
+    try:
+        return parse_tests(column.allowed)
+    except RuleInvalid as error:
+        return str(error)
+
+
+def _read(text: str, names: Sequence[str]) -> Output:
+    if not text:
+        return Output(text, constant=True)
+    try:
+        tree = parse_expression(text, names)
+    except RuleInvalid as error:
+        return Output(text, wrong=str(error))
+    if any(_varies(node) for node in tree.walk()):
+        return Output(text, tree)
+    scope = Scope()
+    value = evaluate(tree, scope)
+    return Output(text, tree, value, True, "; ".join(dict.fromkeys(scope.notes)))
+
+
+def _varies(node: Node) -> bool:
+    return node.op == "name" or (node.op == "call" and FUNCTIONS[str(node.value)].clock)
+
+
+def _place(value: Value, tests: Node) -> int:
+    return next(_fitting(value, tests), len(tests.parts))
+
+
+def _fitting(value: Value, tests: Node) -> Iterator[int]:
+    scope = Scope(subject=value)
+    for place, test in enumerate(tests.parts):
+        if holds(Node("tests", (test,)), scope):
+            yield place

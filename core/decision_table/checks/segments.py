@@ -1,0 +1,54 @@
+"""Sets of segments as the bits of an integer: to meet, unite or lie within is one operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+# The segments of an input, by their numbers; 0 is the empty set.
+Side: TypeAlias = int
+# A box of cases: one set of segments for each input.
+Sides: TypeAlias = tuple[Side, ...]
+
+_FEW = 16
+
+
+def span(start: int, end: int) -> Side:
+    """Give the segments from `start` up to but not with `end`."""
+    return (1 << end) - (1 << start) if start < end else 0
+
+
+def of_runs(runs: Sequence[tuple[int, int]]) -> Side:
+    """Give the segments of half-open runs, which may be in any order."""
+    if len(runs) <= _FEW:
+        found = 0
+        for start, end in runs:
+            found |= span(start, end)
+        return found
+    size = max(end for _, end in runs)
+    digits = bytearray(b"0" * size)  # to set the bits of a long integer one by one is quadratic
+    for start, end in runs:
+        digits[size - end : size - start] = b"1" * (end - start)
+    return int(digits, 2)
+
+
+def runs_of(side: Side) -> Iterator[tuple[int, int]]:
+    """Give a set as half-open runs, sorted and apart."""
+    digits = bin(side)[:1:-1]
+    start = digits.find("1")
+    while start >= 0:
+        end = digits.find("0", start)
+        if end < 0:
+            yield start, len(digits)
+            return
+        yield start, end
+        start = digits.find("1", end)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Give the places of the bits that are set, the lowest first."""
+    digits = bin(mask)[:1:-1]  # far faster than to take bits off an integer of 10,000
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)

@@ -1,0 +1,104 @@
+"""For which values a test holds, and for which it fails; for the rest FEEL comes to null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.decision_table.checks.lines import LINES, line_of
+from core.decision_table.checks.spans import (
+    EVERYTHING,
+    HIGHEST,
+    LOWEST,
+    NOTHING,
+    Spans,
+    after,
+    before,
+    complement,
+    intersection,
+    run,
+    union,
+)
+from core.decision_table.feel import Range, Value
+
+FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Line -> values, null apart. Where a line is in neither, the test is null for all of it."""
+
+    yes: Mapping[str, Spans]
+    no: Mapping[str, Spans]
+
+    def negated(self) -> Truth:
+        """What `not` makes of it: null stays null."""
+        return Truth(self.no, self.yes)
+
+
+def always(lines: Sequence[str], *, holds: bool = True) -> Truth:
+    """Hold (or fail) for all values of some lines."""
+    everything = dict.fromkeys(lines, EVERYTHING)
+    return Truth(everything, {}) if holds else Truth({}, everything)
+
+
+def either(truths: Sequence[Truth]) -> Truth:
+    """Hold where one holds, fail where all fail."""
+    if len(truths) == 1:
+        return truths[0]
+    return Truth(_merged([truth.yes for truth in truths]), _common([truth.no for truth in truths]))
+
+
+def both(truths: Sequence[Truth]) -> Truth:
+    """Hold where all hold, fail where one fails."""
+    return either([truth.negated() for truth in truths]).negated()
+
+
+def any_item(items: Sequence[Truth], lines: Sequence[str]) -> Truth:
+    """Hold where one item does; fail elsewhere, save where none of the items compares at all."""
+    yes = _merged([item.yes for item in items])
+    known = {line for item in items for line in (*item.yes, *item.no)} if items else lines
+    return Truth(yes, {line: complement(yes.get(line, NOTHING)) for line in known})
+
+
+def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
+    """Hold for the values `v` of which `v sign constant` is true."""
+    if constant is None:
+        return always(lines, holds=sign == "!=") if sign in ("=", "!=") else Truth({}, {})
+    line = line_of(constant)
+    if line not in lines or (line == "boolean" and sign not in ("=", "!=")):
+        return Truth({}, {})
+    yes = _where(sign, LINES[line].key(constant))
+    return Truth({line: yes}, {line: complement(yes)})
+
+
+def within(span: Range, lines: Sequence[str]) -> Truth:
+    """Hold for the values in a range; an end of None is open to that side."""
+    ends = []
+    if span.low is not None:
+        ends.append(compared(">=" if span.low_closed else ">", span.low, lines))
+    if span.high is not None:
+        ends.append(compared("<=" if span.high_closed else "<", span.high, lines))
+    return both(ends) if ends else always(lines)
+
+
+def _where(sign: str, key: object) -> Spans:
+    if sign in ("<", "<="):
+        return run(LOWEST, after(key) if sign == "<=" else before(key))
+    if sign in (">", ">="):
+        return run(before(key) if sign == ">=" else after(key), HIGHEST)
+    point = run(before(key), after(key))
+    return point if sign == "=" else complement(point)
+
+
+def _merged(parts: Sequence[Mapping[str, Spans]]) -> dict[str, Spans]:
+    lines = dict.fromkeys(line for part in parts for line in part)
+    return {line: union([part.get(line, NOTHING) for part in parts]) for line in lines}
+
+
+def _common(parts: Sequence[Mapping[str, Spans]]) -> dict[str, Spans]:
+    return {
+        line: intersection([part[line] for part in parts])
+        for line in parts[0]
+        if all(line in part for part in parts)
+    }

@@ -1,0 +1,125 @@
+"""DMN 1.3 read safely: no entities, no DTD, no network, and the one table found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lxml import etree
+
+from core.decision_table.cells import one_line
+from core.decision_table.document.markup import MODEL
+from core.decision_table.problems import listing
+from core.errors import RuleInvalid
+
+_VERSIONS = {
+    "http://www.omg.org/spec/DMN/20151101/dmn.xsd": "1.1",
+    "http://www.omg.org/spec/DMN/20180521/MODEL/": "1.2",
+    "https://www.omg.org/spec/DMN/20211108/MODEL/": "1.4",
+    "https://www.omg.org/spec/DMN/20230324/MODEL/": "1.5",
+    "https://www.omg.org/spec/DMN/20240513/MODEL/": "1.6",
+}
+
+_AS_DMN = "Give a DMN 1.3 document, as editors of decision tables save it (.dmn)."
+_ONE_TABLE = "Name the decision that is meant, or give a document for each."
+NO_TABLE = "Give a decision a <decisionTable>; no other logic of a decision is read."
+
+
+def tag(name: str) -> str:
+    """Give the qualified name of an element of DMN 1.3."""
+    return f"{{{MODEL}}}{name}"
+
+
+def read_document(xml: str) -> etree._Element:
+    """Give the `definitions` of a DMN 1.3 document. Raises RuleInvalid, saying what and where."""
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        no_network=True,
+        huge_tree=False,
+    )
+    try:
+        root = etree.fromstring(xml.encode("utf-8"), parser)
+    except UnicodeEncodeError as error:
+        raise RuleInvalid(f"the XML is no valid Unicode at character {error.start}") from error
+    except etree.XMLSyntaxError as error:
+        raise RuleInvalid(f"the XML is not well-formed: {error.msg}", hint=_AS_DMN) from error
+    _refuse_foreign(root)
+    return root
+
+
+def the_table(root: etree._Element) -> etree._Element:
+    """Give the one `decisionTable` of a document; its parent is the decision."""
+    tables = list(root.iter(tag("decisionTable")))
+    if len(tables) != 1:
+        holders = [holder for holder in root.iter(tag("decision")) if _has_table(holder)]
+        which = f" (it has: {_known(holders)})" if holders else ""
+        raise RuleInvalid(
+            f"the document holds {len(tables)} decision tables; one is needed{which}",
+            hint=_ONE_TABLE if tables else NO_TABLE,
+        )
+    parent = tables[0].getparent()
+    if parent is None or parent.tag != tag("decision"):
+        raise RuleInvalid(f"the decision table on line {tables[0].sourceline} is in no decision")
+    return tables[0]
+
+
+def table_of(root: etree._Element, decision: str) -> etree._Element:
+    """Give the `decisionTable` of the decision that has this name or id. Raises RuleInvalid."""
+    holders = [holder for holder in root.iter(tag("decision")) if _has_table(holder)]
+    wanted = one_line(decision)
+    found = [holder for holder in holders if wanted in map(one_line, _names(holder))]
+    if len(found) != 1:
+        number = "no decision table is" if not found else f"{len(found)} decision tables are"
+        raise RuleInvalid(
+            f"{number} named '{decision}' (the document has: {_known(holders)})",
+            hint="Name one by its name or id." if holders else NO_TABLE,
+        )
+    return the_table(found[0])
+
+
+def _has_table(decision: etree._Element) -> bool:
+    return decision.find(tag("decisionTable")) is not None
+
+
+def _names(decision: etree._Element) -> list[str]:
+    return [name for name in (decision.get("name"), decision.get("id")) if name]
+
+
+def _known(decisions: Sequence[etree._Element]) -> str:
+    return listing([next(iter(_names(decision)), "") for decision in decisions])
+
+
+def text_of(element: etree._Element | None) -> str:
+    """Give the text in an element without blanks around it; comments are no text."""
+    if element is None:
+        return ""
+    if len(element) == 0:
+        return (element.text or "").strip()
+    return str(element.xpath("string()")).strip()
+
+
+def _refuse_foreign(root: etree._Element) -> None:
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise RuleInvalid(
+            "the XML has a document type (DOCTYPE), which is not accepted",
+            hint="Take the `<!DOCTYPE …>` out: DMN needs none.",
+        )
+    around = [*root.itersiblings(preceding=True), *root.itersiblings()]
+    for found in (*around, *root.iter(etree.ProcessingInstruction)):
+        if not isinstance(found, etree._ProcessingInstruction):
+            continue
+        raise RuleInvalid(
+            f"the XML has a processing instruction on line {found.sourceline}",
+            hint="Take the `<?…?>` out: DMN needs none.",
+        )
+    name = etree.QName(root)
+    if name.namespace in _VERSIONS:
+        raise RuleInvalid(
+            f"the XML is DMN {_VERSIONS[name.namespace]}; only DMN 1.3 is read",
+            hint="Save or export it as DMN 1.3 with the editor that it comes from.",
+        )
+    if root.tag != tag("definitions"):
+        problem = f"the root is <{root.tag}>, not <definitions> of DMN 1.3 ({MODEL})"
+        raise RuleInvalid(problem, hint=_AS_DMN)

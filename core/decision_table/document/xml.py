@@ -1,0 +1,193 @@
+"""Decision tables to DMN 1.3 XML and back (OMG formal/21-02-01, clause 8 and DMN13.xsd)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lxml import etree
+
+from core.decision_table.cells import ANY, one_line, text_problem
+from core.decision_table.column_types import ANY_TYPE
+from core.decision_table.columns import duplicates, name_problems
+from core.decision_table.document.declared import declared_names
+from core.decision_table.document.ids import is_xml_id, unused, xml_id
+from core.decision_table.document.markup import ANNOTATION, MODEL, Style, attribute
+from core.decision_table.document.reading import read_document, table_of, tag, text_of, the_table
+from core.decision_table.problems import listing, refuse
+from core.models import (
+    Aggregation,
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    OutputColumn,
+)
+
+_DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
+<definitions xmlns="{model}" id={definitions} name={name} namespace="urn:skill-worker:rules">
+  <decision id={decision} name={name}>
+    <decisionTable id={table} hitPolicy="{policy}"{aggregation}>{children}
+    </decisionTable>
+  </decision>
+</definitions>
+"""
+
+
+def to_xml(table: DecisionTable, *, decision_id: str) -> str:
+    """Write a table as a DMN 1.3 document of one decision, formatted the same every time.
+
+    Each row is a `rule` with the row's id. Raises RuleInvalid where an id is no XML id, comes
+    twice, a row does not fit the columns, or a text cannot stand in XML.
+    """
+    refuse(_unwritable(table))
+    style = Style()
+    children = [
+        *(style.input(column) for column in table.inputs),
+        *(style.output(column) for column in table.outputs),
+        f"<annotation name={attribute(ANNOTATION)}/>",
+        *(style.rule(row) for row in table.rows),
+    ]
+    taken = {row.id for row in table.rows}
+    decision = unused(xml_id(decision_id), taken)
+    return _DOCUMENT.format(
+        model=MODEL,
+        definitions=attribute(unused(f"{decision}_definitions", taken)),
+        name=attribute(table.name),
+        decision=attribute(decision),
+        table=attribute(unused(f"{decision}_table", taken)),
+        policy=table.hit_policy.value,
+        aggregation=f' aggregation="{table.aggregation}"' if table.aggregation else "",
+        children="".join(style.lead + child for child in children),
+    )
+
+
+def parse_xml(text: str, *, decision: str | None = None) -> DecisionTable:
+    """Read the decision table of a DMN 1.3 document: that of `decision`, by name or id, or the one.
+
+    An empty input entry is `-`. A row's annotation is its first annotation entry, or else its
+    description; a row without an id is known by its place, as `row_3`. Raises RuleInvalid,
+    naming what is wrong and where.
+    """
+    root = read_document(text)
+    return read_table(the_table(root) if decision is None else table_of(root, decision))
+
+
+def read_table(table: etree._Element) -> DecisionTable:
+    """Read a `decisionTable` element. Raises RuleInvalid."""
+    name = decision_name(table)
+    declared = declared_names(table)
+    inputs = [_input(clause) for clause in table.findall(tag("input"))]
+    outputs = _outputs(table.findall(tag("output")), name)
+    policy = table.get("hitPolicy", HitPolicy.UNIQUE.value)
+    aggregation = table.get("aggregation") if policy == HitPolicy.COLLECT else None
+    problems = name_problems(name, "the decision")
+    if policy not in set(HitPolicy):
+        problems.append(f"the hit policy '{policy}' is none of {listing(list(HitPolicy))}")
+    if aggregation is not None and aggregation not in set(Aggregation):
+        problems.append(f"the aggregation '{aggregation}' is none of {listing(list(Aggregation))}")
+    problems += _clause_problems("input", [column["name"] for column in inputs])
+    problems += _clause_problems("output", [column["name"] for column in outputs])
+    rows = _rows(table, len(inputs), len(outputs), problems)
+    refuse(problems)
+    return DecisionTable(
+        name=name,
+        hit_policy=HitPolicy(policy),
+        aggregation=Aggregation(aggregation) if aggregation else None,
+        inputs=tuple(InputColumn(**column) for column in inputs),
+        outputs=tuple(OutputColumn(**column) for column in outputs),
+        rows=tuple(rows),
+        declared=declared,
+    )
+
+
+def row_ids(table: etree._Element) -> list[str]:
+    """Give the ids of the rows in order; a row without one is known by its place."""
+    given = [rule.get("id", "") for rule in table.findall(tag("rule"))]
+    taken = {row_id for row_id in given if row_id}
+    return [row_id or unused(f"row_{number}", taken) for number, row_id in enumerate(given, 1)]
+
+
+def decision_name(table: etree._Element) -> str:
+    """Give the name of the decision around a table, or its id."""
+    decision = table.getparent()
+    return "" if decision is None else one_line(decision.get("name") or decision.get("id") or "")
+
+
+def _input(clause: etree._Element) -> dict[str, str]:
+    expression = clause.find(tag("inputExpression"))
+    allowed = text_of(clause.find(tag("inputValues")))
+    if expression is None:
+        name = one_line(clause.get("label", ""))
+        return {"name": name, "type": ANY_TYPE, "allowed": allowed}
+    name = text_of(expression.find(tag("text"))) or clause.get("label", "")
+    kind = expression.get("typeRef", ANY_TYPE)
+    return {"name": one_line(name), "type": kind, "allowed": allowed}
+
+
+def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[dict[str, str]]:
+    """Give the fields of the outputs; the only one may go by the decision's name."""
+    fallback = decision if len(clauses) == 1 else ""
+    return [
+        {
+            "name": one_line(clause.get("name") or clause.get("label") or fallback),
+            "type": clause.get("typeRef", ANY_TYPE),
+            "allowed": text_of(clause.find(tag("outputValues"))),
+            "default": text_of(clause.find(tag("defaultOutputEntry"))),
+        }
+        for clause in clauses
+    ]
+
+
+def _clause_problems(what: str, names: Sequence[str]) -> list[str]:
+    if not names:
+        return [f"the decision table has no {what} column"]
+    problems = [f"two {what} columns are named '{name}'" for name in duplicates(names)]
+    for number, name in enumerate(names, 1):
+        problems += name_problems(name, f"{what} column {number}")
+    return problems
+
+
+def _rows(
+    table: etree._Element, inputs: int, outputs: int, problems: list[str]
+) -> list[DecisionRow]:
+    ids = row_ids(table)
+    problems += [f"two rows have the id '{row_id}'" for row_id in duplicates(ids)]
+    rows = []
+    for row_id, rule in zip(ids, table.findall(tag("rule")), strict=True):
+        row = _row(row_id, rule)
+        rows.append(row)
+        for what, have, want in (
+            ("input", len(row.inputs), inputs),
+            ("output", len(row.outputs), outputs),
+        ):
+            if have != want:
+                problems.append(
+                    f"row '{row_id}' on line {rule.sourceline} has {have} {what} entries for "
+                    f"{want} {what} columns"
+                )
+    return rows
+
+
+def _row(row_id: str, rule: etree._Element) -> DecisionRow:
+    notes = [text_of(entry) for entry in rule.findall(tag("annotationEntry"))]
+    return DecisionRow(
+        id=row_id,
+        inputs=tuple(text_of(entry) or ANY for entry in rule.findall(tag("inputEntry"))),
+        outputs=tuple(text_of(entry) for entry in rule.findall(tag("outputEntry"))),
+        annotation=next((note for note in notes if note), text_of(rule.find(tag("description")))),
+    )
+
+
+def _unwritable(table: DecisionTable) -> list[str]:
+    ids = [row.id for row in table.rows]
+    problems = [f"two rows have the id '{row_id}'" for row_id in duplicates(ids)]
+    problems += [f"'{row_id}' cannot be an id in XML" for row_id in ids if not is_xml_id(row_id)]
+    for row in table.rows:
+        if (len(row.inputs), len(row.outputs)) != (len(table.inputs), len(table.outputs)):
+            problems.append(f"row '{row.id}' does not fit the columns")
+    texts = [table.name]
+    texts += [text for column in table.inputs for text in column.model_dump().values()]
+    texts += [text for column in table.outputs for text in column.model_dump().values()]
+    texts += [text for row in table.rows for text in (*row.inputs, *row.outputs, row.annotation)]
+    problems += [f"'{text[:40]}' {problem}" for text in texts if (problem := text_problem(text))]
+    return problems

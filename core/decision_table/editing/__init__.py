@@ -1,0 +1,1 @@
+"""Drafts made into tables, and edits of tables as splices of their XML."""

@@ -1,0 +1,62 @@
+"""A drafted rule made into a new decision table: several rows stay several rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.decision_table.cells import one_line
+from core.decision_table.columns import (
+    by_column,
+    column_types,
+    input_columns,
+    name_problems,
+    output_columns,
+)
+from core.decision_table.document.ids import fresh_id
+from core.decision_table.editing.rows import merge_row
+from core.decision_table.problems import refuse
+from core.models import DecisionTable, HitPolicy, RuleDraft
+
+
+def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> DecisionTable:
+    """Make a new table of a draft; each row gets an id of `new_row_id`, made fit for XML.
+
+    Columns that are left out are those that the rows name, in order of first appearance. A
+    condition that is left out is `-`. Without a hit policy the table is UNIQUE, the standard's
+    own default. Raises RuleInvalid with all that is wrong.
+    """
+    name = one_line(draft.name)
+    problems = name_problems(name, "the decision table")
+    conditions = [by_column(row.inputs) for row in draft.rows]
+    results = [by_column(row.outputs) for row in draft.rows]
+    inputs = column_types(draft.inputs, conditions, problems)
+    outputs = column_types(draft.outputs, results, problems)
+    problems += _missing(draft, inputs, outputs)
+    taken: set[str] = set()
+    rows = []
+    for number, edit in enumerate(draft.rows, 1):
+        row_id = fresh_id(new_row_id, taken)
+        label = f"row {number}"
+        rows.append(merge_row(edit, label, list(inputs), list(outputs), problems, row_id=row_id))
+    refuse(problems, hint="Write one row for each rule, with a condition and an outcome.")
+    return DecisionTable(
+        name=name,
+        hit_policy=draft.hit_policy or HitPolicy.UNIQUE,
+        inputs=tuple(input_columns(inputs, draft.inputs)),
+        outputs=tuple(output_columns(outputs, draft.outputs)),
+        rows=tuple(rows),
+    )
+
+
+def _missing(draft: RuleDraft, inputs: dict[str, str], outputs: dict[str, str]) -> list[str]:
+    checks = (
+        (draft.rows, "the table has no row"),
+        (inputs, "the table has no input column (a condition)"),
+        (outputs, "the table has no output column (an outcome)"),
+        (not draft.remove_rows, "a new table has no rows to remove"),
+        (
+            not any(row.before for row in draft.rows),
+            "the rows of a new table stand in the order given; leave 'before' out",
+        ),
+    )
+    return [problem for fine, problem in checks if not fine]

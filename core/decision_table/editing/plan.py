@@ -1,0 +1,188 @@
+"""What a drafted edit does to a table, worked out and checked before any text is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from core.decision_table.cells import one_line
+from core.decision_table.column_types import feel_type
+from core.decision_table.columns import (
+    Columns,
+    by_column,
+    column_types,
+    duplicates,
+    name_problems,
+)
+from core.decision_table.document.ids import fresh_id
+from core.decision_table.editing.merge_modes import mode_problems
+from core.decision_table.editing.order import place_problems
+from core.decision_table.editing.rows import merge_row
+from core.decision_table.problems import listing, refuse
+from core.models import (
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    MergeMode,
+    OutputColumn,
+    RowEdit,
+    RuleDraft,
+)
+
+
+@dataclass
+class ColumnPlan:
+    """The columns of one side after the edit: those kept, and those that are new."""
+
+    kept: list[str]
+    dropped: list[str]
+    new: dict[str, str]
+    drafted: Columns
+
+    @property
+    def names(self) -> list[str]:
+        """All names in order."""
+        return [*self.kept, *self.new]
+
+
+@dataclass
+class Plan:
+    """An edit in terms of the old table: `changed` rows by their id, and rows to add.
+
+    `inserted` are rows to add before one that stays, by its id; `added` those at the end.
+    """
+
+    name: str
+    hit_policy: HitPolicy
+    inputs: ColumnPlan
+    outputs: ColumnPlan
+    removed: Collection[str]
+    changed: dict[str, DecisionRow] = field(default_factory=dict)
+    added: list[DecisionRow] = field(default_factory=list)
+    inserted: dict[str, list[DecisionRow]] = field(default_factory=dict)
+
+
+def plan_edit(
+    table: DecisionTable,
+    draft: RuleDraft,
+    merge_mode: MergeMode | None,
+    *,
+    taken_ids: Collection[str],
+    new_row_id: Callable[[], str],
+) -> Plan:
+    """Work out an edit. Raises RuleInvalid with all that is wrong, naming what there is."""
+    problems: list[str] = []
+    whole = merge_mode is MergeMode.REPLACE
+    conditions = [by_column(row.inputs) for row in draft.rows]
+    results = [by_column(row.outputs) for row in draft.rows]
+    plan = Plan(
+        name=one_line(draft.name) or table.name,
+        hit_policy=draft.hit_policy or table.hit_policy,
+        inputs=_columns(table.inputs, draft.inputs, conditions, whole, problems),
+        outputs=_columns(table.outputs, draft.outputs, results, whole, problems),
+        removed={row.id for row in table.rows} if whole else set(draft.remove_rows),
+    )
+    problems += name_problems(plan.name, "the decision table")
+    known = {row.id: row for row in table.rows}
+    problems += _id_problems(draft, known)
+    problems += place_problems(draft.rows, known, draft.remove_rows, merge_mode)
+    taken = set(taken_ids)
+    for number, edit in enumerate(draft.rows, 1):
+        base = None if whole else known.get(edit.id or "")
+        row_id = edit.id or fresh_id(new_row_id, taken)
+        row = _merge(plan, edit, number, row_id, base, problems)
+        if base:
+            plan.changed[row_id] = row
+        elif edit.before:
+            plan.inserted.setdefault(edit.before, []).append(row)
+        else:
+            plan.added.append(row)
+    problems += _row_problems(table, plan)
+    problems += mode_problems(
+        table,
+        draft,
+        merge_mode,
+        name=plan.name,
+        hit_policy=plan.hit_policy,
+        changed=plan.changed,
+    )
+    refuse(problems, hint="Read the table again and name its rows and columns as they stand.")
+    return plan
+
+
+def _merge(
+    plan: Plan,
+    edit: RowEdit,
+    number: int,
+    row_id: str,
+    base: DecisionRow | None,
+    problems: list[str],
+) -> DecisionRow:
+    label = f"row '{edit.id}'" if edit.id else f"new row {number}"
+    inputs, outputs = plan.inputs.names, plan.outputs.names
+    return merge_row(edit, label, inputs, outputs, problems, row_id=row_id, base=base)
+
+
+def _columns(
+    old: Columns,
+    drafted: Columns,
+    rows: list[dict[str, str]],
+    whole: bool,
+    problems: list[str],
+) -> ColumnPlan:
+    known = {column.name: column.type for column in old}
+    named = {one_line(column.name): column for column in drafted}
+    fresh = [column for column in drafted if one_line(column.name) not in known]
+    for name, column in named.items():
+        kind = known.get(name, "")
+        given = column.type if "type" in column.model_fields_set else kind
+        if kind and kind not in {given, feel_type(given)}:
+            problems.append(f"column '{name}' is of type {kind}, which an edit does not change")
+    problems += _fixed_problems(old, named)
+    dropped = [name for name in known if whole and named and name not in named]
+    return ColumnPlan(
+        kept=[name for name in known if name not in dropped],
+        dropped=dropped,
+        new=column_types(fresh, rows, problems) if fresh else {},
+        drafted=drafted,
+    )
+
+
+def _fixed_problems(old: Columns, named: Mapping[str, InputColumn | OutputColumn]) -> list[str]:
+    return [
+        f"the {what} of column '{column.name}' stand in the table; an edit does not change them"
+        for column in old
+        if (drafted := named.get(column.name))
+        for field_name, what in (("allowed", "allowed values"), ("default", "default values"))
+        if (text := getattr(drafted, field_name, "")) and text != getattr(column, field_name)
+    ]
+
+
+def _id_problems(draft: RuleDraft, known: Mapping[str, DecisionRow]) -> list[str]:
+    edited = [edit.id for edit in draft.rows if edit.id]
+    there_are = f"(there are: {listing(list(known))})"
+    problems = [
+        f"there is no row '{row_id}' {there_are}"
+        for row_id in dict.fromkeys([*edited, *draft.remove_rows])
+        if row_id not in known
+    ]
+    problems += [f"row '{row_id}' is edited twice" for row_id in duplicates(edited)]
+    problems += [
+        f"row '{row_id}' is both edited and removed"
+        for row_id in dict.fromkeys(edited)
+        if row_id in draft.remove_rows
+    ]
+    return problems
+
+
+def _row_problems(table: DecisionTable, plan: Plan) -> list[str]:
+    kept = [row.id for row in table.rows if row.id not in plan.removed]
+    if not kept and not plan.added:
+        return ["no row would be left; delete the decision table instead"]
+    silent = [row_id for row_id in kept if row_id not in plan.changed]
+    if plan.outputs.new and silent:
+        return [
+            f"the new output {listing(list(plan.outputs.new))} has no value in {listing(silent)}"
+        ]
+    return []

@@ -1,0 +1,1 @@
+"""Cases put to a table: inputs read, conditions evaluated, hits made into a result."""

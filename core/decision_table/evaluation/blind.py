@@ -1,0 +1,41 @@
+"""Conditions that are true or false by themselves, where the input is neither."""
+
+from __future__ import annotations
+
+from core.decision_table.column_types import ANY_TYPE
+from core.decision_table.evaluation.coerce import value_type
+from core.decision_table.feel import Node
+from core.decision_table.feel.values import NoValue
+
+NEVER_LOOKS = (
+    "never looks at its input; write `> 5`, or `?` for the input, as in `? > 5` or "
+    '`contains(?, "a")`'
+)
+
+_TRUTHS = {"comparison", "between", "membership", "conjunction", "disjunction"}
+_TRUTH_FUNCTIONS = {
+    "contains", "starts with", "ends with", "matches", "list contains", "all", "any", "is", "odd",
+    "even",
+}  # fmt: skip
+
+
+def never_looks(tests: Node, column_type: str) -> bool:
+    """Tell whether one of a cell's tests comes to true or false without the input.
+
+    It would be compared with the input (DMN 1.3, 7.3.3), which is of another type, and never pass.
+    """
+    return not _may_be_truth(column_type) and any(map(_blind, tests.parts))
+
+
+def _may_be_truth(column_type: str) -> bool:
+    try:
+        return value_type(column_type) in (ANY_TYPE, "boolean")
+    except NoValue:
+        return True
+
+
+def _blind(test: Node) -> bool:
+    if test.op == "negated":
+        return any(map(_blind, test.parts))
+    truth = test.op in _TRUTHS or (test.op == "call" and test.value in _TRUTH_FUNCTIONS)
+    return truth and not test.uses("subject")

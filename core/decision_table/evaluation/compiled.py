@@ -1,0 +1,126 @@
+"""A table with all its FEEL parsed: every cell that does not parse is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
+from core.decision_table.feel import Node, parse_expression, parse_tests
+from core.decision_table.problems import refuse
+from core.errors import RuleInvalid
+from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+
+_Parse = Callable[[str, Sequence[str]], Node]
+
+
+@dataclass(frozen=True)
+class CompiledRow:
+    """The trees of a row, in column order."""
+
+    id: str
+    tests: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class CompiledTable:
+    """The trees of a table, in the order of its columns and rows; None where a clause is silent.
+
+    `used` are the names that rows use besides those of the input columns.
+    """
+
+    rows: tuple[CompiledRow, ...]
+    allowed_inputs: tuple[Node | None, ...]
+    allowed_outputs: tuple[Node | None, ...]
+    defaults: tuple[Node | None, ...]
+    used: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A table that equals only itself: it is frozen, and to compare all its cells takes long."""
+
+    table: DecisionTable
+
+    def __hash__(self) -> int:
+        return id(self.table)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.table is self.table
+
+
+def compile_table(table: DecisionTable) -> CompiledTable:
+    """Parse all cells; those of rows may name inputs and what the document declares.
+
+    An empty output cell is null. The same object is parsed once. Raises RuleInvalid with row,
+    column and place of all that does not parse, and of tests that never look at their input.
+    """
+    return _compiled(_Same(table))
+
+
+@lru_cache(maxsize=32)
+def _compiled(same: _Same) -> CompiledTable:
+    table, reader = same.table, _Reader(same.table)
+    rows = tuple(reader.row(row) for row in table.rows)
+    compiled = CompiledTable(
+        rows=rows,
+        allowed_inputs=tuple(reader.allowed(column) for column in table.inputs),
+        allowed_outputs=tuple(reader.allowed(column) for column in table.outputs),
+        defaults=tuple(reader.default(column) for column in table.outputs),
+        used=frozenset(
+            str(node.value)
+            for row in rows
+            for tree in (*row.tests, *row.outputs)
+            for node in tree.walk()
+            if node.op == "name" and node.value not in reader.inputs
+        ),
+    )
+    refuse(reader.problems)
+    return compiled
+
+
+@dataclass
+class _Reader:
+    table: DecisionTable
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.inputs = tuple(column.name for column in self.table.inputs)
+        self.outputs = tuple(column.name for column in self.table.outputs)
+        declared = (column.name for column in self.table.declared)
+        self.names = tuple(dict.fromkeys((*self.inputs, *declared)))
+
+    def row(self, row: DecisionRow) -> CompiledRow:
+        tests = [
+            self._test(column, cell, f"row '{row.id}', input '{column.name}'")
+            for column, cell in zip(self.table.inputs, row.inputs, strict=True)
+        ]
+        outputs = [
+            self._read(parse_expression, cell, self.names, f"row '{row.id}', output '{name}'")
+            for name, cell in zip(self.outputs, row.outputs, strict=True)
+        ]
+        return CompiledRow(row.id, tuple(tests), tuple(outputs))
+
+    def allowed(self, column: InputColumn | OutputColumn) -> Node | None:
+        where = f"the allowed values of '{column.name}'"
+        return self._read(parse_tests, column.allowed, (), where) if column.allowed else None
+
+    def default(self, column: OutputColumn) -> Node | None:
+        where = f"the default value of '{column.name}'"
+        return self._read(parse_expression, column.default, (), where) if column.default else None
+
+    def _test(self, column: InputColumn, cell: str, where: str) -> Node:
+        tree = self._read(parse_tests, cell, self.names, where)
+        if never_looks(tree, column.type):
+            self.problems.append(f"{where}: `{cell}` {NEVER_LOOKS}")
+        return tree
+
+    def _read(self, parse: _Parse, text: str, names: tuple[str, ...], where: str) -> Node:
+        if text:
+            try:
+                return parse(text, names)
+            except RuleInvalid as error:
+                self.problems.append(f"{where}: {error}")
+        return Node("literal")

@@ -1,0 +1,148 @@
+"""The values of a case: given for a column, or computed from the names its expression uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from core.decision_table.cells import one_line
+from core.decision_table.column_types import ANY_TYPE
+from core.decision_table.evaluation.coerce import typed, value_type
+from core.decision_table.feel import Node, Scope, Value, evaluate, parse_expression
+from core.decision_table.feel.values import NoValue, kind_of
+from core.decision_table.problems import listing, refuse
+from core.errors import RuleInvalid
+from core.models import DecisionTable, InputColumn
+
+_HINT = "Give every input of the table, or the names that it is computed from; null where unknown."
+
+
+@dataclass(frozen=True)
+class Given:
+    """A case: the value of each input column, in order, and all names that cells may use."""
+
+    columns: tuple[Value, ...]
+    names: Mapping[str, Value]
+
+
+def read_given(
+    table: DecisionTable,
+    inputs: Mapping[str, JsonValue],
+    used: frozenset[str],
+    now: datetime | None,
+) -> Given:
+    """Type the inputs of a case; `used` are the names that rows use besides the columns.
+
+    A column that is not given is computed where it is an expression over what is given, as in
+    `amount * 2`; a member of an object is known by its path, as in `customer.age`. Strings and
+    names come in NFC. Raises RuleInvalid with every input that is missing, unknown, or of
+    another type.
+    """
+    return _Case(table, inputs, now).read(used)
+
+
+class _Case:
+    def __init__(
+        self, table: DecisionTable, inputs: Mapping[str, JsonValue], now: datetime | None
+    ) -> None:
+        self._table = table
+        self._columns = {column.name: column for column in table.inputs}
+        self._declared = {column.name: column for column in table.declared}
+        self._now = now
+        self._heads = [one_line(name) for name in inputs]
+        self._raw = dict(_members(inputs))
+        self._others: dict[str, Value] = {}
+        self._taken: set[str] = set()
+        self._problems: list[str] = []
+
+    def read(self, used: frozenset[str]) -> Given:
+        values = {name: self._column(column) for name, column in self._columns.items()}
+        for name in sorted(used):
+            self._other(name)
+        self._problems = self._unknown() + self._problems
+        refuse(list(dict.fromkeys(self._problems)), hint=_HINT)
+        return Given(tuple(values.values()), self._others | values)
+
+    def _column(self, column: InputColumn) -> Value:
+        if column.name in self._raw:
+            return self._typed(column.name, column.type)
+        tree = self._expression(column.name)
+        if tree is None:
+            self._problems.append(f"the input '{column.name}' ({column.type}) is missing")
+            return None
+        for node in tree.walk():
+            if node.op == "name":
+                self._other(str(node.value))
+        return self._computed(column, tree)
+
+    def _expression(self, text: str) -> Node | None:
+        """Give what a column is computed by; None where it is but a name that is not given."""
+        others = (name for name in self._raw if name not in self._columns)
+        names = tuple(dict.fromkeys((*self._declared, *others)))
+        try:
+            return parse_expression(text, names)
+        except RuleInvalid:
+            return None
+
+    def _computed(self, column: InputColumn, tree: Node) -> Value:
+        scope = Scope(self._others, now=self._now)
+        value = evaluate(tree, scope)
+        try:
+            wanted = value_type(column.type)
+        except NoValue as reason:
+            self._problems.append(f"the input '{column.name}': {reason}")
+            return None
+        if value is not None and wanted not in (ANY_TYPE, kind_of(value)):
+            self._problems.append(
+                f"the input '{column.name}' comes to {kind_of(value)}, and {wanted} is needed"
+            )
+        return value
+
+    def _other(self, name: str) -> None:
+        """Type a name that is no column; one that cells or expressions use has to be given."""
+        if name in self._others or name in self._columns:
+            return
+        self._others[name] = None
+        declared = self._declared.get(name)
+        kind = _known_type(declared.type if declared else ANY_TYPE)
+        if name in self._raw:
+            self._others[name] = self._typed(name, kind)
+        else:
+            self._problems.append(f"the input '{name}' ({kind}) is missing")
+
+    def _typed(self, name: str, kind: str) -> Value:
+        self._taken.add(name)
+        try:
+            return typed(self._raw[name], kind)
+        except NoValue as reason:
+            self._problems.append(f"the input '{name}': {reason}")
+        return None
+
+    def _unknown(self) -> list[str]:
+        names = list(dict.fromkeys((*self._columns, *self._declared)))
+        return [
+            f"the input '{name}' is not known (the table has: {listing(names)})"
+            for name in self._heads
+            if name not in self._taken
+            and name not in self._declared
+            and not any(taken.startswith(f"{name}.") for taken in self._taken)
+        ]
+
+
+def _members(inputs: Mapping[str, JsonValue], path: str = "") -> Iterator[tuple[str, JsonValue]]:
+    """Give what is given under its name, and members of objects under their path too."""
+    for key, value in inputs.items():
+        name = f"{path}{one_line(key)}"
+        yield name, value
+        if isinstance(value, dict):
+            yield from _members(value, f"{name}.")
+
+
+def _known_type(kind: str) -> str:
+    try:
+        return value_type(kind)
+    except NoValue:
+        return ANY_TYPE

@@ -1,0 +1,74 @@
+"""Findings that an edit brings into a table, apart from those that the table had before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from core.decision_table.checks.check import check_table
+from core.decision_table.learning.older import CLASH, Older
+from core.decision_table.learning.wording import row_words
+from core.decision_table.problems import refuse
+from core.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
+
+MAX_WARNINGS = 8
+MAX_WARNING = 400
+
+_APART = (
+    "Make the conditions exclude each other, or set another hit_policy: FIRST takes the first row "
+    "that holds, COLLECT all of them."
+)
+_APART_OR_CHANGED = (
+    "Change the row that stands (send it with its id, merge_mode REFINE), or make the conditions "
+    "exclude each other, or set another hit_policy, without a merge_mode: FIRST takes the first "
+    "row that holds (add the exception with `before` and the id of the row that it comes before), "
+    "COLLECT all of them."
+)
+_ORDER = "Put the row of fewer cases before the one that takes its cases."
+_ORDER_OR_ADD = (
+    "Under FIRST an exception comes first: add it with `before` and the id of the row that takes "
+    "its cases; a row that stands is moved with merge_mode REPLACE and all rows in order."
+)
+
+
+def introduced(
+    before: DecisionTable | None, after: DecisionTable, ids: Mapping[str, str]
+) -> list[Defect]:
+    """Give what `check_table` finds in `after` and not in `before`.
+
+    `ids` is row id before -> row id after: rows without an id of their own are known by place.
+    """
+    found = check_table(after)
+    if before is None:
+        return [*found]
+    older = Older(before, after, ids)
+    return [defect for defect in found if not older.had(defect)]
+
+
+def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool) -> None:
+    """Raise RuleInvalid that names the rows of each error, and says what can be done."""
+    errors = [defect for defect in defects if defect.severity is Severity.ERROR]
+    hint = "Correct the cells that are named and call again."
+    if any(defect.kind in CLASH for defect in errors):
+        hint = _APART if new else _APART_OR_CHANGED
+    elif table.hit_policy is HitPolicy.FIRST and _any_covered(errors):
+        hint = _ORDER if new else _ORDER_OR_ADD
+    refuse([_told(table, defect) for defect in errors], hint=hint)
+
+
+def _any_covered(errors: Iterable[Defect]) -> bool:
+    return any(defect.kind is DefectKind.SUBSUMED_ROW for defect in errors)
+
+
+def warnings_of(table: DecisionTable, defects: Sequence[Defect]) -> list[str]:
+    """Give the warnings as sentences, a bounded number of bounded length."""
+    found = [defect for defect in defects if defect.severity is Severity.WARNING]
+    told = [_told(table, defect)[:MAX_WARNING] for defect in found[:MAX_WARNINGS]]
+    if len(found) > MAX_WARNINGS:
+        told.append(f"the table has {len(found) - MAX_WARNINGS} more findings (see `rule check`)")
+    return told
+
+
+def _told(table: DecisionTable, defect: Defect) -> str:
+    rows = [row_words(table, row_id) for row_id in defect.rows[:3]]
+    unsaid = [words for words in rows if words not in defect.message]
+    return f"{defect.message} [{'; '.join(unsaid)}]" if unsaid else defect.message

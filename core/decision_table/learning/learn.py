@@ -1,0 +1,269 @@
+"""A drafted rule or a given document as it will stand: checked, with its cases, and what to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.decision_table.cells import ANY
+from core.decision_table.document.xml import parse_xml, to_xml
+from core.decision_table.editing.draft import draft_to_table
+from core.decision_table.editing.edits import edit_xml
+from core.decision_table.editing.order import arranged
+from core.decision_table.learning.cases import FROM_FEEDBACK, Case, cases_of, put_cases
+from core.decision_table.learning.examples import derived_case, learnt_case
+from core.decision_table.learning.introduced import introduced, refuse_errors, warnings_of
+from core.decision_table.learning.outcomes import Tried, moved_words, try_cases
+from core.decision_table.learning.wording import remark_words, row_words
+from core.decision_table.problems import refuse
+from core.models import DecisionRow, DecisionTable, MergeMode, RowEdit, RuleDraft
+
+MAX_CASE_WARNINGS = 10
+MAX_REMARK_WARNINGS = 5
+# Making up a case means to decide it by the whole table; so many rows are gone through at most.
+MAX_DERIVED = 10_000
+
+_NO_CONDITION = (
+    "no row has a condition, so this says nothing of when it holds: what always holds is a "
+    "MEMORY, not a rule"
+)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A table that can be written: its document, what it says, and what to tell a reviewer."""
+
+    xml: str
+    table: DecisionTable
+    warnings: tuple[str, ...] = ()
+
+
+def learn_table(
+    draft: RuleDraft, *, rule_id: str, new_row_id: Callable[[], str], feedback_id: str | None
+) -> Learnt:
+    """Make a new table of a draft, each row with its case. Raises RuleInvalid."""
+    table = draft_to_table(draft, new_row_id=new_row_id)
+    _refuse_nothing(None, table, table.rows)
+    warnings = _checked(None, table, {})
+    drafted = {row.id: edit for row, edit in zip(table.rows, draft.rows, strict=True)}
+    cases = _cases(table, drafted, {}, feedback_id)
+    return Learnt(put_cases(to_xml(table, decision_id=rule_id), cases), table, tuple(warnings))
+
+
+def learn_edit(
+    xml: str,
+    draft: RuleDraft,
+    merge_mode: MergeMode | None,
+    *,
+    new_row_id: Callable[[], str],
+    feedback_id: str | None,
+) -> Learnt:
+    """Apply a draft to a document (see `edit_xml`). Raises RuleInvalid.
+
+    All cases of the table before are decided anew. Those that come out otherwise are warnings;
+    a row that is edited keeps those of its cases that still hold for it.
+    """
+    before, edited = parse_xml(xml), edit_xml(xml, draft, merge_mode, new_row_id=new_row_id)
+    if edited == xml:
+        return Learnt(xml, before)
+    after = parse_xml(edited)
+    drafted = _drafted(draft, before, after, merge_mode)
+    _refuse_nothing(before, after, [row for row in after.rows if row.id in drafted])
+    warnings = _checked(before, after, _ids(draft, before, after, merge_mode))
+    older = cases_of(xml)
+    tried, passed_over = try_cases(older, before, after)
+    whole = merge_mode is MergeMode.REPLACE
+    removed = {row.id for row in before.rows} if whole else set(draft.remove_rows)
+    purpose = dict.fromkeys(drafted, "changed") | dict.fromkeys(removed, "removed")
+    kept = _kept(older, tried, drafted, removed)
+    cases = _cases(after, drafted, kept, feedback_id)
+    warnings += _case_warnings(tried, passed_over, before, after, purpose)
+    warnings += _remark_warnings(before, after)
+    return Learnt(put_cases(edited, cases), after, tuple(warnings))
+
+
+def learn_document(document: str, known: str | None) -> Learnt:
+    """Take a whole document as it is, in place of the `known` one. Raises RuleInvalid."""
+    after = parse_xml(document)
+    before = None if known is None else parse_xml(known)
+    ids = {row.id: row.id for row in before.rows} if before else {}
+    warnings = _checked(before, after, ids)
+    if not _has_condition(after):
+        warnings.append(_NO_CONDITION)
+    if before is not None and known is not None and document != known:
+        older = cases_of(known)
+        tried, passed_over = try_cases(older, before, after)
+        warnings += _case_warnings(tried, passed_over, before, after, {})
+        warnings += _remark_warnings(before, after)
+        warnings += _lost(older, cases_of(document))
+    return Learnt(document, after, tuple(warnings))
+
+
+def _checked(
+    before: DecisionTable | None, after: DecisionTable, ids: Mapping[str, str]
+) -> list[str]:
+    """Refuse the errors that `after` brings in, and give its warnings."""
+    found = introduced(before, after, ids)
+    refuse_errors(after, found, new=before is None)
+    return warnings_of(after, found)
+
+
+def _refuse_nothing(
+    before: DecisionTable | None, after: DecisionTable, drafted: Sequence[DecisionRow]
+) -> None:
+    """Refuse a table without any condition, and rows that come to nothing."""
+    problems = [
+        f"{row_words(after, row.id)} has no outcome but null: say what follows from it"
+        for row in drafted
+        if all(cell in {"", "null", ANY} for cell in row.outputs)
+    ]
+    if not _has_condition(after) and (before is None or _has_condition(before)):
+        problems.append(_NO_CONDITION)
+    refuse(problems)
+
+
+def _has_condition(table: DecisionTable) -> bool:
+    return any(cell != ANY for row in table.rows for cell in row.inputs)
+
+
+def _drafted(
+    draft: RuleDraft, before: DecisionTable, after: DecisionTable, merge_mode: MergeMode | None
+) -> dict[str, RowEdit]:
+    """Give row id after -> the draft's row, of those that say something new."""
+    if merge_mode is MergeMode.REPLACE:
+        return {row.id: edit for row, edit in zip(after.rows, draft.rows, strict=True)}
+    standing = zip(after.rows, _standing(draft, before), strict=True)
+    were = {row.id: row for row in before.rows}
+    now = {row.id: row for row in after.rows}
+    changed = {
+        edit.id: edit
+        for edit in draft.rows
+        if edit.id and (edit.example or were[edit.id] != now[edit.id])
+    }
+    return changed | {row.id: edit for row, edit in standing if isinstance(edit, RowEdit)}
+
+
+def _standing(draft: RuleDraft, before: DecisionTable) -> Iterator[str | RowEdit]:
+    kept = [row.id for row in before.rows if row.id not in draft.remove_rows]
+    return arranged(kept, [edit for edit in draft.rows if not edit.id])
+
+
+def _ids(
+    draft: RuleDraft, before: DecisionTable, after: DecisionTable, merge_mode: MergeMode | None
+) -> dict[str, str]:
+    """Give row id before -> row id after, for the rows that stay."""
+    if merge_mode is MergeMode.REPLACE:
+        return {}
+    standing = zip(_standing(draft, before), after.rows, strict=True)
+    return {was: row.id for was, row in standing if isinstance(was, str)}
+
+
+def _kept(
+    older: Mapping[str, Sequence[Case]],
+    tried: Sequence[Tried],
+    drafted: Mapping[str, RowEdit],
+    removed: set[str],
+) -> dict[str, list[Case]]:
+    """Give row id after -> older cases that it goes on to hold.
+
+    A changed row keeps what it still decides; what a removed row held goes to the drafted row
+    that decides it as before.
+    """
+    moves = {(one.row_id, id(one.case)): one for one in tried}
+    kept: dict[str, list[Case]] = {row_id: [] for row_id in drafted}
+    for row_id, cases in older.items():
+        if row_id not in drafted and row_id not in removed:
+            continue
+        for case in cases:
+            home = _home(row_id, moves.get((row_id, id(case))), kept)
+            if home is not None:
+                kept[home].append(case)
+    return kept
+
+
+def _home(row_id: str, tried: Tried | None, drafted: Container[str]) -> str | None:
+    if tried is not None and tried.moved:
+        return None
+    deciding = tried.after.fired if tried is not None else ()
+    return next((home for home in (*deciding, row_id) if home in drafted), None)
+
+
+def _cases(
+    table: DecisionTable,
+    drafted: Mapping[str, RowEdit],
+    kept: Mapping[str, Sequence[Case]],
+    feedback_id: str | None,
+) -> dict[str, list[Case]]:
+    """Give row id -> its cases, for each drafted row. Raises RuleInvalid for a wrong example."""
+    problems: list[str] = []
+    cases: dict[str, list[Case]] = {}
+    spare = MAX_DERIVED
+    for row in table.rows:
+        if row.id not in drafted:
+            continue
+        held = [*kept.get(row.id, ())]
+        if example := drafted[row.id].example:
+            case = learnt_case(table, row, example, problems, feedback_id)
+            held = [*_besides(held, case)]
+        elif not held and spare > 0:
+            spare -= len(table.rows)
+            case = derived_case(table, row)
+            held = [case] if case else []
+        cases[row.id] = held
+    refuse(
+        problems,
+        hint="Correct the row where the feedback says otherwise than it, or else the example.",
+    )
+    return cases
+
+
+def _besides(held: Sequence[Case], case: Case | None) -> Iterator[Case]:
+    """Give older cases that feedback told of, and the new one at the end."""
+    if case is not None:
+        yield from (
+            one for one in held if one.origin == FROM_FEEDBACK and one.inputs != case.inputs
+        )
+        yield case
+
+
+def _case_warnings(
+    tried: Sequence[Tried],
+    passed_over: int,
+    before: DecisionTable,
+    after: DecisionTable,
+    purpose: Mapping[str, str],
+) -> list[str]:
+    """Give a sentence for each case that comes out otherwise, those not on purpose first."""
+    moved = sorted((one for one in tried if one.moved), key=lambda one: one.row_id in purpose)
+    told = [
+        moved_words(one, before, after, purpose.get(one.row_id, ""))
+        for one in moved[:MAX_CASE_WARNINGS]
+    ]
+    if len(moved) > MAX_CASE_WARNINGS:
+        told.append(f"{len(moved) - MAX_CASE_WARNINGS} more older cases come out otherwise")
+    if passed_over:
+        told.append(f"{passed_over} older cases were not decided anew: the table is too large")
+    return told
+
+
+def _remark_warnings(before: DecisionTable, after: DecisionTable) -> list[str]:
+    """Give a sentence for each row that is worded otherwise and decides as it did."""
+    now = {row.id: row for row in after.rows}
+    told = [
+        remark_words(after, old, new)
+        for old in before.rows
+        if (new := now.get(old.id))
+        and (new.inputs, new.outputs) == (old.inputs, old.outputs)
+        and new.annotation != old.annotation
+    ]
+    if len(told) > MAX_REMARK_WARNINGS:
+        more = f"{len(told) - MAX_REMARK_WARNINGS} more rows are only worded otherwise"
+        return [*told[:MAX_REMARK_WARNINGS], more]
+    return told
+
+
+def _lost(older: Mapping[str, Sequence[Case]], held: Mapping[str, Sequence[Case]]) -> list[str]:
+    """Say how many older cases a document does not hold any more."""
+    there = [case for cases in held.values() for case in cases]
+    gone = sum(case not in there for cases in older.values() for case in cases)
+    return [f"{gone} cases of the table before are not in the document"] if gone else []

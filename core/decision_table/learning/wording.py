@@ -1,0 +1,67 @@
+"""Cases, outcomes and rows in few words, for messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from core.decision_table.cells import ANY
+from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+
+MAX_CASE = 160
+MAX_ROW = 160
+
+
+def case_words(inputs: Mapping[str, JsonValue]) -> str:
+    """Write the inputs of a case as `amount=1500000, grade="VIP"`."""
+    return _cut(_pairs(inputs), MAX_CASE)
+
+
+def outcome_words(outcome: JsonValue) -> str:
+    """Write what a table gave: `approver="manager"`, several of them, or `nothing`."""
+    results = outcome if isinstance(outcome, list) else [outcome]
+    told = [_pairs(one) if isinstance(one, dict) else "nothing" for one in results]
+    return _cut(" and ".join(told) or "nothing", MAX_CASE)
+
+
+def row_words(table: DecisionTable, row_id: str) -> str:
+    """Name a row with what it says: its remark, else its conditions and outcome."""
+    row = next((row for row in table.rows if row.id == row_id), None)
+    if row is None:
+        return f"row '{row_id}'"
+    return f"row '{row_id}' ({_cut(row.annotation or _rule(table, row), MAX_ROW)})"
+
+
+def remark_words(table: DecisionTable, old: DecisionRow, new: DecisionRow) -> str:
+    """Say that a row is worded otherwise while it decides as before."""
+    return (
+        f"only the words of row '{new.id}' change, and its cells stay "
+        f"({_cut(_rule(table, new), MAX_ROW)}): it said {_quoted(old.annotation)}, will say "
+        f"{_quoted(new.annotation)}; make sure that the words fit what it decides"
+    )
+
+
+def _rule(table: DecisionTable, row: DecisionRow) -> str:
+    conditions = _cells(table.inputs, row.inputs) or "always"
+    return f"{conditions} → {_cells(table.outputs, row.outputs)}"
+
+
+def _quoted(remark: str) -> str:
+    return f"'{_cut(remark, MAX_ROW)}'" if remark else "nothing"
+
+
+def _cells(columns: Sequence[InputColumn | OutputColumn], cells: Sequence[str]) -> str:
+    named = zip(columns, cells, strict=False)
+    return ", ".join(f"{column.name} {cell}" for column, cell in named if cell != ANY)
+
+
+def _pairs(values: Mapping[str, JsonValue]) -> str:
+    return ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items()
+    )
+
+
+def _cut(words: str, most: int) -> str:
+    return words if len(words) <= most else words[: most - 1] + "…"

@@ -1,0 +1,24 @@
+-- name: newest
+SELECT coalesce(max(revision), 0) AS newest FROM search_documents
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
+
+-- name: lock
+-- Whoever writes a document of this agent and kind does so alone until it commits: so revisions
+-- appear in their order, and none that is newer than a mark is missed behind it.
+SELECT pg_advisory_xact_lock(
+    hashtext('skill-worker ' || %(tenant_id)s), hashtext(%(kind)s || ' ' || %(agent_id)s))
+
+-- name: newer
+SELECT item_id, left(content, 20000) AS content FROM search_documents
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
+  AND revision > %(seen)s AND item_id <> %(item_id)s
+ORDER BY revision
+
+-- name: tables
+-- The index holds the words of a table only; its document is with the knowledge.
+SELECT k.item_id, k.content FROM search_documents d
+JOIN knowledge_versions k
+  ON k.tenant_id = d.tenant_id AND k.kind = d.kind AND k.item_id = d.item_id AND k.valid_to IS NULL
+WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id = %(agent_id)s
+  AND d.revision > %(seen)s AND d.item_id <> %(item_id)s
+ORDER BY d.revision

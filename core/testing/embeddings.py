@@ -1,0 +1,58 @@
+"""The `Embeddings` port without a model: terms hashed into a vector, and words given one sense."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from core.errors import InvalidInput, SkillWorkerError
+from core.models.vectors import Vector
+from core.search.tokens import term_counts
+from core.search.vectors import unit
+
+
+class HashedEmbeddings:
+    """Texts are close where they share terms; `senses` maps words to what they count as.
+
+    `failing` is raised by every call while it is set, `asked` holds the texts of each call, and
+    texts longer than `longest` are refused.
+    """
+
+    def __init__(
+        self,
+        senses: Mapping[str, str] | None = None,
+        *,
+        dimension: int = 256,
+        longest: int = 100_000,
+    ) -> None:
+        self.failing: SkillWorkerError | None = None
+        self.asked: list[list[str]] = []
+        self.dimension = dimension
+        self._senses = senses or {}
+        self._longest = longest
+
+    async def embed_query(self, text: str) -> Vector:
+        """Give the vector of what somebody looks for."""
+        return (await self.embed_documents([text]))[0]
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Give the vectors of what is to be found, in the order of `texts`."""
+        self.asked.append([*texts])
+        if self.failing is not None:
+            raise self.failing
+        if any(len(text) > self._longest for text in texts):
+            raise InvalidInput("a text is too long")
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Vector:
+        for word, sense in self._senses.items():
+            text = text.replace(word, sense)
+        vector = [0.0] * self.dimension
+        for term, count in term_counts(text).items():
+            digest = hashlib.sha256(term.encode()).digest()
+            place = int.from_bytes(digest[:4], "big") % self.dimension
+            vector[place] += count if digest[4] % 2 else -count
+        try:
+            return unit(vector)
+        except ValueError:
+            raise InvalidInput("a text says nothing") from None

@@ -1,0 +1,25 @@
+"""The `KnowledgePast` port over a `MemoryKnowledge`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.models import Kind, KnowledgeItem
+from core.testing.knowledge import MemoryKnowledge
+
+
+class MemoryKnowledgePast:
+    """The last versions of what a `MemoryKnowledge` holds or held."""
+
+    def __init__(self, knowledge: MemoryKnowledge) -> None:
+        self._knowledge = knowledge
+
+    async def last(
+        self, item_id: str, *, tenant_id: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give the newest version of everything that has this id, or had it."""
+        found: dict[tuple[str, str], KnowledgeItem] = {}
+        for item in self._knowledge.everything():
+            if item.id == item_id and tenant_id in {None, item.tenant_id}:
+                found[item.tenant_id, item.kind] = item
+        return [found[place] for place in sorted(found) if kind in {None, found[place].kind}]

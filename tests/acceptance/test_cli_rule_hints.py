@@ -1,0 +1,60 @@
+"""A file that is no DMN 1.3 is named, with what to do about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.cli.app import run
+from core.decision_table import to_xml
+from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+
+GOOD = to_xml(
+    DecisionTable(
+        name="환불",
+        inputs=(InputColumn(name="금액", type="number"),),
+        outputs=(OutputColumn(name="승인"),),
+        rows=(DecisionRow(id="r1", inputs=("> 1",), outputs=('"팀장"',)),),
+    ),
+    decision_id="refund",
+)
+START, END = GOOD.index("<decisionTable"), GOOD.index("</decisionTable>") + len("</decisionTable>")
+DMN_1_1 = GOOD.replace(
+    "https://www.omg.org/spec/DMN/20191111/MODEL/", "http://www.omg.org/spec/DMN/20151101/dmn.xsd"
+)
+
+
+@pytest.mark.parametrize(
+    ("xml", "hint"),
+    [
+        (DMN_1_1, "Save or export it as DMN 1.3"),
+        ("<!DOCTYPE html><html/>", "Take the `<!DOCTYPE …>` out"),
+        (GOOD.replace("?>", "?><?xml-stylesheet href='a'?>", 1), "Take the `<?…?>` out"),
+        ("<html><body>404</body></html>", "Give a DMN 1.3 document"),
+        ("<html><br></html>", "Give a DMN 1.3 document"),
+        (GOOD[:START] + GOOD[END:], "Give a decision a <decisionTable>"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check",),
+        ("check", "--decision", "환불"),
+        ("decide", "--input", "금액=2", "--file"),
+    ],
+)
+def test_the_file_and_the_way_out_are_named(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    command: tuple[str, ...],
+    xml: str,
+    hint: str,
+) -> None:
+    file = tmp_path / "환불.dmn"
+    file.write_text(xml, encoding="utf-8")
+    name, *options = command
+    assert run(["rule", name, *options, str(file)]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {file}: ")
+    assert f"\nhint: {hint}" in err

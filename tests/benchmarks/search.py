@@ -1,0 +1,166 @@
+"""How much of what people look for is among the first five hits, and how long that takes."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unicodedata
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.embedded.postgres import embedded_postgres
+from core.postgres.migrations import migrate
+from core.postgres.pool import open_pool
+from core.postgres.queries import Pool, connection, transaction
+from core.postgres.search import PostgresSearch
+from core.postgres.search_index import index_document
+from tests.benchmarks import search_latency
+from tests.benchmarks.search_rivals import FullText, WordBm25
+from tests.benchmarks.search_sets import AGENT, DATA, TENANT, Query, documents, queries
+from tests.benchmarks.table import Figure
+
+FIRST = 5
+TARGET = 0.95
+QUIET = 0.75
+HALVES = ("tuning half", "held-out half")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What each of three searches gave for a query, best first."""
+
+    query: Query
+    ours: Sequence[str]
+    full_text: Sequence[str]
+    words: Sequence[str]
+
+
+@asynccontextmanager
+async def database() -> AsyncIterator[Pool]:
+    """Give a pool on a throw-away server with our schema."""
+    with (
+        tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home,
+        embedded_postgres(Path(home)) as uri,
+    ):
+        await migrate(uri)
+        async with open_pool(uri) as pool:
+            yield pool
+
+
+async def measure() -> list[Figure]:
+    """Recall, and the time it takes at up to 100,000 items."""
+    return [*await recall(), *await search_latency.measure()]
+
+
+async def recall() -> list[Figure]:
+    """Recall at five of both halves, and of both rivals on the same queries."""
+    found, quiet = await look()
+    by_category: dict[str, list[Found]] = defaultdict(list)
+    for one in found:
+        by_category[one.query.category].append(one)
+    show_misses(found)
+    figures = [_total(found, half) for half in (False, True)]
+    for category, ones in by_category.items():
+        for half in (False, True):
+            part = [f for f in ones if f.query.held_out == half]
+            figures.append(_figure(f"recall@5, {category}, {HALVES[half]}", part, promised=False))
+    return [*figures, _nfd(found), quiet]
+
+
+async def look() -> tuple[list[Found], Figure]:
+    """Put the corpus in and ask all queries of three searches; of ours also what is not there."""
+    corpus = documents()
+    words = WordBm25(corpus)
+    async with database() as pool:
+        async with transaction(pool) as conn:
+            for document in corpus:
+                await index_document(conn, document)
+        search = PostgresSearch(pool, None)
+        async with connection(pool) as conn:
+            full_text = FullText(conn)
+            await full_text.put(corpus)
+            found = [
+                Found(
+                    query,
+                    await _ours(search, query.text),
+                    await full_text.best(query.text, FIRST),
+                    words.best(query.text, FIRST),
+                )
+                for query in queries()
+            ]
+        return found, await _quiet(search)
+
+
+def show_misses(found: Sequence[Found]) -> None:
+    """Say what was not found, on stderr."""
+    for one in found:
+        if not one.query.wanted & {*one.ours} and not one.query.category.startswith("NFD"):
+            half = HALVES[one.query.held_out]
+            print(
+                f"  missed ({one.query.category}, {half}): {one.query.text!r}"
+                f" wanted {', '.join(sorted(one.query.wanted))}, got {', '.join(one.ours) or '-'}",
+                file=sys.stderr,
+            )
+
+
+async def _ours(search: PostgresSearch, query: str) -> list[str]:
+    hits = await search.search(query, tenant_id=TENANT, agent_id=AGENT, kind=None, limit=FIRST)
+    return [hit.id for hit in hits]
+
+
+async def _quiet(search: PostgresSearch) -> Figure:
+    asked = (DATA / "nothing.txt").read_text("utf-8").splitlines()
+    hits = {query: await _ours(search, query) for query in asked}
+    silent = sum(not ids for ids in hits.values())
+    for query, ids in hits.items():
+        if ids:
+            print(f"  answered all the same: {query!r} with {', '.join(ids)}", file=sys.stderr)
+    return Figure(
+        "search: no hit for what shares no word with any item",
+        f"{silent}",
+        f"{len(asked)}",
+        silent / len(asked),
+        at_least=QUIET,
+    )
+
+
+def _total(found: Sequence[Found], half: bool) -> Figure:
+    """The promise; NFD has a figure of its own, since the others know nothing of it."""
+    part = [f for f in found if f.query.held_out == half and f.query.category != "NFD input"]
+    first = sum(bool(f.query.wanted & {*f.ours[:1]}) for f in part) / len(part)
+    figure = _figure(f"search: recall@5, {HALVES[half]}", part)
+    return replace(figure, measured=f"{figure.measured}; the first hit {first:.3f}")
+
+
+def _figure(name: str, found: Sequence[Found], *, promised: bool = True) -> Figure:
+    ours = _recall(found, [f.ours for f in found])
+    full_text = _recall(found, [f.full_text for f in found])
+    words = _recall(found, [f.words for f in found])
+    return Figure(
+        name,
+        f"{ours:.3f} of {len(found)}",
+        f"PostgreSQL full text {full_text:.3f}, BM25 over words {words:.3f}",
+        ours,
+        at_least=TARGET if promised else None,
+    )
+
+
+def _recall(found: Sequence[Found], got: Sequence[Sequence[str]]) -> float:
+    hits = sum(bool(one.query.wanted & {*ids}) for one, ids in zip(found, got, strict=True))
+    return hits / max(1, len(found))
+
+
+def _nfd(found: Sequence[Found]) -> Figure:
+    composed = {f.query.text: f.ours for f in found}
+    pairs = [f for f in found if f.query.category == "NFD input"]
+    same = sum(f.ours == composed[unicodedata.normalize("NFC", f.query.text)] for f in pairs)
+    return Figure(
+        "search: NFD queries answered as in NFC",
+        f"{same}",
+        f"{len(pairs)}",
+        same / len(pairs),
+        at_least=1,
+    )

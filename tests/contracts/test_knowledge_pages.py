@@ -1,0 +1,34 @@
+"""Knowledge in pages, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, KnowledgePages
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.knowledge_pages import PostgresKnowledgePages
+from core.postgres.queries import Pool
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.knowledge_pages import KnowledgePagesContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.knowledge_pages import MemoryKnowledgePages
+
+
+class TestPagesInMemory(KnowledgePagesContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def pages(self, change_log: MemoryChangeLog) -> KnowledgePages:
+        return MemoryKnowledgePages(change_log.knowledge)
+
+
+class TestPagesInPostgres(KnowledgePagesContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def pages(self, pool: Pool) -> KnowledgePages:
+        return PostgresKnowledgePages(pool)

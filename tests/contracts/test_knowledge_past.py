@@ -1,0 +1,44 @@
+"""Knowledge over time, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, Knowledge, KnowledgePast
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.knowledge import PostgresKnowledge
+from core.postgres.knowledge_past import PostgresKnowledgePast
+from core.postgres.queries import Pool
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.knowledge_past import KnowledgePastContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.knowledge_past import MemoryKnowledgePast
+from core.testing.skill_store import MemorySkillStore
+
+
+class TestPastInMemory(KnowledgePastContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def knowledge(self, change_log: MemoryChangeLog) -> Knowledge:
+        return change_log.knowledge
+
+    @pytest.fixture
+    def past(self, change_log: MemoryChangeLog) -> KnowledgePast:
+        return MemoryKnowledgePast(change_log.knowledge)
+
+
+class TestPastInPostgres(KnowledgePastContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def knowledge(self, pool: Pool) -> Knowledge:
+        return PostgresKnowledge(pool, MemorySkillStore())
+
+    @pytest.fixture
+    def past(self, pool: Pool) -> KnowledgePast:
+        return PostgresKnowledgePast(pool)

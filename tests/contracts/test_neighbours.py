@@ -1,0 +1,65 @@
+"""Two runs that add nearly the same at once, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from core.errors import Stale
+from core.ports import ChangeLog, Search
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.queries import Pool
+from core.postgres.search import PostgresSearch
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.neighbours import NEAR, TEXT, NeighboursContract, remembered
+from core.testing.contracts.rule_neighbours import RuleNeighboursContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.knowledge_search import KnowledgeSearch
+
+
+class TestNeighboursInMemory(NeighboursContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def search(self, change_log: MemoryChangeLog) -> Search:
+        return KnowledgeSearch(change_log.knowledge)
+
+
+class TestNeighboursInPostgres(NeighboursContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def search(self, pool: Pool) -> Search:
+        return PostgresSearch(pool, None)
+
+    async def test_one_that_is_not_committed_yet_is_waited_for(
+        self, change_log: ChangeLog, search: Search
+    ) -> None:
+        seen = await self._mark(search)
+        first, second = remembered("m1", TEXT, seen), remembered("m2", NEAR, seen)
+        await change_log.open(first, {})
+        async with change_log.settle(first) as settlement:
+            await settlement.write_item(first)
+            waiting = asyncio.create_task(self._write(change_log, second))
+            assert await self._mark(search) == seen
+            done, _ = await asyncio.wait([waiting], timeout=0.3)
+            assert not done
+        with pytest.raises(Stale, match="m1"):
+            await waiting
+
+
+class TestRuleNeighboursInMemory(RuleNeighboursContract):
+    @pytest.fixture
+    def change_log(self) -> ChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+
+class TestRuleNeighboursInPostgres(RuleNeighboursContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)

@@ -1,0 +1,48 @@
+"""The vectors in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.models import Kind
+from core.ports import Vectors
+from core.postgres.migrations import migrate
+from core.postgres.queries import Pool
+from core.postgres.vectors import PostgresVectors
+from core.search.documents import SearchDocument
+from core.testing.contracts.search import SearchIndex
+from core.testing.contracts.vectors import VectorsContract
+from core.testing.vectors import MemoryVectors
+from tests.support.search_index import PostgresIndex
+
+
+class MemoryIndex:
+    def __init__(self, vectors: MemoryVectors) -> None:
+        self._vectors = vectors
+
+    async def put(self, document: SearchDocument) -> None:
+        self._vectors.put_document(document)
+
+    async def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
+        self._vectors.drop_document(tenant_id, kind, item_id)
+
+
+class TestMemory(VectorsContract):
+    @pytest.fixture
+    def vectors(self) -> Vectors:
+        return MemoryVectors()
+
+    @pytest.fixture
+    def index(self, vectors: MemoryVectors) -> SearchIndex:
+        return MemoryIndex(vectors)
+
+
+class TestPostgres(VectorsContract):
+    @pytest.fixture
+    async def vectors(self, database: str, pool: Pool) -> Vectors:
+        await migrate(database, vectors=True)
+        return PostgresVectors(pool, "openai:m")
+
+    @pytest.fixture
+    def index(self, pool: Pool) -> SearchIndex:
+        return PostgresIndex(pool)

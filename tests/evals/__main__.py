@@ -1,0 +1,41 @@
+"""`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from core.bootstrap import open_app
+from core.observability import configure_logging
+from core.settings import load_settings
+from tests.evals import noise
+
+
+async def _noise(home: Path) -> list[noise.Told]:
+    settings = load_settings(
+        {"skill_worker_home": home, "database_url": None, "skill_api_base_url": None}
+    )
+    settings.require_model()
+    async with open_app(settings, model=True) as app:
+        return await noise.tell(app, noise.stories(), settings.worker_concurrency)
+
+
+def main() -> int:
+    """Run the stories in a place of their own; 1 where one did not end as expected."""
+    if sys.argv[1:] != ["noise"]:
+        print("usage: LLM_MODEL=… python -m tests.evals noise")
+        return 2
+    configure_logging("warning", "console")
+    with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
+        told = asyncio.run(_noise(Path(home)))
+    wrong = [story for story in told if story.ended != story.story.ends]
+    for story in wrong:
+        print(f"{story.story.ends} became {story.ended}: {story.story.says}\n    {story.reason}")
+    print(noise.confusion(told))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

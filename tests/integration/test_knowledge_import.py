@@ -1,0 +1,169 @@
+"""Knowledge brought in: each line once, through the gate, and never over what it would lose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from core.bootstrap import open_app
+from core.knowledge_transfer.importer import Imported
+from core.models import Kind, MemoryRequest, Operation, Relationship, SubmitContext
+from core.settings import Settings, load_settings
+from tests.support.importing import AGENTS, Line, Place, short
+
+MEMORY: Line = {"kind": "MEMORY", "tenant_id": "t", "agent_id": "a", "content": "금액은 원 단위"}
+
+
+@pytest.fixture
+def settings(database: str, tmp_path: Path) -> Settings:
+    return load_settings({"skill_worker_home": tmp_path}, env_file=None).model_copy(
+        update={"database_url": SecretStr(database)}
+    )
+
+
+@pytest.fixture
+async def place(settings: Settings) -> AsyncIterator[Place]:
+    async with open_app(settings) as app:
+        for agent in AGENTS:
+            await app.agents.save(agent)
+        yield Place(app)
+
+
+def rule(amount: str, **more: str) -> Line:
+    table: Line = {
+        "inputs": [{"name": "amount", "type": "number"}],
+        "outputs": [{"name": "by", "type": "string"}],
+        "rows": [{"inputs": {"amount": amount}, "outputs": {"by": '"manager"'}}],
+    }
+    return {"kind": "DMN_RULE", "agent_id": "a", "name": "approval", "rule": table, **more}
+
+
+async def test_good_lines_go_in_and_bad_ones_are_named_in_their_order(place: Place) -> None:
+    results = await place.take(
+        MEMORY,
+        b"",
+        b"{oops",
+        {**MEMORY, "agent_id": "nobody"},
+        {**MEMORY, "agent_id": "c"},
+        {"kind": "MEMORY", "agent_id": "c", "content": "its tenant is the agent's"},
+        {"kind": "MEMORY", "tenant_id": "t", "content": "whose?"},
+    )
+    assert [result.line for result in results] == [1, 3, 4, 5, 6, 7]
+    assert short(results)[2:4] == [
+        "there is no agent 'nobody'",
+        "agent 'c' does not belong to tenant 't'",
+    ]
+    assert "agent_id is missing" in short(results)[5]
+    assert await place.contents() == sorted(["금액은 원 단위", "its tenant is the agent's"])
+
+
+async def test_a_change_says_which_line_it_came_from(place: Place) -> None:
+    await place.take(b"", MEMORY)
+    (change,) = await place.changes()
+    assert change.reason == "brought in from test.jsonl, line 2"
+    assert change.relationship is Relationship.UNRELATED
+
+
+async def test_the_first_line_that_says_a_thing_is_the_one_that_counts(place: Place) -> None:
+    first = {**MEMORY, "content": "Reports are in PDF.", "id": "mine"}
+    results = await place.take(first, {**MEMORY, "content": "reports  are in PDF."}, first)
+    assert short(results) == ["created", "known", "known"]
+    assert {r.id for r in results if isinstance(r, Imported)} == {"mine"}
+    assert await place.contents() == ["Reports are in PDF."]
+
+
+async def test_repeating_an_import_changes_nothing_wherever_its_lines_stand(place: Place) -> None:
+    await place.take(MEMORY, rule("> 5"))
+    again = await place.take(b"", rule("> 5"), MEMORY)
+    assert short(again) == ["known", "known"]
+    assert len(await place.changes()) == 2
+
+
+async def test_what_was_deleted_since_comes_back(place: Place) -> None:
+    (first,) = await place.take({**MEMORY, "id": "mine"})
+    for key in ("once", "twice"):
+        request = MemoryRequest(operation=Operation.DELETE, target_id="mine")
+        await place.app.gate.submit(request, SubmitContext(key=key, tenant_id="t", agent_id="a"))
+        assert await place.contents() == []
+        assert short(await place.take({**MEMORY, "id": "mine"})) == ["created"]
+    versions = await place.app.knowledge.versions(Kind.MEMORY, "t", "mine")
+    assert len(versions) == 3
+    assert isinstance(first, Imported)
+    assert first.id == "mine"
+
+
+async def test_what_was_reverted_comes_back(place: Place) -> None:
+    await place.take(MEMORY)
+    await place.app.revert((await place.changes())[0].id, "wrong")
+    assert short(await place.take(MEMORY)) == ["created"]
+    assert await place.contents() == [MEMORY["content"]]
+
+
+async def test_what_was_improved_since_is_left_as_it_is(place: Place) -> None:
+    await place.take({**MEMORY, "id": "mine"})
+    request = MemoryRequest(
+        operation=Operation.UPDATE, target_id="mine", content="금액은 원 단위, 쉼표와 함께"
+    )
+    await place.app.gate.submit(request, SubmitContext(key="k", tenant_id="t", agent_id="a"))
+    assert short(await place.take({**MEMORY, "id": "mine"})) == ["known"]
+    assert await place.contents() == ["금액은 원 단위, 쉼표와 함께"]
+    assert short(await place.take({**MEMORY, "id": "mine"}, replace=True)) == ["updated"]
+    assert short(await place.take({**MEMORY, "id": "mine"}, replace=True)) == ["known"]
+    assert await place.contents() == [MEMORY["content"]]
+
+
+async def test_an_id_that_says_other_things_is_refused_unless_told_to_replace(place: Place) -> None:
+    await place.take({**MEMORY, "id": "mine"})
+    other = {**MEMORY, "id": "mine", "content": "something else"}
+    assert "--replace puts this in its place" in short(await place.take(other))[0]
+    of_another = {**other, "agent_id": "b"}
+    assert "belongs to agent 'a'" in short(await place.take(of_another, replace=True))[0]
+    assert short(await place.take(other, replace=True)) == ["updated"]
+    assert await place.contents() == ["something else"]
+
+
+async def test_a_rule_name_that_is_taken_is_refused_unless_told_to_replace(place: Place) -> None:
+    results = await place.take(rule("> 5"), rule("> 7"))
+    assert short(results)[0] == "created"
+    assert "the name 'approval' is taken by DMN_RULE" in short(results)[1]
+    assert short(await place.take(rule("> 7"), replace=True)) == ["updated"]
+    (xml,) = await place.contents()
+    assert "&gt; 7" in xml
+    assert "&gt; 5" not in xml
+
+
+async def test_a_rule_is_called_as_its_line_says(place: Place) -> None:
+    await place.take(rule("> 5"))
+    (line,) = await place.give(Kind.DMN_RULE)
+    (result,) = await place.take({**line, "name": "other"})
+    assert "name is 'other', but the rule itself says 'approval'" in short([result])[0]
+
+
+async def test_a_dry_run_says_what_would_be_and_stores_nothing(settings: Settings) -> None:
+    async with open_app(settings) as app:
+        for agent in AGENTS:
+            await app.agents.save(agent)
+        await Place(app).take(MEMORY)
+    async with open_app(settings, dry_run=True) as app:
+        lines = (MEMORY, {**MEMORY, "content": "new"}, {**MEMORY, "agent_id": "no"})
+        results = await Place(app).take(*lines, dry_run=True)
+        assert short(results) == ["known", "created", "there is no agent 'no'"]
+        assert await Place(app).contents() == [MEMORY["content"]]
+
+
+async def test_all_can_be_given_to_one_agent(place: Place) -> None:
+    results = await place.take(MEMORY, {"kind": "MEMORY", "content": "no agent here"}, agent="c")
+    assert short(results) == ["created", "created"]
+    assert len(await place.contents("c")) == 2
+    assert await place.contents("a") == []
+
+
+async def test_two_imports_at_once_store_each_line_once(place: Place) -> None:
+    lines = [{**MEMORY, "content": f"fact {number}"} for number in range(12)]
+    both = await asyncio.gather(place.take(*lines), place.take(*lines))
+    assert {word for results in both for word in short(results)} <= {"created", "known"}
+    assert len(await place.contents()) == 12

@@ -1,0 +1,90 @@
+"""Imports into, and exports out of, an opened program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from core.app import App
+from core.intake.feedback_input import Problem
+from core.intake.lines import LineSplitter, RawLine
+from core.knowledge_transfer.exporter import Exporter
+from core.knowledge_transfer.importer import Imported, Importer
+from core.knowledge_transfer.owners import Owners
+from core.knowledge_transfer.pipeline import import_lines
+from core.models import Agent, Change, Kind
+
+AGENTS = (
+    Agent(id="a", tenant_id="t", name="A"),
+    Agent(id="b", tenant_id="t", name="B"),
+    Agent(id="c", tenant_id="u", name="C"),
+)
+Line = dict[str, JsonValue]
+
+
+async def as_lines(data: bytes) -> AsyncIterator[RawLine]:
+    splitter = LineSplitter(1_000_000)
+    for line in [*splitter.feed(data), *splitter.end()]:
+        yield line
+
+
+@dataclass
+class Place:
+    """Somewhere that knowledge is moved into and out of."""
+
+    app: App
+
+    async def take(
+        self,
+        *lines: Line | bytes,
+        replace: bool = False,
+        agent: str | None = None,
+        tenant: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Imported | Problem]:
+        """Import lines; give what became of each that is not blank."""
+        importer = Importer(
+            gate=self.app.gate,
+            changes=self.app.changes,
+            knowledge=self.app.knowledge,
+            skills=self.app.skills,
+            new_id=self.app.new_id,
+            owners=Owners({a.id: a for a in await self.app.agents.list()}, tenant, agent),
+            origin="test.jsonl",
+            replace=replace,
+            dry_run=dry_run,
+        )
+        results: list[Imported | Problem] = []
+        parts = [part if isinstance(part, bytes) else json.dumps(part).encode() for part in lines]
+        await import_lines(
+            as_lines(b"\n".join(parts)),
+            importer,
+            1000,
+            lambda result, _: results.append(result) if result else None,
+        )
+        return results
+
+    async def give(
+        self, kind: Kind | None = None, tenant: str | None = None, agent: str | None = None
+    ) -> list[Line]:
+        """Export."""
+        exporter = Exporter(pages=self.app.pages, agents=self.app.agents, skills=self.app.skills)
+        lines = exporter.lines(kind=kind, tenant_id=tenant, agent_id=agent)
+        return [line async for line in lines]
+
+    async def contents(self, agent: str | None = None) -> list[str]:
+        """The memories and rules that are known."""
+        items = await self.app.knowledge.list(tenant_id=None, agent_id=agent, kind=None)
+        return sorted(item.content for item in items if item.kind is not Kind.SKILL)
+
+    async def changes(self) -> list[Change]:
+        """All changes, newest first."""
+        return [*(await self.app.reader.changes(status=None, limit=100, cursor=None))[0]]
+
+
+def short(results: list[Imported | Problem]) -> list[str]:
+    """One word a line: the outcome, or why not."""
+    return [r.outcome if isinstance(r, Imported) else r.reason for r in results]

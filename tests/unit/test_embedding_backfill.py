@@ -1,0 +1,184 @@
+"""The back-fill makes every vector there is to make, and takes the model's failures calmly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from structlog.testing import capture_logs
+
+from core.embedding_backfill import BATCH_CHARS, UNRELATED, Backfill
+from core.errors import ConfigurationError, InvalidInput, ModelDown
+from core.models.vectors import Vector
+from core.testing.contracts.search import memory
+from core.testing.contracts.vectors import texts
+from core.testing.embeddings import HashedEmbeddings
+from core.testing.vectors import MemoryVectors
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def vectors(clock: Clock) -> MemoryVectors:
+    return MemoryVectors(clock)
+
+
+async def found(vectors: MemoryVectors, model: HashedEmbeddings, text: str) -> list[str]:
+    model.failing = None
+    near = await vectors.nearest(
+        await model.embed_query(text), tenant_id="t", agent_id="a", kind=None, limit=100
+    )
+    return [known.id for known in near]
+
+
+async def test_all_that_lacks_a_vector_gets_one(vectors: MemoryVectors, clock: Clock) -> None:
+    model = HashedEmbeddings()
+    for number in range(150):
+        vectors.put_document(memory(f"m{number}", f"item{number}"))
+    backfill = Backfill(vectors, model, clock=clock)
+    with capture_logs() as logs:
+        assert await backfill.work() == 150
+    assert logs == [{"event": "documents.embedded", "count": 150, "log_level": "info"}]
+    assert [len(call) for call in model.asked] == [64, len(UNRELATED), 64, 22]
+    assert (await found(vectors, model, "item7"))[0] == "m7"
+    assert await backfill.work() == 0
+
+
+async def test_a_batch_is_bounded_by_characters(vectors: MemoryVectors, clock: Clock) -> None:
+    model = HashedEmbeddings()
+    for number in range(8):
+        vectors.put_document(memory(f"m{number}", f"{number} " + "가" * (BATCH_CHARS // 3)))
+    assert await Backfill(vectors, model, clock=clock).work() == 8
+    calls = [call for call in model.asked if call != [*UNRELATED]]
+    assert [len(call) for call in calls] == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [ModelDown("gone"), ConfigurationError("401"), InvalidInput("there is no such model")],
+)
+async def test_a_model_that_fails_is_asked_again_after_growing_pauses(
+    vectors: MemoryVectors, clock: Clock, failure: ModelDown
+) -> None:
+    model = HashedEmbeddings()
+    model.failing = failure
+    vectors.put_document(memory("m", "환불"))
+    backfill = Backfill(vectors, model, clock=clock)
+    with capture_logs() as logs:
+        for _ in range(100):
+            assert await backfill.work() == 0
+            clock.now += 0.5
+    failed = [entry for entry in logs if entry["event"] == "embedding.failed"]
+    assert [entry["next_in"] for entry in failed] == [1, 2, 4, 8, 16, 32]
+    model.failing = None
+    clock.now += 300
+    assert await backfill.work() == 1
+
+
+async def test_a_server_that_says_when_to_come_back_is_heeded(
+    vectors: MemoryVectors, clock: Clock
+) -> None:
+    model = HashedEmbeddings()
+    model.failing = ModelDown("429", retry_after=40)
+    vectors.put_document(memory("m", "환불"))
+    backfill = Backfill(vectors, model, clock=clock)
+    await backfill.work()
+    asked = len(model.asked)
+    clock.now = 39
+    await backfill.work()
+    assert len(model.asked) == asked
+    clock.now = 41
+    await backfill.work()
+    assert len(model.asked) > asked
+
+
+async def test_a_text_that_is_too_long_is_embedded_by_its_head(
+    vectors: MemoryVectors, clock: Clock
+) -> None:
+    model = HashedEmbeddings(longest=1_000)
+    vectors.put_document(memory("long", "환불 규정 " * 500))
+    for number in range(5):
+        vectors.put_document(memory(f"m{number}", f"short{number}"))
+    assert await Backfill(vectors, model, clock=clock).work() == 6
+    assert (await found(vectors, model, "환불 규정"))[0] == "long"
+
+
+async def test_a_text_that_is_refused_keeps_no_other_out(
+    vectors: MemoryVectors, clock: Clock
+) -> None:
+    model = HashedEmbeddings()
+    vectors.put_document(memory("mute", "?!…"))
+    vectors.put_document(memory("m", "환불"))
+    backfill = Backfill(vectors, model, clock=clock)
+    with capture_logs() as logs:
+        assert await backfill.work() == 2
+    assert [entry["event"] for entry in logs] == ["document.unembedded", "documents.embedded"]
+    assert await found(vectors, model, "환불") == ["m"]
+    assert await backfill.work() == 0
+
+
+async def test_another_dimension_embeds_all_again(vectors: MemoryVectors, clock: Clock) -> None:
+    vectors.put_document(memory("old", "환불"))
+    await Backfill(vectors, HashedEmbeddings(dimension=256), clock=clock).work()
+    vectors.put_document(memory("new", "환불"))
+    wider = HashedEmbeddings(dimension=512)
+    await Backfill(vectors, wider, clock=clock).work()
+    assert await found(vectors, wider, "환불") == ["old", "new"]
+
+
+async def test_two_workers_embed_each_document_once(vectors: MemoryVectors, clock: Clock) -> None:
+    model = HashedEmbeddings()
+    for number in range(100):
+        vectors.put_document(memory(f"m{number}", f"item{number}"))
+    jobs = [Backfill(vectors, model, clock=clock) for _ in range(2)]
+    assert sum(await asyncio.gather(*(job.work() for job in jobs))) == 100
+    embedded = [text for call in model.asked for text in call if text not in UNRELATED]
+    assert len(embedded) == len(set(embedded)) == 100
+
+
+async def test_a_worker_that_is_stopped_ends_at_once_and_leaves_its_batch(
+    vectors: MemoryVectors, clock: Clock
+) -> None:
+    asked = asyncio.Event()
+
+    class Stuck(HashedEmbeddings):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    vectors.put_document(memory("m", "환불"))
+    task = asyncio.create_task(Backfill(vectors, Stuck(), clock=clock).work())
+    await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 1)
+    assert texts(await vectors.take(1, 60)) == ["환불"]
+
+
+async def test_what_was_under_way_when_the_model_came_into_use_is_listed_soon(
+    clock: Clock,
+) -> None:
+    listed: list[float] = []
+
+    class Noted(MemoryVectors):
+        async def enlist(self) -> None:
+            listed.append(clock.now)
+
+    backfill = Backfill(Noted(clock), HashedEmbeddings(), clock=clock)
+    for second in range(2_000):
+        clock.now = float(second)
+        await backfill.work()
+    assert listed[:5] == [0, 1, 3, 7, 15]
+    assert listed[-1] - listed[-2] == 600

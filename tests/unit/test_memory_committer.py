@@ -1,0 +1,201 @@
+"""Memories beside near ones, and the ways to write over an old one."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from core.models import Kind, Receipt, ReceiptStatus, Relationship
+from tests.support.gate import World, ask, on_behalf
+
+REFUND = "환불은 배송 완료 후 7일 이내에만 가능합니다."
+REWORDED = "고객은 물건을 받은 뒤 7일 안에 환불을 신청해야 합니다."
+KIM, LEE = "Ms. Kim wants amounts in KRW.", "Mr. Lee wants amounts in KRW."
+
+
+async def submitted(world: World, content: str, key: str, **given: object) -> Receipt:
+    return await world.gate.submit(ask(content, **given), on_behalf(key))
+
+
+async def updated(world: World, item_id: str | None, content: str, **given: object) -> Receipt:
+    given = {"operation": "UPDATE", "target_id": item_id, "reason": "r", **given}
+    return await submitted(world, content, f"update-{content}-{given}", **given)
+
+
+async def texts(world: World) -> list[str]:
+    items = await world.knowledge.list(tenant_id="t", agent_id=None, kind=Kind.MEMORY)
+    return [item.content for item in reversed(items)]
+
+
+async def test_what_is_known_but_for_its_form_changes_nothing_and_cites_the_item() -> None:
+    world = World()
+    first = await submitted(world, "금액은 “원화”로 적습니다.", "1")
+    again = unicodedata.normalize("NFD", '금액은  "원화"로 적습니다')
+    second = await submitted(world, again, "2")
+    assert (second.status, second.target_id) == (ReceiptStatus.KNOWN, first.target_id)
+    assert "already known, nothing changed" in second.message
+    assert [(hit.id, hit.excerpt) for hit in second.hits] == [
+        (first.target_id, "금액은 “원화”로 적습니다.")
+    ]
+    assert len(await texts(world)) == 1
+
+
+async def test_a_near_duplicate_comes_back_with_the_item_and_what_to_do() -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    second = await submitted(world, REWORDED, "2", reason="new")
+    assert (second.status, second.target_id) == (ReceiptStatus.REFUSED, first.target_id)
+    (hit,) = second.hits
+    assert (hit.id, hit.excerpt) == (first.target_id, REFUND)
+    assert "환불" in hit.why
+    assert 0.3 < hit.score < 1
+    assert f"UPDATE and memory_id {first.target_id}" in second.message
+    assert "UNRELATED" in second.message
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"relationship": "COMPLEMENTS", "reason": "another subject"},
+        {"relationship": "EXCEPTION", "reason": "another subject"},
+        {"relationship": "UNRELATED", "reason": " \n"},
+        {"reason": "that item is unrelated"},
+    ],
+)
+async def test_nothing_but_unrelated_with_a_reason_passes_a_near_item(
+    given: dict[str, object],
+) -> None:
+    world = World()
+    await submitted(world, KIM, "1")
+    assert (await submitted(world, LEE, "2", **given)).status is ReceiptStatus.REFUSED
+
+
+async def test_unrelated_with_a_reason_is_written_and_the_reason_is_kept() -> None:
+    world = World()
+    first = await submitted(world, KIM, "1")
+    given = {"relationship": "UNRELATED", "reason": "Lee is another manager"}
+    second = await submitted(world, LEE, "2", **given)
+    assert second.status is ReceiptStatus.APPLIED
+    (warning,) = second.warnings
+    for part in (str(first.target_id), "similarity", "Lee", "Kim", "Lee is another manager"):
+        assert part in warning
+    assert second.change_id is not None
+    assert (await world.log.get(second.change_id)).warnings == second.warnings
+    assert await texts(world) == [KIM, LEE]
+
+
+async def test_another_agents_memory_stands_in_nobodys_way() -> None:
+    world = World()
+    await submitted(world, REFUND, "1")
+    other = on_behalf("2").model_copy(update={"agent_id": "b"})
+    assert (await world.gate.submit(ask(REWORDED), other)).status is ReceiptStatus.APPLIED
+
+
+async def test_an_update_that_brings_an_item_near_another_carries_a_warning() -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    other = await submitted(world, "회의록은 노션에 올립니다.", "2")
+    receipt = await updated(world, other.target_id, REWORDED)
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert str(first.target_id) in receipt.warnings[0]
+    twice = await updated(world, other.target_id, REFUND)
+    assert (twice.status, twice.target_id) == (ReceiptStatus.REFUSED, first.target_id)
+
+
+@pytest.mark.parametrize("given", [{}, {"merge_mode": "REPLACE"}])
+async def test_what_takes_the_place_of_the_whole_says_so(given: dict[str, object]) -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    receipt = await updated(world, first.target_id, "환불은 받지 않습니다.", **given)
+    assert receipt.message.endswith(
+        "; it supersedes version 1 and replaces the whole of what was there"
+    )
+    _, last = await world.knowledge.versions(Kind.MEMORY, "t", str(first.target_id))
+    assert last.relationship is Relationship.SUPERSEDES
+
+
+async def test_the_relationship_that_is_given_is_kept() -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    await updated(world, first.target_id, "환불 불가", relationship="CONFLICTS")
+    _, last = await world.knowledge.versions(Kind.MEMORY, "t", str(first.target_id))
+    assert last.relationship is Relationship.CONFLICTS
+
+
+async def test_extend_keeps_every_byte_of_the_old() -> None:
+    world = World()
+    old = unicodedata.normalize("NFD", "환불은  7일 이내\t가능")
+    first = await submitted(world, old, "1")
+    receipt = await updated(world, first.target_id, "영수증이 있어야 한다", merge_mode="EXTEND")
+    assert "replaces" not in receipt.message
+    assert await texts(world) == [f"{old}\n영수증이 있어야 한다"]
+    again = await updated(world, first.target_id, "“영수증이 있어야 한다.”", merge_mode="EXTEND")
+    assert again.status is ReceiptStatus.KNOWN
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+async def test_refine_changes_the_named_part_and_keeps_every_other_byte(form: str) -> None:
+    world = World()
+    old = unicodedata.normalize("NFD", "환불은  7일   이내에 가능하다.\n영수증이 있어야 한다.")  # type: ignore[arg-type]
+    first = await submitted(world, old, "1")
+    part = unicodedata.normalize(form, "7일 이내에")  # type: ignore[arg-type]
+    given = {"merge_mode": "REFINE", "part": part}
+    receipt = await updated(world, first.target_id, "14일 이내에", **given)
+    assert receipt.status is ReceiptStatus.APPLIED
+    before, after = old.split(unicodedata.normalize("NFD", "7일   이내에"))
+    assert await texts(world) == [f"{before}14일 이내에{after}"]
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("30일", "is not in the memory"), ("7일", "stands there 2 times")]
+)
+async def test_a_part_that_is_not_there_once_is_refused_with_the_old_text(
+    part: str, said: str
+) -> None:
+    world = World()
+    old = "환불은 7일 이내, 교환도 7일 이내"
+    first = await submitted(world, old, "1")
+    receipt = await updated(world, first.target_id, "14일", merge_mode="REFINE", part=part)
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert said in receipt.message
+    assert old in receipt.message
+    assert await texts(world) == [old]
+
+
+async def test_refine_that_drops_most_of_the_old_is_told_to_be_a_replace() -> None:
+    world = World()
+    first = await submitted(
+        world, "환불은 7일 이내이고 영수증과 포장이 있어야 하며 카드로 한다", "1"
+    )
+    lossy = await updated(world, first.target_id, "환불은 됩니다", merge_mode="REFINE")
+    assert lossy.status is ReceiptStatus.REFUSED
+    assert "REPLACE" in lossy.message
+    whole = "환불은 14일 이내이고 영수증과 포장이 있어야 하며 카드로 한다"
+    refined = await updated(world, first.target_id, whole, merge_mode="REFINE")
+    assert refined.status is ReceiptStatus.APPLIED
+
+
+@pytest.mark.parametrize("mode", ["EXTEND", "REPLACE"])
+async def test_a_part_goes_with_refine_alone(mode: str) -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    receipt = await updated(world, first.target_id, "14일", merge_mode=mode, part="7일")
+    assert (receipt.status, "REFINE" in receipt.message) == (ReceiptStatus.REFUSED, True)
+    created = await submitted(world, "회의는 정각에 시작한다", "2", part="7일")
+    assert created.status is ReceiptStatus.REFUSED
+
+
+async def test_a_deleted_text_does_not_come_back_beside_one_that_says_the_same() -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    gone = await updated(world, first.target_id, "", operation="DELETE")
+    taken = await submitted(world, REFUND, "2", target_id="mem-2")
+    refused = await world.gate.revert(str(gone.change_id), "wrong")
+    assert refused.status is ReceiptStatus.REFUSED
+    assert [(hit.id, hit.why) for hit in refused.hits] == [(taken.target_id, "same text")]
+    assert await texts(world) == [REFUND]
+    await updated(world, taken.target_id, "", operation="DELETE")
+    again = await world.gate.revert(str(gone.change_id), "wrong")
+    assert (again.status, again.target_id) == (ReceiptStatus.APPLIED, first.target_id)
+    assert await texts(world) == [REFUND]

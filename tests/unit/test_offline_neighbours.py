@@ -1,0 +1,63 @@
+"""What the offline model does about a memory that stands beside a near one."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.testing.offline_neighbours import settle
+from core.testing.offline_rules import View
+
+CASES = {
+    "another person": (
+        "Ms. Kim wants amounts in KRW",
+        "Mr. Lee wants amounts in KRW",
+        ("CREATE", "UNRELATED", None),
+    ),
+    "another company": (
+        "한빛상사는 45일 안에 결제합니다",
+        "두리무역은 45일 안에 결제합니다",
+        ("CREATE", "UNRELATED", None),
+    ),
+    "one person, another value": (
+        "Acme Corp pays within 30 days, not later",
+        "Companies pay within 60 days, not later",
+        ("CREATE", "UNRELATED", None),
+    ),
+    "another value": (
+        "환불은 14일 이내에만 가능합니다",
+        "환불은 7일 이내에만 가능합니다",
+        ("UPDATE", "SUPERSEDES", "REPLACE"),
+    ),
+    "a denial": (
+        "Never send invoices by mail",
+        "Send invoices by mail",
+        ("UPDATE", "SUPERSEDES", "REPLACE"),
+    ),
+    "more detail": (
+        "환불은 7일 이내에 영수증 원본을 첨부해 신청합니다",
+        "환불은 7일 이내에 신청합니다",
+        ("UPDATE", "EXTENDS", "EXTEND"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_goes_by_what_differs(case: str) -> None:
+    new, known, expected = CASES[case]
+    tool, args = settle(View(new, "", ()), new, [{"id": "m1", "name": "n", "excerpt": known}])
+    assert tool == "commit_to_memory"
+    assert (args["operation"], args["relationship"], args.get("merge_mode")) == expected
+    assert args["content"] == new
+    assert str(args["reason"]).strip()
+
+
+@pytest.mark.parametrize(
+    ("new", "known"),
+    [
+        ("환불은 7일 이내에 신청합니다", "“환불은 7일 이내에 신청합니다.”"),
+        ("환불은 일주일 이내에 신청해야 합니다", "환불은 7일 이내에 신청합니다"),
+    ],
+)
+def test_where_nothing_is_new_nothing_is_written(new: str, known: str) -> None:
+    tool, args = settle(View(new, "", ()), new, [{"id": "m1", "name": "n", "excerpt": known}])
+    assert (tool, args["category"]) == ("no_action", "duplicate")
