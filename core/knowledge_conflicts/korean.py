@@ -32,7 +32,7 @@ _OPENED = "려리 여이 와오 워우 봐보 줘주 겨기 켜키 쳐치 꿔꾸
 _OPEN = {pair[0]: pair[1] for pair in _OPENED.split()}
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def korean_stem(word: str) -> str:
     """Give a Hangul word (NFC) without particles, endings, light verbs and honorific.
 

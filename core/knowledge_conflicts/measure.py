@@ -78,7 +78,7 @@ def _in_part(stem: str, pairs: frozenset[str]) -> float:
     return share if share >= LEAST_COVERED else 0.0
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4_000)
 def _pairs(stem: str) -> tuple[str, ...]:
     """Give the pairs of neighbouring syllables of a Korean word, none of another."""
     if not "가" <= stem[:1] <= "힣":

@@ -5,8 +5,9 @@ from __future__ import annotations
 from core.decision_table import parse_xml
 from core.errors import RuleInvalid
 from core.knowledge_conflicts.rules import beside
+from core.knowledge_conflicts.skills import compare_skills
 from core.knowledge_conflicts.texts import is_repeated
-from core.models import Change, Kind, Relationship
+from core.models import SKILL_MD, Bundle, Change, Kind, Relationship, SkillFile
 
 
 def repeats(change: Change, content: str) -> bool:
@@ -17,6 +18,24 @@ def repeats(change: Change, content: str) -> bool:
         return _share_columns(change.after.content, content)
     unrelated = change.relationship is Relationship.UNRELATED
     return is_repeated(change.after.content, content, unrelated=unrelated)
+
+
+def repeats_skill(change: Change, name: str, document: str) -> bool:
+    """Compare the skill that a change makes with the SKILL.md of another.
+
+    What is said to be unrelated repeats none but the very same document.
+    """
+    if change.after is None:
+        return False
+    new = _alone(change.target_id, change.after.content)
+    found = compare_skills(new, [_alone(name, document)])[0]
+    if change.relationship is Relationship.UNRELATED:
+        return found.is_exact
+    return found.is_exact or found.is_neighbour
+
+
+def _alone(name: str, document: str) -> Bundle:
+    return Bundle(name=name, files={SKILL_MD: SkillFile(data=document.encode())})
 
 
 def _share_columns(xml: str, other: str) -> bool:

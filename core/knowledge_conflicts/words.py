@@ -19,6 +19,7 @@ Place = Literal["person", "topic", ""]
 LITTLE = 0.2
 MAX_CHARS = 20_000
 MAX_WORDS = 2_000
+REMEMBERED_CHARS = 2_000  # of a longer text the words take much more room than they save time
 # What names a thing: letters with digits in them (`PROJ-12`, `3f9a`; but `16GB` and `9am` measure
 # one), a letter that stands for a name (`A사`), and a number that stands for somebody
 # (`customer 17`, `#17`, `17번은`).
@@ -30,7 +31,7 @@ _CODE = re.compile(
     r"|(?<![A-Za-z0-9])[A-Z](?:사|팀|동|반|조|안|형|급|등급|타입)(?![가-힣]{3})"
     r"|\d+[번호](?=(?:은|이|을|의|에게|께|과|님)(?:\s|$|[가-힣]))"
 )
-_WORD = re.compile(r"[가-힣]+|[^\W\d_가-힣]+(?:[+#]+|(?:['’][^\W\d_가-힣]+))?")
+_WORD = re.compile(r"[가-힣]{1,64}|[^\W\d_가-힣]{1,64}(?:[+#]+|(?:['’][^\W\d_가-힣]+))?")
 _TOPIC = re.compile(r"..+(?:은|는|이|가|께서|께서는|께|께는|에게|에게는|의)$")
 _TITLED = re.compile(rf"(.{{1,4}}?)(?:{'|'.join(TITLES)})(?:님)?$")
 _SALUTED = re.compile(r"\b(?:mr|mrs|ms|dr|prof)\.?\s$", re.IGNORECASE)
@@ -44,7 +45,7 @@ _DENIES = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Word:
     """A word by its `stem` or sense; `text` is how it is written, `weight` how much it tells.
 
@@ -85,9 +86,17 @@ class Words:
         return sum(word.weight for word in self.words) + len(self.quantities)
 
 
-@lru_cache(maxsize=2_000)
 def words_of(text: str) -> Words:
     """Read a text; of a long one the first 20,000 characters and 2,000 words."""
+    return _remembered(text) if len(text) <= REMEMBERED_CHARS else _read(text)
+
+
+@lru_cache(maxsize=256)
+def _remembered(text: str) -> Words:
+    return _read(text)
+
+
+def _read(text: str) -> Words:
     plain = unicodedata.normalize("NFC", text[:MAX_CHARS])
     codes = [*_CODE.finditer(plain)]
     bare = _CODE.sub(lambda code: " " * len(code[0]), plain)

@@ -121,16 +121,19 @@ class SkillCommitter:
             return await self._deletion(request, context, base)
         bundle = await self._writer.written(request, context, base)
         beside: Sequence[str] = ()
+        seen = None
         if base is None:
             await self._refuse_taken(bundle.name, context.tenant_id)
             found = await self._neighbours.of_skill(bundle, context)
             if found.exact is not None and not says_unrelated(request):
                 return await self._known(found.exact.known.id, context.tenant_id)
-            beside = warnings_beside(request, Kind.SKILL, found.near)
+            beside = warnings_beside(request, Kind.SKILL, found.near, context.unjudged)
+            seen = None if request.is_import else found.seen
         if self._creator is not None:
             bundle = await self._built(bundle, request.operation, base, self._creator)
         warnings = await self._warnings(request, context, base, bundle)
-        return prepared_change(request.operation, base, bundle, [*beside, *warnings])
+        prepared = prepared_change(request.operation, base, bundle, [*beside, *warnings])
+        return prepared.model_copy(update={"seen": seen})
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Give the skill as the skill API holds it now, None where there is none."""

@@ -72,7 +72,8 @@ class ChangeLog(Protocol):
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent (status `applying`) and its blobs, in place of a hold of the same id.
 
-        Raises TargetBusy while another change has the target, LeaseLost when fenced off.
+        Raises TargetBusy while another change has the target, or makes a skill that says nearly
+        what a new one says; Repeated where one was made since; LeaseLost when fenced off.
         """
 
     async def fail(

@@ -103,8 +103,8 @@ class Search(Protocol):
     ) -> Nearby:
         """Give the items of one kind most similar to `text` with their texts, best first.
 
-        `seen` is the newest revision of a document of this agent and kind: what is written later,
-        new or changed, is above it.
+        `seen` is the newest revision of a document of this agent and kind, of the tenant where it
+        is skills: what is written later, new or changed, is above it.
         """
 
     async def refresh(self, tenant_id: str) -> None:

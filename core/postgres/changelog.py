@@ -14,6 +14,7 @@ from core.errors import LeaseLost, NotFound, Stale, TargetBusy
 from core.models import NO_USAGE, Change, FileRef, HistoryRecord, RunEvent
 from core.observers import nobody
 from core.ports import Observer
+from core.postgres.neighbours import refuse_skill_beside
 from core.postgres.queries import Connection, Pool, fetch_all, fetch_one, sql, transaction
 from core.postgres.settlement import PostgresSettlement
 
@@ -45,6 +46,7 @@ class PostgresChangeLog:
         """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
         async with transaction(self._pool) as conn:
             await _put(conn, change, blobs)
+            await refuse_skill_beside(conn, change)
 
     async def fail(
         self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent

@@ -56,12 +56,12 @@ class PostgresSearch:
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
         """Give the items of one kind most similar to `text` with the head of their texts."""
+        owner = None if kind is Kind.SKILL else agent_id
         async with connection(self._pool) as conn:
-            index = _Index(conn, tenant_id, agent_id, kind)
+            index = _Index(conn, tenant_id, owner, kind)
             weighing = await ask(text, index, for_name=False)
             if weighing is None or limit < 1:
-                mark = await newest_revision(conn, tenant_id, agent_id or "", kind)
-                return Nearby(seen=mark)
+                return Nearby(seen=await newest_revision(conn, tenant_id, owner, kind))
             rows = await _ranked(conn, weighing, _Scope(tenant_id, agent_id, kind, limit))
         known = [
             KnownText(

@@ -11,7 +11,7 @@ from core.decision_table import parse_xml, search_text
 from core.errors import Stale
 from core.models import Change, ChangeStatus, HistoryRecord, Kind, RunEvent, Snapshot
 from core.postgres.journal import write_event
-from core.postgres.neighbours import refuse_repeated
+from core.postgres.neighbours import lock_skills, refuse_repeated
 from core.postgres.queries import Connection, sql
 from core.postgres.search_index import drop_document, index_document
 from core.search.documents import SearchDocument
@@ -46,6 +46,7 @@ class PostgresSettlement:
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         """Follow a skill's CREATE, UPDATE or DELETE on the agent's and the tenant's list."""
+        await lock_skills(self._conn, change)
         verb = "unlist" if change.after is None else "list"
         params = {
             "agent_id": change.agent_id,

@@ -197,10 +197,10 @@ def _number(text: str, piece: re.Match[str]) -> Iterator[Token]:
 
 def stem(word: str) -> str:
     """Give a word case folded and, where it is ASCII, by its English stem."""
-    return _stem(word)[0]
+    return _stem(word[:MAX_TERM_CHARS])[0]
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def _stem(word: str) -> tuple[str, str]:
     """Give the stem of a word, and the word case folded."""
     folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]

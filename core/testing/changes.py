@@ -6,7 +6,8 @@ import copy
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from core.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.errors import LeaseLost, NotFound, Repeated, Stale, TargetBusy
+from core.knowledge_conflicts.repeats import repeats_skill
 from core.models import (
     NO_USAGE,
     Change,
@@ -54,6 +55,8 @@ class MemoryChangeLog:
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
+        self._check_fence(change)
+        self._refuse_skill_beside(change)
         self._put(change)
         self._blobs |= blobs
 
@@ -143,6 +146,18 @@ class MemoryChangeLog:
                 raise Stale(f"key {change.key!r} was used at the same time")
         self.changes[change.id] = change
 
+    def _refuse_skill_beside(self, change: Change) -> None:
+        """Raise Repeated or TargetBusy where another has made nearly the same skill, or does."""
+        if change.kind is not Kind.SKILL or change.before is not None or change.seen is None:
+            return
+        for other in filter(lambda made: _is_beside(made, change), self.changes.values()):
+            name = other.target_id
+            if other.status is ChangeStatus.APPLYING:
+                raise TargetBusy(f"skill {name!r} says nearly this and is being made")
+            is_newer = self.knowledge.made_since(other, change.seen)
+            if other.status is ChangeStatus.APPLIED and is_newer:
+                raise Repeated(f"skill {name!r} says nearly this meanwhile", item_id=name)
+
     def _check_fence(self, change: Change) -> None:
         held = self.epochs.get(change.candidate_id or "", change.epoch)
         if held != change.epoch:
@@ -209,3 +224,14 @@ class MemorySettlement:
 
 def _target(change: Change) -> tuple[str, str, str]:
     return change.tenant_id, change.kind, change.target_id
+
+
+def _is_beside(made: Change, change: Change) -> bool:
+    """Tell whether a change made another skill of the tenant that says nearly the same."""
+    return (
+        (made.tenant_id, made.kind) == (change.tenant_id, Kind.SKILL)
+        and made.operation is Operation.CREATE
+        and made.target_id != change.target_id
+        and made.after is not None
+        and repeats_skill(change, made.target_id, made.after.content)
+    )

@@ -112,10 +112,13 @@ class MemoryKnowledge:
         if change.after is not None:
             self._rows.append(self._next(change, now))
 
-    @property
-    def newest(self) -> int:
-        """The number of versions so far: what comes later is above it."""
-        return len(self._rows)
+    def newest(self, kind: Kind) -> int:
+        """Give the number of versions, of skills or of all else: what comes later is above it."""
+        return len(self._steps if kind is Kind.SKILL else self._rows)
+
+    def made_since(self, change: Change, seen: int) -> bool:
+        """Tell whether a change made its skill after `seen`."""
+        return any(history.change_id == change.id for history, *_ in self._steps[seen:])
 
     def _refuse_repeated(self, change: Change) -> None:
         """Raise Repeated where it says what another run has written since it was prepared."""

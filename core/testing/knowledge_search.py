@@ -32,7 +32,7 @@ class KnowledgeSearch:
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
         """Give the items of one kind most similar to `text` with their texts, best first."""
-        seen = self._knowledge.newest
+        seen = self._knowledge.newest(kind)
         index = await self._index(tenant_id)
         found = await index.near(
             text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit

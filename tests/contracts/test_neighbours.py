@@ -14,6 +14,7 @@ from core.postgres.search import PostgresSearch
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.neighbours import NEAR, TEXT, NeighboursContract, remembered
 from core.testing.contracts.rule_neighbours import RuleNeighboursContract
+from core.testing.contracts.skill_neighbours import SkillNeighboursContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 
@@ -63,3 +64,23 @@ class TestRuleNeighboursInPostgres(RuleNeighboursContract):
     @pytest.fixture
     def change_log(self, pool: Pool) -> ChangeLog:
         return PostgresChangeLog(pool)
+
+
+class TestSkillNeighboursInMemory(SkillNeighboursContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def search(self, change_log: MemoryChangeLog) -> Search:
+        return KnowledgeSearch(change_log.knowledge)
+
+
+class TestSkillNeighboursInPostgres(SkillNeighboursContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def search(self, pool: Pool) -> Search:
+        return PostgresSearch(pool, None)

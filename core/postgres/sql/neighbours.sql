@@ -1,6 +1,12 @@
 -- name: newest
-SELECT coalesce(max(revision), 0) AS newest FROM search_documents
-WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
+-- Without an agent, of what the tenant shares.
+SELECT coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN (
+    SELECT max(revision) FROM search_documents
+    WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id IS NULL
+) ELSE (
+    SELECT max(revision) FROM search_documents
+    WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
+) END, 0) AS newest
 
 -- name: lock
 -- Whoever writes a document of this agent and kind does so alone until it commits: so revisions
@@ -22,3 +28,14 @@ JOIN knowledge_versions k
 WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id = %(agent_id)s
   AND d.revision > %(seen)s AND d.item_id <> %(item_id)s
 ORDER BY d.revision
+
+-- name: skills
+-- The skills that changes have made since, and those that are being made just now.
+SELECT c.target_id AS item_id, c.after ->> 'content' AS content, c.status = 'applying' AS is_open
+FROM changes c
+LEFT JOIN search_documents d
+  ON d.tenant_id = c.tenant_id AND d.kind = c.kind AND d.item_id = c.target_id
+WHERE c.tenant_id = %(tenant_id)s AND c.kind = 'SKILL' AND c.operation = 'CREATE'
+  AND c.target_id <> %(item_id)s AND c.after IS NOT NULL
+  AND (c.status = 'applying' OR c.status = 'applied' AND d.revision > %(seen)s)
+ORDER BY c.created_at

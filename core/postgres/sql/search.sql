@@ -29,15 +29,21 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
 -- name: describe
 -- The corpus, and on each row a term of those that stand somewhere, in one trip. Counting stops at
--- the sample; ids tell the rest. `mark` is the newest revision of the agent's documents of a kind.
+-- the sample; ids tell the rest. `mark` is the newest revision of a kind's documents, those of the
+-- agent or, without one, those that the tenant shares.
 SELECT c.*, f.*
 FROM (
     SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
            coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                      ORDER BY d.id DESC LIMIT 1), 0) AS newest,
-           coalesce((SELECT max(d.revision) FROM search_documents d
-                     WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s
-                       AND d.agent_id = %(agent_id)s), 0) AS mark
+           coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN
+               (SELECT max(d.revision) FROM search_documents d
+                WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL)
+           ELSE
+               (SELECT max(d.revision) FROM search_documents d
+                WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s
+                  AND d.agent_id = %(agent_id)s)
+           END, 0) AS mark
     FROM (SELECT id FROM search_documents WHERE tenant_id = %(tenant_id)s
           ORDER BY id LIMIT %(sample)s) s
 ) c
