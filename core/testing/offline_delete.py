@@ -20,6 +20,20 @@ _LASTING = re.compile(
     r"|\bdo(?:n't| not)\b",
     re.I,
 )
+_VERB = re.compile(
+    r"삭제|폐지|제거|없애|지[워우]|\b(?:delete|remove|drop|scrap|forget|purge)\b", re.I
+)
+_THINGS = re.compile(
+    r"파일|폴더|디렉터리|데이터|로그|캐시|개인정보|첨부|초안|중복|머리글|(?:^|\s)[행열줄][은을이]"
+    r"|\b(?:files?|folders?|director(?:y|ies)|data|logs?|caches?|attachments?|drafts?|duplicates?"
+    r"|copies|headers?|rows?|columns?|lines?|records?)\b",
+    re.I,
+)
+_WITHDRAWS = re.compile(
+    r"더\s?이상|더는|규칙|기준|룰|스킬|지침|메모|기억|정책|\bno longer\b"
+    r"|\b(?:rule|skill|memory|note|guideline|policy|threshold|procedure|instruction)s?\b",
+    re.I,
+)
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+(?:[,.][0-9]+)*|[가-힣]+")
 _FORM = re.compile(
     r"(?:더|이상|이상은|더는|이제|이젠|이제는|안|않\w*|이|그|저|해당|삭제\w*|폐지\w*|제거\w*|무효\w*"
@@ -53,6 +67,11 @@ def asks_to_delete(text: str) -> bool:
     return not has(text, Cue.SEQUENCE) and any(map(_asks, clauses(text)))
 
 
+def deletes_as_work(text: str) -> bool:
+    """Tell whether things are to be deleted in the course of work, which withdraws nothing."""
+    return any(map(_is_work, clauses(text)))
+
+
 def is_about(text: str, known: Known) -> bool:
     """Tell whether an item holds every number, and half of the words, that a withdrawal names."""
     named = [word for word in _WORD.findall(text.casefold()) if not _is_form(word)]
@@ -63,7 +82,15 @@ def is_about(text: str, known: Known) -> bool:
 
 
 def _asks(clause: str) -> bool:
-    return bool(_ASKS.search(clause)) and not _LASTING.search(clause) and not rows_of(clause)
+    is_work = _LASTING.search(clause) or rows_of(clause) or _is_work(clause)
+    return bool(_ASKS.search(clause)) and not is_work
+
+
+def _is_work(clause: str) -> bool:
+    """Tell whether a deletion lasts, or is of files and the like, and withdraws nothing known."""
+    if not _VERB.search(clause) or _WITHDRAWS.search(clause):
+        return False
+    return bool(_LASTING.search(clause) or _THINGS.search(clause))
 
 
 def _is_form(word: str) -> bool:

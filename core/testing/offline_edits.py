@@ -39,6 +39,7 @@ class _Line:
     outcomes: tuple[str, ...] = ()
     said: Row | None = None
     was: str = ""
+    remark: str = ""
 
     @property
     def span(self) -> Span | None:
@@ -133,7 +134,7 @@ def _edit(line: _Line, condition: str, outcome: str) -> Data:
     edit: Data = {"inputs": {condition: line.test}, "outputs": {}}
     edit |= {"id": line.id} if line.id else {}
     if line.said is None:
-        return edit
+        return edit | _narrowed(line, condition)
     kept = bool(line.id) and _keeps_outcome(line.said, line)
     edit["annotation"] = line.said.sentence
     edit["outputs"] = {} if kept else {outcome: literal(line.said.outcome)}
@@ -141,11 +142,18 @@ def _edit(line: _Line, condition: str, outcome: str) -> Data:
     return edit | (example_of(line.said, condition) if alone else {})
 
 
+def _narrowed(line: _Line, condition: str) -> Data:
+    """Give the remark of a row that another took cases from: what it said, and where it holds."""
+    said = line.remark.removesuffix(f" [{condition} {line.was}]")
+    return {"annotation": f"{said} [{condition} {line.test}]"} if said else {}
+
+
 def _line(row: Data, place: int) -> _Line:
     tests = [str(test) for test in _list(row, "inputs")]
     outcomes = tuple(str(value) for value in _list(row, "outputs"))
+    remark = str(row.get("annotation") or "")
     rest = (*tests[:place], *tests[place + 1 :])
-    return _Line(str(row["id"]), tests[place], rest, outcomes, was=tests[place])
+    return _Line(str(row["id"]), tests[place], rest, outcomes, was=tests[place], remark=remark)
 
 
 def _condition(table: Data, *, number: bool) -> tuple[str, int]:

@@ -6,7 +6,7 @@ The first that applies:
 2. without a lesson: praise, small talk, "try again", a passing error, another's task: noise
 3. without a lesson: questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
 4. "no longer", "더 이상", "폐지": DELETE of the first related item that holds what is named; where
-   none does and it asks for a deletion: unclear
+   none does and it asks for a deletion: unclear. To delete files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
 6. a memory or rule says it already: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue
 
 from core.knowledge_conflicts import Known, evidence
-from core.testing.offline_delete import asks_to_delete, is_about
+from core.testing.offline_delete import asks_to_delete, deletes_as_work, is_about
 from core.testing.offline_edits import edited_table, instead_of, mode_of
 from core.testing.offline_noise import lesson_of, nothing_in
 from core.testing.offline_reasons import REASONS, STAND_IN
@@ -111,7 +111,8 @@ def _nothing(view: View) -> Call | None:
 
 def _deleted(view: View) -> Call | None:
     asked = asks_to_delete(view.text)
-    if not asked and (not has(view.text, Cue.DELETE) or has(view.text, Cue.SEQUENCE)):
+    is_work = has(view.text, Cue.SEQUENCE) or deletes_as_work(view.text)
+    if not asked and (is_work or not has(view.text, Cue.DELETE)):
         return None
     kinds = {"SKILL"} if has(view.text, Cue.SKILL) else {"MEMORY", "DMN_RULE", "SKILL"}
     near = (hit for hit in view.related if hit.kind in kinds and hit.is_own)

@@ -69,7 +69,8 @@ CUES: dict[Cue, re.Pattern[str]] = {
         r"다시 (?:시도|해|돌려|실행)|재시도|타임아웃|시간 초과|네트워크 오류|일시적"
         r"|서버가 (?:죽|다운)|\btry again|\bretry|\bre-?run|\bdo it over|\btime[d-]?\s?-?out"
         r"|\boutage|\bnetwork error"
-        r"|\b50[0-4]\b error|\btemporar"
+        r"|\b50[0-4]\b error"
+        r"|\btemporar(?:y|ily)\b[\w ]{0,20}\b(?:error|fail|glitch|issue|problem|unavailab|down)"
     ),
     Cue.ONE_OFF: _cue(
         r"이번(?:\s?(?:건|주|달|한\s?번|회|보고서|주문|요청))?(?:에|에는)?만(?:\s|은|,|\.|$)"

@@ -57,6 +57,18 @@ STORIES: dict[str, Story] = {
         ("임시 파일은 작업이 끝나면 항상 삭제해 주세요",),
         (SKILL, "임시 파일은 작업이 끝나면 항상 삭제해 주세요"),
     ),
+    "deleting can be the work itself, in English": (
+        ("Delete temporary files after each run",),
+        ("Delete temporary files after each run", SKILL),
+    ),
+    "what is deleted at work stays known when told again": (
+        ("작업이 끝나면 임시 파일을 삭제하세요", "임시 파일은 작업이 끝나면 삭제하세요"),
+        (SKILL, "작업이 끝나면 임시 파일을 삭제하세요"),
+    ),
+    "files are no knowledge to delete": (
+        ("중복된 행은 삭제하세요",),
+        (SKILL, "중복된 행은 삭제하세요"),
+    ),
     "a second limit stands beside the first": (
         (TEAM, CHIEF, HEAD),
         (

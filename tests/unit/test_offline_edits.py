@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import JsonValue
 
 from core.decision_table import draft_to_table, to_xml
 from core.models import Kind, Receipt, ReceiptStatus, RuleDraft, RuleRequest, VerdictStatus
+from core.testing.offline_edits import edited_table
+from core.testing.offline_tables import rows_of
 from tests.support.react import Bench, item_change
 from tests.unit.test_offline_model import Case, hit
 
+CEO = "주문 금액이 500만원을 넘으면 대표 승인을 받아야 합니다"
 CLASH = Receipt(
     status=ReceiptStatus.REFUSED,
     message="rows 'row-1' and 'row-9' both match where order amount = 6000000",
@@ -46,3 +50,28 @@ async def test_a_clash_is_corrected_once(refusals: int, ends: VerdictStatus) -> 
         None,
         "row-1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("test", "remark", "told"),
+    [
+        ("> 1000000", "팀장 승인", "팀장 승인 [주문 금액 (1000000..5000000]]"),
+        (
+            "(1..9000000]",
+            "팀장 승인 [주문 금액 (1..9000000]]",
+            "팀장 승인 [주문 금액 (1..5000000]]",
+        ),
+        ("> 1000000", "", ""),
+    ],
+)
+def test_the_remark_of_a_narrowed_row_says_where_it_holds(
+    test: str, remark: str, told: str
+) -> None:
+    row: JsonValue = {"id": "row-1", "inputs": [test], "outputs": ['"팀장"'], "annotation": remark}
+    table: dict[str, JsonValue] = {
+        "inputs": [{"name": "주문 금액", "type": "number"}],
+        "outputs": [{"name": "처리"}],
+        "rows": [row],
+    }
+    edits = RuleDraft.model_validate(edited_table(rows_of(CEO), table, CEO))
+    assert {row.id: row.annotation for row in edits.rows} == {"row-1": told, None: CEO}
