@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from typing import Annotated, TypeVar
 
 from langchain.agents import AgentState
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
@@ -27,7 +27,7 @@ from core.react.conflicts import analysed
 from core.react.deps import RunDeps
 from core.react.details import read_detail
 from core.react.events import tool_called
-from core.react.messages import call_key
+from core.react.messages import call_key, shown_in
 
 Answer = Receipt | JsonValue
 A = TypeVar("A", bound=Model)
@@ -89,19 +89,26 @@ class _Tools:
 
     def reading(self, args: type[A], use: Callable[[A], Awaitable[Answer]]) -> BaseTool:
         """Wrap a method that changes nothing."""
-        return self._tool(use.__name__, args, lambda values, _: use(values))
+        return self._tool(use.__name__, args, lambda values, *_: use(values))
 
     def writing(self, args: type[A], use: Callable[[A, CommitDeps], Awaitable[Answer]]) -> BaseTool:
         """Wrap a method that submits to the change gate, under the key of the call."""
-        return self._tool(use.__name__, args, lambda values, key: use(values, self._commit(key)))
+
+        def submit(values: A, key: str, messages: Sequence[BaseMessage]) -> Awaitable[Answer]:
+            return use(values, self._commit(key, shown_in(messages)))
+
+        return self._tool(use.__name__, args, submit)
 
     def _tool(
-        self, name: str, args: type[A], use: Callable[[A, str], Awaitable[Answer]]
+        self,
+        name: str,
+        args: type[A],
+        use: Callable[[A, str, Sequence[BaseMessage]], Awaitable[Answer]],
     ) -> BaseTool:
         async def call(runtime: _Runtime, **values: object) -> ToolMessage:
             messages = runtime.state["messages"]
             key = call_key(self._run.candidate.thread, messages, runtime.tool_call_id)
-            answer = await _answered(use(args.model_validate(values), key))
+            answer = await _answered(use(args.model_validate(values), key, messages))
             message = _message(answer, name, runtime.tool_call_id or "")
             await tool_called(self._run, name, key, message.status)
             return message
@@ -195,7 +202,7 @@ class _Tools:
         )
         return [*hits]
 
-    def _commit(self, key: str) -> CommitDeps:
+    def _commit(self, key: str, shown: frozenset[str]) -> CommitDeps:
         context = SubmitContext(
             key=key,
             tenant_id=self._tenant_id,
@@ -204,6 +211,7 @@ class _Tools:
             feedback_content=self._feedback_content,
             candidate_content=self._run.candidate.content,
             fence=self._run.fence,
+            shown=shown,
         )
         return CommitDeps(gate=self._deps.gate, context=context)
 

@@ -92,7 +92,7 @@ class DmnRuleCommitter(ItemCommitter):
         await self._refuse_taken(learnt.table.name, context, but=None)
         warnings = learnt.warnings
         if beside := same or similar:
-            warnings += (_stands_beside(beside, request),)
+            warnings += (_stands_beside(beside, request, context),)
         prepared = self._created(rule_id, _state(learnt))
         # Beside what is said to be unrelated it stands; any other table of its columns is new.
         seen = None if says_unrelated(request) else 0
@@ -172,9 +172,13 @@ def _is_twin(same: KnowledgeItem, table: DecisionTable, request: RuleRequest) ->
     return says_unrelated(request) and name_key(same.name) != name_key(table.name)
 
 
-def _stands_beside(similar: KnowledgeItem, request: RuleRequest) -> str:
-    """Say that a table was created beside one of the same columns. Raises NearDuplicate."""
-    if says_unrelated(request):
+def _stands_beside(similar: KnowledgeItem, request: RuleRequest, context: SubmitContext) -> str:
+    """Say that a table was created beside one of the same columns. Raises NearDuplicate.
+
+    A run that says UNRELATED has to name it, or to have been shown it.
+    """
+    is_known = context.shown is None or similar.id in context.shown or similar.id in request.reason
+    if says_unrelated(request) and is_known:
         told = said_of_near(request)
         return f"the table {similar.name!r} ({similar.id}) has the same columns{told}"
     raise NearDuplicate(

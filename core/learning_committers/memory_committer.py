@@ -91,7 +91,7 @@ class MemoryCommitter(ItemCommitter):
         same = await self._same(text, context)
         if same is not None:
             return self._prepared(same, Operation.UPDATE, snapshot(same))
-        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context.unjudged)
+        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
         prepared = self._created(await self._new_id(request, context, "mem"), _state(text))
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
@@ -104,7 +104,7 @@ class MemoryCommitter(ItemCommitter):
             return prepared
         await self._refuse_twice(text, context, but=item.id)
         beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but=item.id)
-        warnings = warnings_beside(request, Kind.MEMORY, beside.near)
+        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
     async def _same(self, text: str, context: SubmitContext) -> KnowledgeItem | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import NearDuplicate
@@ -85,14 +85,14 @@ def warnings_beside(
     request: ChangeRequest,
     kind: Kind,
     near: Sequence[Evidence],
-    unjudged: Collection[str] = (),
+    context: SubmitContext,
 ) -> tuple[str, ...]:
     """Give a sentence for each item that new knowledge stands beside, the nearest first.
 
     Raises NearDuplicate for a CREATE beside items that nothing excuses; an import needs no excuse.
     """
     if request.operation is Operation.CREATE and not request.is_import:
-        in_the_way = _in_the_way(request, near, unjudged)
+        in_the_way = _in_the_way(request, near, context)
         if in_the_way:
             # The second refusal shows all that is left, so that one more call can name them.
             shown = LOOKED_AT if says_unrelated(request) else SHOWN
@@ -119,16 +119,18 @@ def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evi
 
 
 def _in_the_way(
-    request: ChangeRequest, near: Sequence[Evidence], unjudged: Collection[str]
+    request: ChangeRequest, near: Sequence[Evidence], context: SubmitContext
 ) -> list[Evidence]:
     """Give the near items that a CREATE is not excused from.
 
-    UNRELATED with a reason excuses the nearest, which a refusal shows; those the reason names;
-    and those that are about another by what they name. It says nothing of what came later.
+    UNRELATED with a reason excuses those that the run was shown (a caller without a run is taken to
+    know the nearest); those the reason names; and those that are about another by what they name.
+    It says nothing of what came later.
     """
     if not says_unrelated(request):
         return [*near]
-    shown = {evidence.known.id for evidence in near[:SHOWN]} - set(unjudged)
+    nearest = frozenset(evidence.known.id for evidence in near[:SHOWN])
+    shown = (nearest if context.shown is None else context.shown) - context.unjudged
     return [
         evidence
         for evidence in near

@@ -127,7 +127,7 @@ class SkillCommitter:
             found = await self._neighbours.of_skill(bundle, context)
             if found.exact is not None and not says_unrelated(request):
                 return await self._known(found.exact.known.id, context.tenant_id)
-            beside = warnings_beside(request, Kind.SKILL, found.near, context.unjudged)
+            beside = warnings_beside(request, Kind.SKILL, found.near, context)
             seen = None if request.is_import else found.seen
         if self._creator is not None:
             bundle = await self._built(bundle, request.operation, base, self._creator)

@@ -109,7 +109,8 @@ class SubmitContext(Model):
 
     The key is made of thread, ordinal of the model's message and index of the call. `unjudged`
     are items that were written while the change was prepared: what the request says of others was
-    not said of them.
+    not said of them. `shown` are the items that a run was shown as standing in the way; None where
+    no run asks.
     """
 
     key: str
@@ -120,6 +121,7 @@ class SubmitContext(Model):
     candidate_content: str = ""
     fence: Fence | None = None
     unjudged: frozenset[str] = frozenset()
+    shown: frozenset[str] | None = None
 
 
 class _Request(Model):

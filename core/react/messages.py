@@ -45,6 +45,12 @@ def receipts_of(messages: Iterable[BaseMessage]) -> list[Receipt]:
     ]
 
 
+def shown_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
+    """Give the ids of the items that refusals of a thread have shown to the model."""
+    refused = (r for r in receipts_of(messages) if r.status is ReceiptStatus.REFUSED)
+    return frozenset(hit.id for receipt in refused for hit in receipt.hits)
+
+
 def has_outcome(receipts: Iterable[Receipt]) -> bool:
     """Tell whether a run with these receipts has come to something."""
     return any(receipt.status.is_outcome for receipt in receipts)

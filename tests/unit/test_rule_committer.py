@@ -52,11 +52,19 @@ class Rules:
     async def sleep(self, seconds: float) -> None:
         raise AssertionError("nothing waits here")
 
-    async def ask(self, *rows: RowEdit, agent: str = "a", **given: object) -> Receipt:
+    async def ask(
+        self,
+        *rows: RowEdit,
+        agent: str = "a",
+        shown: frozenset[str] | None = None,
+        **given: object,
+    ) -> Receipt:
         draft = RuleDraft.model_validate({"rows": rows, **given.pop("draft", {})})  # type: ignore[dict-item]
         asked = {"operation": "CREATE", "rule": draft, **given}
         number = next(self.numbers)
-        context = SubmitContext(key=f"k{number}", tenant_id="t", agent_id=agent, feedback_id="fb")
+        context = SubmitContext(
+            key=f"k{number}", tenant_id="t", agent_id=agent, feedback_id="fb", shown=shown
+        )
         return await self.gate.submit(RuleRequest.model_validate(asked), context)
 
     async def create(self, *rows: RowEdit, name: str = "승인", **given: object) -> Receipt:
@@ -111,6 +119,17 @@ async def test_a_reason_lets_a_table_stand_beside_another_and_is_kept(rules: Rul
     assert any("'승인'" in warning and why in warning for warning in receipt.warnings)
     assert rules.log.history[-1].knowledge_name == "해외 승인"
     assert rules.log.events[-1].data["warnings"] == len(receipt.warnings)
+
+
+async def test_a_run_calls_unrelated_only_what_it_was_shown_or_names(rules: Rules) -> None:
+    (item,) = await rules.items()
+    given = {"relationship": "UNRELATED", "reason": "해외 지사의 규칙이다"}
+    unseen = await rules.create(row("> 5", "가"), name="해외", shown=frozenset(), **given)
+    assert (unseen.status, [hit.id for hit in unseen.hits]) == (REFUSED, [item.id])
+    shown = frozenset({item.id})
+    assert (
+        await rules.create(row("> 5", "가"), name="해외", shown=shown, **given)
+    ).status is APPLIED
 
 
 async def test_rows_that_another_row_decides_first_are_not_known(rules: Rules) -> None:
