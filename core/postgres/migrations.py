@@ -174,10 +174,17 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
         raise ConfigurationError(
             f"EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {said}", hint=_PGVECTOR_HINT
         ) from error
-    if not conn.execute(sql("vectors.is_visible")).fetchall()[0]["found"]:
+    seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
+    if not seen["found"]:
         raise ConfigurationError(
             "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
             hint="Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+        )
+    if not seen["compares_signs"]:
+        raise ConfigurationError(
+            "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
+            hint="Install a newer one and run `ALTER EXTENSION vector UPDATE`,"
+            " or unset EMBEDDING_MODEL.",
         )
     for path in vector_scripts():
         if current is None or path.stem > current:

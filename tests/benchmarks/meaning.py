@@ -33,8 +33,8 @@ CREATE TEMP TABLE subjects AS
     FROM generate_series(1, {subjects}) n;
 CREATE UNIQUE INDEX ON subjects (id);
 INSERT INTO search_models (name, dimension) VALUES ('benchmark', {dimension});
-INSERT INTO search_documents (tenant_id, kind, item_id, name, content, length)
-    SELECT 't', 'MEMORY', n, 'name', 'content', 2 FROM generate_series(1, {size}) n;
+INSERT INTO search_documents (tenant_id, kind, item_id, name, content)
+    SELECT 't', 'MEMORY', n, 'name', 'content' FROM generate_series(1, {size}) n;
 CREATE TEMP TABLE made AS
     SELECT s.document_id, s.model_id,
            l2_normalize({random_d}::vector + (SELECT v FROM subjects
@@ -68,7 +68,7 @@ async def measure() -> list[Figure]:
 
 
 async def _figure(pool: Pool, size: int, dimension: int) -> Figure:
-    queries = await _made(pool, size, dimension)
+    queries = await make(pool, size, dimension)
     exact = PostgresVectors(pool, MODEL, shortlist=size)
     vectors = PostgresVectors(pool, MODEL)
     await _looked(vectors, queries[:5])
@@ -86,7 +86,8 @@ async def _figure(pool: Pool, size: int, dimension: int) -> Figure:
     )
 
 
-async def _made(pool: Pool, size: int, dimension: int) -> list[Vector]:
+async def make(pool: Pool, size: int, dimension: int) -> list[Vector]:
+    """Write documents with vectors, past the pipeline, and give queries near some of them."""
     values: dict[str, object] = {"dimension": dimension, "subjects": size // 20, "size": size}
     for name, seed in (("random_1", "1"), ("random_n", "n"), ("random_d", "s.document_id")):
         values[name] = _RANDOM.format(seed=seed, dimension=dimension)
