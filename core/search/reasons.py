@@ -26,7 +26,6 @@ class _Matched(NamedTuple):
 
     text: str
     terms: frozenset[str]
-    weight: float
 
 
 def whole_words(terms: Collection[str]) -> set[str]:
@@ -61,37 +60,49 @@ def _chosen(
     places: Sequence[Place], weights: Mapping[str, float], *, is_strict: bool
 ) -> dict[str, str]:
     """Choose up to five words, each for a term that none before it has: word -> place."""
-    found = [
-        (-one.weight, at, -len(one.text), one)
-        for at, place in enumerate(places)
-        for one in _matched(place, weights, is_strict=is_strict)
-    ]
-    found.sort(key=lambda ranked: ranked[:3])
     shown: dict[str, str] = {}
     named: set[str] = set()
-    for _, at, _, one in found:
-        if not one.terms <= named and not any(_is_in(one.text, known) for known in shown):
-            shown[one.text] = places[at].called
-            named |= one.terms
-        if len(shown) == _SHOWN:
-            break
+    for place, stretches in _by_weight(places, weights):
+        new = [tokens for tokens in stretches if not _terms(tokens) <= named]
+        words = [one for tokens in new if (one := _matched(place.text, tokens, is_strict))]
+        for one in sorted(words, key=lambda one: -len(one.text)):
+            if not one.terms <= named and not any(_is_in(one.text, known) for known in shown):
+                shown[one.text] = place.called
+                named |= one.terms
+            if len(shown) == _SHOWN:
+                return shown
     return shown
+
+
+def _by_weight(
+    places: Sequence[Place], weights: Mapping[str, float]
+) -> list[tuple[Place, list[list[Token]]]]:
+    """Give the stretches that matched, those of one weight and place together, heaviest first."""
+    found: dict[tuple[float, int], list[list[Token]]] = {}
+    for at, place in enumerate(places):
+        for tokens in _joined(place.tokens):
+            heaviest = max(weights[token.term] for token in tokens)
+            found.setdefault((-heaviest, at), []).append(tokens)
+    return [(places[at], found[heaviest, at]) for heaviest, at in sorted(found)]
+
+
+def _terms(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(token.term for token in tokens)
 
 
 def _is_in(word: str, known: str) -> bool:
     return word.casefold() in known.casefold()
 
 
-def _matched(place: Place, weights: Mapping[str, float], *, is_strict: bool) -> Iterator[_Matched]:
-    for run in _joined(place.tokens):
-        terms = frozenset(token.term for token in run)
-        start, end = run[0].start, max(token.end for token in run)
-        first, last = _word(place.text, start, end)
-        is_most = end - start > _MOST * (last - first)
-        if is_most:
-            start, end = first, last
-        if is_most or not is_strict or not all(map(is_single, terms)):
-            yield _Matched(place.text[start:end], terms, max(weights[term] for term in terms))
+def _matched(text: str, tokens: Sequence[Token], is_strict: bool) -> _Matched | None:
+    start, end = tokens[0].start, max(token.end for token in tokens)
+    first, last = _word(text, start, end)
+    terms = _terms(tokens)
+    if end - start > _MOST * (last - first):
+        return _Matched(text[first:last], terms)
+    if is_strict and all(map(is_single, terms)):
+        return None
+    return _Matched(text[start:end], terms)
 
 
 def _joined(tokens: Sequence[Token]) -> Iterator[list[Token]]:

@@ -25,18 +25,23 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Guess(NamedTuple):
-    """What may be meant by a word: `words` that must all be known, and how sure that is.
-
-    A word with a mark is one as written, without it a stem, and where the guess is one of
-    blanks it may be either.
-    """
+    """Words that must all be known to be meant, and how sure that is."""
 
     words: tuple[str, ...]
     factor: float
-    of_blanks: bool = False
 
 
-Guesses = Mapping[str, tuple[Guess, ...]]
+class Meant(NamedTuple):
+    """What may be meant by a word: one of `slips`, key -> how sure that is, or other `blanks`.
+
+    A key with a mark is a word as written, without it a stem; between blanks it may be either.
+    """
+
+    slips: Mapping[str, float]
+    blanks: tuple[Guess, ...] = ()
+
+
+Guesses = Mapping[str, Meant]
 
 
 def marked(word: str) -> str:
@@ -52,34 +57,48 @@ def guesses(question: Question, known: Callable[[str], bool]) -> Guesses:
     amiss as written or in its stem. A term that only joins two words has no
     place in the query itself.
     """
-    found: dict[str, tuple[Guess, ...]] = {}
-    for term, made in _unknown(question.runs, known):
+    found: dict[str, Meant] = {}
+    for run, term in _unknown(question.runs, known):
         if len(found) >= MAX_WORDS:
             break
-        found.setdefault(term, tuple(made))
+        if term not in found:
+            found[term] = _meant_by(run)
     return found | dict(_joined(question.runs))
 
 
 def keys(found: Guesses) -> list[str]:
     """Give all keys to look up in the index."""
-    guessed = [guess for made in found.values() for guess in made]
-    either = {word for guess in guessed if guess.of_blanks for word in guess.words}
-    words = {word for guess in guessed for word in guess.words}
-    return sorted(words | {marked(word) for word in either if word.isascii()})
+    asked: dict[str, object] = {}
+    for meant in found.values():
+        asked.update(meant.slips)
+        words = [word for guess in meant.blanks for word in guess.words]
+        asked |= dict.fromkeys(words) | {marked(word): None for word in words if word.isascii()}
+    return [*asked]
 
 
 def likely(found: Guesses, known: Container[str]) -> dict[str, float]:
     """Give the terms that may be meant, as far as keys are known: term -> how sure that is."""
     terms: dict[str, float] = {}
-    for made in found.values():
-        sure = [guess for guess in made if all(_key(word, known) for word in guess.words)]
-        sure.sort(key=lambda guess: -guess.factor)
-        for guess in sure[:MAX_MEANT]:
+    for meant in found.values():
+        for guess in _sure(meant, known)[:MAX_MEANT]:
             for word in guess.words:
                 key = _key(word, known)
                 term = stem(key.removeprefix(MARK)) if key.startswith(MARK) else key
                 terms[term] = max(guess.factor, terms.get(term, 0.0))
     return terms
+
+
+def _sure(meant: Meant, known: Container[str]) -> list[Guess]:
+    """Give the guesses that are known, the surest first, then by the alphabet."""
+    slips = [
+        Guess((key,), factor)
+        for key, factor in meant.slips.items()
+        if key in known or (key[0] != MARK and marked(key) in known)
+    ]
+    if slips and slips[0].words[0].isascii():
+        slips.sort()
+    blanks = [guess for guess in meant.blanks if all(_key(word, known) for word in guess.words)]
+    return sorted([*blanks, *slips], key=lambda guess: -guess.factor)
 
 
 def _key(word: str, known: Container[str]) -> str:
@@ -88,21 +107,20 @@ def _key(word: str, known: Container[str]) -> str:
     return next((key for key in keys if key in known), "")
 
 
-def _unknown(
-    typed: Iterable[Run], known: Callable[[str], bool]
-) -> Iterator[tuple[str, Iterable[Guess]]]:
+def _unknown(typed: Iterable[Run], known: Callable[[str], bool]) -> Iterator[tuple[Run, str]]:
+    """Give the words to guess at, with the term that stands nowhere."""
     for run in typed:
         if run.kind == "unspaced" and len(run.text) > 1 and not known(run.text[:2]):
-            yield run.text[:2], _meant_by_pair(run.text[:2])
+            yield run, run.text[:2]
         elif run.kind == "word" and _can_be_guessed(run.text) and not known(stem(run.text)):
-            yield stem(run.text), _meant_by_word(run.text)
+            yield run, stem(run.text)
 
 
 def _can_be_guessed(word: str) -> bool:
     return word.isascii() and _LEAST_WORD <= len(word) <= _LONGEST_WORD
 
 
-def _joined(typed: Iterable[Run]) -> Iterator[tuple[str, tuple[Guess, ...]]]:
+def _joined(typed: Iterable[Run]) -> Iterator[tuple[str, Meant]]:
     """Give what two words make that a blank has parted.
 
     Korean words of two syllables and more are found by what they hold themselves.
@@ -111,38 +129,37 @@ def _joined(typed: Iterable[Run]) -> Iterator[tuple[str, tuple[Guess, ...]]]:
         if two.joins and one.kind == two.kind:
             if one.kind == "unspaced" and 1 in {len(one.text), len(two.text)}:
                 pair = one.text[-1] + two.text[0]
-                yield pair, (Guess((pair,), _JOIN, of_blanks=True),)
+                yield pair, Meant({}, (Guess((pair,), _JOIN),))
             elif one.kind == "word" and (one.text + two.text).isascii():
                 joined = one.text + two.text
-                yield f"{one.text} {two.text}", (Guess((joined,), _JOIN, of_blanks=True),)
+                yield f"{one.text} {two.text}", Meant({}, (Guess((joined,), _JOIN),))
 
 
-def _meant_by_word(word: str) -> Iterator[Guess]:
-    for at in range(_LEAST_PART, len(word) - _LEAST_PART + 1):
-        yield Guess((word[:at], word[at:]), _SPLIT, of_blanks=True)
-    for other, is_near in sorted(_slips_of_word(word).items()):
-        yield Guess((marked(other),), _sure(is_near))
+def _meant_by(run: Run) -> Meant:
+    return _meant_by_word(run.text) if run.kind == "word" else Meant(_meant_by_pair(run.text))
+
+
+def _meant_by_word(word: str) -> Meant:
+    places = range(_LEAST_PART, len(word) - _LEAST_PART + 1)
+    blanks = tuple(Guess((word[:at], word[at:]), _SPLIT) for at in places)
+    slips = _slips_of_word(word, MARK)
     if len(stem(word)) >= _LEAST_WORD:
-        for other, is_near in sorted(_slips_of_word(stem(word)).items()):
-            yield Guess((other,), _sure(is_near))
+        slips |= _slips_of_word(stem(word))
+    return Meant(slips, blanks)
 
 
-def _sure(is_near: bool) -> float:
-    """Give how sure a slip is; a near one is of letters side by side on a keyboard."""
-    return _NEAR if is_near else _FAR
-
-
-def _slips_of_word(word: str) -> dict[str, bool]:
+def _slips_of_word(word: str, mark: str = "") -> dict[str, float]:
     """Give the words that one letter less, swapped, more or other would make (Damerau 1964).
 
     Another letter is one beside it on the keyboard, or a vowel for a vowel.
     """
-    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
-    slips = {a + c + b: False for a, b in parts for c in _LETTERS}
-    slips |= {a + c + b[1:]: True for a, b in parts if b for c in _instead_of(b[0])}
-    slips |= {a + b[1:]: True for a, b in parts if b}
-    slips |= {a + b[1] + b[0] + b[2:]: True for a, b in parts if len(b) > 1}
-    return {other: is_near for other, is_near in slips.items() if other != word}
+    parts = [(mark + word[:at], word[at:]) for at in range(len(word) + 1)]
+    slips = dict.fromkeys([a + c + b for a, b in parts for c in _LETTERS], _FAR)
+    slips |= dict.fromkeys([a + c + b[1:] for a, b in parts if b for c in _instead_of(b[0])], _NEAR)
+    slips |= dict.fromkeys([a + b[1:] for a, b in parts if b], _NEAR)
+    slips |= dict.fromkeys([a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1], _NEAR)
+    slips.pop(mark + word, None)
+    return slips
 
 
 @cache
@@ -151,10 +168,12 @@ def _instead_of(letter: str) -> frozenset[str]:
     return beside | frozenset(_VOWELS) if letter in _VOWELS else beside
 
 
-def _meant_by_pair(pair: str) -> Iterator[Guess]:
-    """Give the pairs of Hangul in which one letter of one syllable is another one."""
-    one, two = pair[0], pair[1]
+def _meant_by_pair(run: str) -> dict[str, float]:
+    """Give the first pair of Hangul with another letter in one of its syllables."""
+    one, two = run[0], run[1]
+    meant: dict[str, float] = {}
     if is_syllable(one):
-        yield from (Guess((other + two,), _sure(is_near)) for other, is_near in slips(one))
+        meant |= {other + two: _NEAR if is_near else _FAR for other, is_near in slips(one)}
     if is_syllable(two):
-        yield from (Guess((one + other,), _sure(is_near)) for other, is_near in slips(two))
+        meant |= {one + other: _NEAR if is_near else _FAR for other, is_near in slips(two)}
+    return meant

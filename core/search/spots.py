@@ -3,44 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from core.search.tokens import Reader, Token
+from core.search.tokens import Reader, Token, has_strays, is_gram
 
 MAX_SPOTS = 1_000
-_AT_MOST = 50
+_AT_MOST = 200
 _ASIDE = 64
 _UNIT_CHARS = 4
 _NUMBER = re.compile(r"\d+")
 
 
 def spots(text: str, terms: Collection[str]) -> list[Token]:
-    """Give the places in a text (NFC) where these terms stand, in order: the first 50 of each."""
-    found: list[Token] = []
-    known: dict[str, list[Token]] = {}
+    """Give the places in a text (NFC) where these terms stand, in order: the first 200 of each."""
+    grams = () if has_strays(text) else [term for term in terms if is_gram(term)]
+    found = [Token(term, at, at + len(term)) for term in grams for at in _places(text, term)]
+    if len(grams) < len(terms):
+        found += _read(text, {*terms}.difference(grams))
+    found.sort(key=lambda token: token[1:3])
+    return found[:MAX_SPOTS]
+
+
+def _read(text: str, terms: Collection[str]) -> Iterator[Token]:
+    """Give the terms that only a reader of the text around them can tell."""
     reader = Reader(text)
     end = 0
     for at in _candidates(text, terms):
-        if at < end or len(found) >= MAX_SPOTS:
-            continue
-        start, end = _around(text, at)
-        part = text[max(0, start - 1) : end + _UNIT_CHARS]
-        if part not in known:
-            held = (token for token in reader.scan(start, end) if token.term in terms)
-            known[part] = [t._replace(start=t.start - start, end=t.end - start) for t in held]
-        found += [t._replace(start=t.start + start, end=t.end + start) for t in known[part]]
-    return found
+        if at >= end:
+            start, end = _around(text, at)
+            yield from (token for token in reader.scan(start, end) if token.term in terms)
 
 
-def _candidates(text: str, terms: Collection[str]) -> list[int]:
+def _candidates(text: str, terms: Iterable[str]) -> list[int]:
     """Give the places, in order, where one of the terms may begin."""
     folded = text.casefold()
     if len(folded) != len(text):  # a place in one would not be the same in the other
         folded = text
-    places = {at for term in terms for at in _places(folded, term)}
+    places = {at for term in terms for at in _places(folded, term) if _may_begin(text, at)}
     if any(term[0].isdecimal() for term in terms):
         places |= {match.start() for match in _NUMBER.finditer(text)}
     return sorted(places)
+
+
+def _may_begin(text: str, at: int) -> bool:
+    """Tell whether a place is not inside of an English word, but for the humps of identifiers."""
+    around = text[max(0, at - 1) : at + 1]
+    return len(around) < 2 or not around.isascii() or not around.isalpha() or around[1].isupper()
 
 
 def _places(text: str, term: str) -> Iterator[int]:

@@ -141,6 +141,16 @@ def is_unspaced(char: str) -> bool:
     return _SINGLE.match(char) is not None
 
 
+def is_gram(term: str) -> bool:
+    """Tell whether a term stands wherever its letters do: in a script without spaces, no number."""
+    return _RUN.fullmatch(term) is not None and not any(map(str.isdecimal, term))
+
+
+def has_strays(text: str) -> bool:
+    """Tell whether single letters of Hangul stand in a text: among syllables they are slips."""
+    return _STRAY.search(text) is not None
+
+
 def unspaced_before(text: str, at: int) -> int:
     """Give how many characters such as those stand before a place, at most 64."""
     found = _RUN.match(text[max(0, at - MAX_TERM_CHARS) : at][::-1])

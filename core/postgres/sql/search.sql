@@ -93,16 +93,24 @@ WITH asked AS MATERIALIZED (
     GROUP BY p.document_id
     ORDER BY impact DESC, p.document_id
     LIMIT %(found)s
-), best AS MATERIALIZED (
-    SELECT f.id, (f.impact + coalesce(s.impact, 0)) / 10000 AS bm25
-    FROM found f
+), rest AS MATERIALIZED (
+    -- OFFSET 0 has each term looked up with all ids at once: without it, all terms of each
+    -- document would be read.
+    SELECT p.document_id AS id, sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight
+    FROM asked a
     CROSS JOIN LATERAL (
-        SELECT sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight
-        FROM asked a
-        JOIN search_postings p ON p.term = a.key AND p.document_id = f.id
-        WHERE NOT a.finds
-    ) s
-    WHERE f.weight + coalesce(s.weight, 0) >= %(needed)s
+        SELECT h.document_id, h.impact
+        FROM search_postings h
+        WHERE h.term = a.key AND h.document_id = ANY (ARRAY(SELECT f.id FROM found f))
+        OFFSET 0
+    ) p
+    WHERE NOT a.finds
+    GROUP BY p.document_id
+), best AS MATERIALIZED (
+    SELECT f.id, (f.impact + coalesce(r.impact, 0)) / 10000 AS bm25
+    FROM found f
+    LEFT JOIN rest r ON r.id = f.id
+    WHERE f.weight + coalesce(r.weight, 0) >= %(needed)s
     ORDER BY bm25 DESC, f.id
     LIMIT %(limit)s
 )
