@@ -73,7 +73,7 @@ def build_gate(
     neighbours = Neighbours(stores.search, stores.skills)
     committers: dict[Kind, Committer] = {
         Kind.MEMORY: MemoryCommitter(stores.knowledge, neighbours),
-        Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge),
+        Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge, stores.search),
         Kind.SKILL: SkillCommitter(
             stores.skills,
             _author(stores, model),

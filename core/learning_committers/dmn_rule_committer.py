@@ -28,7 +28,7 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import Knowledge
+from core.ports import Knowledge, Search
 from core.snapshots import name_key
 
 NEAR_SCORE = 0.9  # the same columns, other rows
@@ -64,8 +64,9 @@ class DmnRuleCommitter(ItemCommitter):
     large tables, so they run in a thread.
     """
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: Knowledge, search: Search) -> None:
         super().__init__(Kind.DMN_RULE, knowledge)
+        self._search = search
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         """Make before and after of a rule request; see `core.ports.Committer`."""
@@ -86,6 +87,8 @@ class DmnRuleCommitter(ItemCommitter):
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
         rule_id = await self._new_id(request, context, "rule")
         learnt = await asyncio.to_thread(_new, request, context, rule_id)
+        # Taken before the tables are read, so that recording looks at those that came since.
+        seen = await self._newest(context)
         same, similar = await self._beside(learnt.table, context)
         if same is not None and not _is_twin(same, learnt.table, request):
             return self._prepared(same, Operation.UPDATE, snapshot(same))
@@ -94,9 +97,8 @@ class DmnRuleCommitter(ItemCommitter):
         if beside := same or similar:
             warnings += (_stands_beside(beside, request, context),)
         prepared = self._created(rule_id, _state(learnt))
-        # Beside what is said to be unrelated it stands; any other table of its columns is new.
-        seen = None if says_unrelated(request) else 0
-        return prepared.model_copy(update={"warnings": warnings, "seen": seen})
+        mark = None if request.is_import else seen
+        return prepared.model_copy(update={"warnings": warnings, "seen": mark})
 
     async def _edit(
         self, item: KnowledgeItem, request: RuleRequest, context: SubmitContext
@@ -105,6 +107,16 @@ class DmnRuleCommitter(ItemCommitter):
         await self._refuse_taken(learnt.table.name, context, but=item.id)
         prepared = self._prepared(item, Operation.UPDATE, _state(learnt))
         return prepared.model_copy(update={"warnings": learnt.warnings})
+
+    async def _newest(self, context: SubmitContext) -> int:
+        nearby = await self._search.near(
+            "",
+            tenant_id=context.tenant_id,
+            agent_id=context.agent_id,
+            kind=Kind.DMN_RULE,
+            limit=0,
+        )
+        return nearby.seen
 
     async def _beside(
         self, table: DecisionTable, context: SubmitContext

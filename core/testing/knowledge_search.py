@@ -33,6 +33,8 @@ class KnowledgeSearch:
     ) -> Nearby:
         """Give the items of one kind most similar to `text` with their texts, best first."""
         seen = self._knowledge.newest(kind)
+        if limit < 1:
+            return Nearby(seen=seen)
         index = await self._index(tenant_id)
         found = await index.near(
             text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit

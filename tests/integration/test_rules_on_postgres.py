@@ -26,6 +26,7 @@ from core.postgres.changelog import PostgresChangeLog
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
+from core.postgres.search import PostgresSearch
 from core.postgres.targets import PostgresTargets
 from tests.support.rules import learnt, row
 from tests.support.skills import FlakyStore
@@ -39,9 +40,10 @@ class Rules:
     def __init__(self, pool: Pool) -> None:
         self.knowledge = PostgresKnowledge(pool, FlakyStore())
         self.numbers = count(1)
+        search = PostgresSearch(pool, None)
         self.gate = ChangeGate(
             GateDeps(
-                committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge)},
+                committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, search)},
                 changes=PostgresChangeLog(pool),
                 targets=PostgresTargets(pool),
                 journal=PostgresJournal(pool),

@@ -22,6 +22,7 @@ from core.models import (
 )
 from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.knowledge_search import KnowledgeSearch
 from tests.support.gate import Events
 from tests.support.react import item_change
 from tests.support.rules import learnt, row
@@ -40,7 +41,9 @@ class Rules:
         self.numbers = count(1)
         self.gate = ChangeGate(
             GateDeps(
-                committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge)},
+                committers={
+                    Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, KnowledgeSearch(self.knowledge))
+                },
                 changes=self.log,
                 targets=self.log,
                 journal=Events(),
@@ -130,6 +133,17 @@ async def test_a_run_calls_unrelated_only_what_it_was_shown_or_names(rules: Rule
     assert (
         await rules.create(row("> 5", "가"), name="해외", shown=shown, **given)
     ).status is APPLIED
+
+
+async def test_what_two_runs_call_unrelated_at_once_is_shown_to_the_later(rules: Rules) -> None:
+    (item,) = await rules.items()
+    given = {"relationship": "UNRELATED", "reason": "해외 지사의 규칙이다"}
+    shown = frozenset({item.id})
+    receipts = await asyncio.gather(
+        *(rules.create(row("> 5", name), name=name, shown=shown, **given) for name in "가나")
+    )
+    assert [receipt.status for receipt in receipts] == [APPLIED, REFUSED]
+    assert [hit.name for hit in receipts[1].hits] == ["가"]
 
 
 async def test_rows_that_another_row_decides_first_are_not_known(rules: Rules) -> None:
