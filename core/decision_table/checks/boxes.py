@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from operator import and_
 
 from pydantic import JsonValue
 
@@ -111,16 +110,6 @@ class Space:
             for number, others in enumerate(_sharing(sides, column.domain.size)):
                 found[number] &= others
         return tuple(found)
-
-
-def shared(left: Sides, right: Sides) -> Sides:
-    """Give the box that two boxes have in common."""
-    return tuple(map(and_, left, right))
-
-
-def contains(outer: Sides, inner: Sides) -> bool:
-    """Tell whether a box lies wholly within another."""
-    return all(not other & ~one for one, other in zip(outer, inner, strict=True))
 
 
 def as_json(case: Mapping[str, Value]) -> dict[str, JsonValue]:

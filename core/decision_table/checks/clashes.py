@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from core.decision_table.checks.boxes import Space, as_json, contains, shared
+from core.decision_table.checks.boxes import Space, as_json
 from core.decision_table.checks.finding import Finding, error, shown, warning
 from core.decision_table.checks.outputs import Outputs
-from core.decision_table.checks.segments import bits
+from core.decision_table.checks.segments import bits, contains, shared
 from core.models import DecisionTable, DefectKind, HitPolicy
 
 _MOST_PAIRS = 500

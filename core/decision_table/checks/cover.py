@@ -10,29 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
-from operator import and_, ne
 
-from core.decision_table.checks.segments import Side, Sides, runs_of, span
-
-_MANY, _WORTH = 24, 0.8  # rows from which halves are tried, and what a half may still touch
-_LONG = 1 << 13  # bits from which the size of a set tells in what it costs to compare it
-
-
-class GaveUp(Exception):
-    """The search would take too long; nothing is known."""
-
-
-@dataclass
-class Budget:
-    """How many comparisons of two sets of segments may still be made."""
-
-    left: int
-
-    def spend(self, comparisons: int) -> None:
-        """Take some away. Raises GaveUp where none are left."""
-        self.left -= comparisons
-        if self.left < 0:
-            raise GaveUp
+from core.decision_table.checks.search import Budget, search
+from core.decision_table.checks.segments import Side, Sides, runs_of, shared, span
 
 
 def uncovered(
@@ -49,8 +29,9 @@ def uncovered(
     if not all(box):
         return None
     if apart:
-        return _uncounted(tuple(box), _clipped(boxes, box))
-    return _searched(tuple(box), boxes, budget)
+        clipped = (shared(row, box) for row in boxes)
+        return _uncounted(box, [row for row in clipped if all(row)])
+    return search(box, boxes, budget)
 
 
 def _uncounted(box: Sides, rows: Sequence[Sides]) -> Sides | None:
@@ -96,91 +77,3 @@ def _pieces(side: Side, rows: Sequence[Side], weights: Sequence[int]) -> Iterato
         inside ^= start in within
         if inside:
             yield _Piece((start, end), weight)
-
-
-def _searched(box: Sides, rows: Sequence[Sides], budget: Budget) -> Sides | None:
-    """Split the box until each part is full or bare.
-
-    As in the procedure of Davis, Putnam, Logemann and Loveland for clauses: a row that fills a
-    part ends it, one that fills it but for one column takes its values out of that column.
-    """
-    price = sum(1 + side.bit_length() // _LONG for side in box)
-    parts = [(box, rows)]
-    while parts:
-        left, near = parts.pop()
-        narrowed = _narrowed(left, near, budget, price)
-        if narrowed is None:
-            continue
-        left, near = narrowed
-        if not near:
-            return left
-        budget.spend(len(near) * price)
-        place, side = _split(left, near)
-        parts += [
-            ((*left[:place], part, *left[place + 1 :]), near)
-            for part in (side, left[place] & ~side)
-        ]
-    return None
-
-
-def _split(box: Sides, rows: Sequence[Sides]) -> tuple[int, Side]:
-    """Give a column and a part of its side: of many rows the better half, else the widest row."""
-    if len(rows) > _MANY:
-        halves = [(place, _lower_half(side, rows, place)) for place, side in enumerate(box)]
-        touching = [_touching(rows, box, *half) for half in halves]
-        if min(touching) < _WORTH * len(rows):
-            return halves[touching.index(min(touching))]
-    widest = min(rows, key=lambda row: sum(map(ne, row, box)))
-    place = max(_open(widest, box), key=lambda each: _apart(rows, widest[each], each))
-    return place, widest[place]
-
-
-def _lower_half(side: Side, rows: Sequence[Sides], place: int) -> Side:
-    """Give what of a side lies below the middle one of the places where rows begin."""
-    starts = sorted(row[place] & -row[place] for row in rows)
-    return side & (starts[len(rows) // 2] - 1)
-
-
-def _touching(rows: Sequence[Sides], box: Sides, place: int, half: Side) -> int:
-    """Count the rows in the fuller half."""
-    rest = box[place] & ~half
-    sides = [row[place] for row in rows]
-    below, above = [side for side in sides if side & half], [side for side in sides if side & rest]
-    return max(len(below), len(above))
-
-
-def _narrowed(
-    box: Sides, rows: Sequence[Sides], budget: Budget, price: int
-) -> tuple[Sides, Sequence[Sides]] | None:
-    """Take out of a box what single columns show to be covered; None where nothing is left."""
-    while all(box):
-        budget.spend(len(rows) * price)
-        rows = _clipped(rows, box)
-        slabs: dict[int, Side] = {}
-        for row in rows:
-            unfilled = sum(map(ne, row, box))
-            if not unfilled:
-                return None
-            if unfilled == 1:
-                place = _open(row, box)[0]
-                slabs[place] = slabs.get(place, 0) | row[place]
-        if not slabs:
-            return box, rows
-        box = tuple(side & ~slabs.get(place, 0) for place, side in enumerate(box))
-    return None
-
-
-def _clipped(rows: Sequence[Sides], box: Sides) -> list[Sides]:
-    """Give what of the rows lies in a box."""
-    clipped = (tuple(map(and_, row, box)) for row in rows)
-    return [row for row in clipped if all(row)]
-
-
-def _open(row: Sides, box: Sides) -> list[int]:
-    """Give the columns in which a row does not fill a box."""
-    return [place for place, side in enumerate(row) if side != box[place]]
-
-
-def _apart(rows: Sequence[Sides], side: Side, place: int) -> int:
-    """Count the rows that lie wholly within a side or wholly outside."""
-    return sum(row[place] & side in (0, row[place]) for row in rows)

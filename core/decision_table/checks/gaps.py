@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.decision_table.checks.boxes import Space, as_json
-from core.decision_table.checks.cover import Budget, GaveUp, uncovered
+from core.decision_table.checks.cover import uncovered
 from core.decision_table.checks.finding import Finding, brief, error, named, shown, warning
 from core.decision_table.checks.outputs import Outputs
+from core.decision_table.checks.search import Budget, GaveUp
 from core.decision_table.checks.segments import bits
 from core.models import DecisionTable, DefectKind, HitPolicy
 

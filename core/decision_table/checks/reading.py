@@ -125,6 +125,8 @@ class Reader:
         raise Unreadable(f"{to_text(constant)} is {found}, and the input is {self.kind}")
 
     def _constant(self, node: Node) -> Value:
+        if node.op == "literal":
+            return node.value
         if node.uses("subject") or node.uses("name") or _asks_clock(node):
             raise self._opaque(node)
         scope = Scope()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import and_
 from typing import TypeAlias
 
 # The segments of an input, by their numbers; 0 is the empty set.
@@ -52,3 +53,13 @@ def bits(mask: int) -> Iterator[int]:
     while place >= 0:
         yield place
         place = digits.find("1", place + 1)
+
+
+def shared(left: Sides, right: Sides) -> Sides:
+    """Give the box that two boxes have in common."""
+    return tuple(map(and_, left, right))
+
+
+def contains(outer: Sides, inner: Sides) -> bool:
+    """Tell whether a box lies wholly within another."""
+    return all(not other & ~one for one, other in zip(outer, inner, strict=True))

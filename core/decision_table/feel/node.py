@@ -30,6 +30,8 @@ class Node:
 
     def uses(self, op: str) -> bool:
         """Tell whether an operation occurs anywhere in the tree."""
+        if not self.parts:
+            return self.op == op
         return any(node.op == op for node in self.walk())
 
     def depth(self) -> int:

@@ -48,6 +48,7 @@ _VALUES = {"NUMBER", "STRING", "AT", "SUBJECT", "FUNCTION", "LSQB", "OPENED", "L
            "TRUE", "FALSE", "NULL", "MINUS", "NOT"}  # fmt: skip
 _OPERATORS = {"PLUS", "MINUS", "TIMES", "OVER", "POWER", "LT", "LE", "GT", "GE", "EQ", "NE", "IN",
               "BETWEEN", "AND", "OR", "DOT"}  # fmt: skip
+_MAY_FAIL = {"name", "subject", "at_literal", "call"}
 _WORDS |= {kind: f"'{sign}'" for sign, kind in SIGNS.items()}
 
 
@@ -100,21 +101,20 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
 
 
 def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None:
-    if root.depth() > MAX_DEPTH:
+    nodes = list(root.walk())
+    if len(nodes) > MAX_DEPTH and root.depth() > MAX_DEPTH:
         raise fail(text, 0, f"it is nested more than {MAX_DEPTH} levels deep")
-    for node in root.walk():
-        if problem := _problem(node, names, start):
+    for node in nodes:
+        if node.op in _MAY_FAIL and (problem := _problem(node, names, start)):
             raise fail(text, node.at, problem)
-    for node in _misplaced(root):
+    for node in _misplaced(root, [node for node in nodes if node.op == "negated"]):
         raise fail(text, node.at, "'not' takes one expression, or stands alone around tests")
 
 
-def _misplaced(root: Node) -> Iterator[Node]:
+def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
     """Give each `not` that is neither the whole of some unary tests nor a function of one value."""
     listed = root.parts if root.op == "tests" else ()
-    for node in root.walk():
-        if node.op != "negated":
-            continue
+    for node in negations:
         direct = any(node is test for test in listed)
         one = len(node.parts) == 1 and node.parts[0].op != "operator_test"
         if len(listed) > 1 if direct else not one:
@@ -174,11 +174,11 @@ class _Builder:
     """Nodes from the bottom up, as the parser reduces."""
 
     def __default__(
-        self, op: str, children: list[Node | Token], _meta: object
+        self, op: str, children: list[Token | Node | Tree[Token | Node]], _meta: object
     ) -> Node | Tree[Token | Node]:
         """Keep the parts, and the one name or sign that the operation needs."""
         if op.startswith("_"):  # a repetition, which the rule around it takes in
-            return Tree(op, list(children))
+            return Tree(op, children)  # the same list: to copy it for each item is quadratic
         parts = tuple(child for child in children if isinstance(child, Node))
         named = (str(child) for child in children if isinstance(child, Token))
         sign = next((text for text in named if text not in _SILENT), None)
@@ -222,6 +222,8 @@ class _Builder:
         return Node("range", parts, ends, _at(children))
 
 
-def _at(children: Sequence[Node | Token]) -> int:
+def _at(children: Sequence[Token | Node | Tree[Token | Node]]) -> int:
     first = children[0]
-    return first.at if isinstance(first, Node) else first.start_pos or 0
+    if isinstance(first, Node):
+        return first.at
+    return (first.start_pos or 0) if isinstance(first, Token) else 0

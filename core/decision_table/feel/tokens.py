@@ -91,14 +91,14 @@ def _next(
     if found := _STRING.match(text, at):
         kind = "AT" if found[1] else "STRING"
         return Token(kind, _unescaped(text, found), start_pos=at), found.end()
-    if name := _name(text, at, names, functions):
-        return name, name.end_pos or at
     if found := _NUMBER.match(text, at):
         if len(found[0]) > MAX_DIGITS:
             raise fail(text, at, f"the number has more than {MAX_DIGITS} digits")
         return Token("NUMBER", found[0], start_pos=at), found.end()
     if found := _SIGN.match(text, at):
         return Token(SIGNS[found[0]], found[0], start_pos=at), found.end()
+    if name := _name(text, at, names, functions):
+        return name, name.end_pos or at
     if text[at] == "{":
         raise fail(text, at, "a context ('{…}') is not supported")
     if text[at] == '"':
