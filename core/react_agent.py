@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 from langchain.agents import AgentState, create_agent
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot
 
 from core.errors import IterationsExhausted, NoCommit, RunFailed
 from core.llm import prompt, usage_of
@@ -22,25 +25,58 @@ from core.models import (
     VerdictStatus,
 )
 from core.prompt_data import shorten
-from core.react.deps import ReactDeps, RunDeps
+from core.react.deps import ReactDeps, RunContext, RunDeps
 from core.react.events import run_finished, run_started
 from core.react.loop import ReactLoop
 from core.react.messages import ai_messages, has_outcome, receipts_of
 from core.react.prompt import first_message
-from core.react_tools import create_react_tools
+from core.react_tools import create_react_tools, stand_in_tools
 
-Graph = CompiledStateGraph[AgentState[None], None, AgentState[None], AgentState[None]]
+State = AgentState[None]
+Graph = CompiledStateGraph[State, RunContext, State, State]
 REASON_CHARS = 2000
 
 
-def create_feedback_react_agent(agent_id: str, feedback_content: str, *, deps: RunDeps) -> Graph:
-    """Compile the graph of one run: the model, its tools, and nothing in between."""
+@dataclass(frozen=True)
+class ReactAgent:
+    """The agent of one run: the graph on a saver of its own, its thread and what it works with."""
+
+    graph: Graph
+    config: RunnableConfig
+    context: RunContext
+
+    async def saved(self) -> StateSnapshot:
+        """Give what is kept of the thread. Raises RunFailed where it cannot be read."""
+        return await self.graph.aget_state(self.config)
+
+    async def invoke(self, start: State | None) -> list[AnyMessage]:
+        """Begin the thread, or go on with it, and give its messages at its end."""
+        state = await self.graph.ainvoke(
+            start, self.config, context=self.context, durability="sync"
+        )
+        return [*state["messages"]]
+
+
+def create_feedback_react_agent(
+    agent_id: str, feedback_content: str, *, deps: RunDeps
+) -> ReactAgent:
+    """Make the agent of one run: the model, the run's tools, and nothing in between."""
+    tools = create_react_tools(agent_id, feedback_content, deps=deps)
+    graph = _compiled(deps.shared).copy({"checkpointer": deps.shared.saver_factory()})
+    # One call at a time: the calls of a turn take effect in the order in which they were made.
+    config = RunnableConfig(configurable={"thread_id": deps.candidate.thread}, max_concurrency=1)
+    return ReactAgent(graph, config, RunContext(deps=deps, tools={t.name: t for t in tools}))
+
+
+@lru_cache(maxsize=1)
+def _compiled(shared: ReactDeps) -> Graph:
+    """Compile the graph once for all runs: that takes longer than many a run's own work."""
     graph: Graph = create_agent(  # type: ignore[assignment]
-        deps.shared.model,
-        create_react_tools(agent_id, feedback_content, deps=deps),
+        shared.model,
+        stand_in_tools(),
         system_prompt=prompt("react_system"),
-        middleware=[ReactLoop(deps)],
-        checkpointer=deps.shared.saver_factory(),
+        middleware=[ReactLoop()],
+        context_schema=RunContext,
     )
     return graph
 
@@ -61,40 +97,31 @@ async def process_feedback_with_react(
     ConfigurationError or InvalidInput where the model refuses for good.
     """
     run = RunDeps(shared=deps, candidate=candidate, feedback=feedback, agent=agent)
-    graph = create_feedback_react_agent(agent_id, feedback_content, deps=run)
-    # One call at a time: the calls of a turn take effect in the order in which they were made.
-    config = RunnableConfig(configurable={"thread_id": candidate.thread}, max_concurrency=1)
+    own = create_feedback_react_agent(agent_id, feedback_content, deps=run)
     failure: RunFailed | None = None
     try:
-        messages = await _run(graph, config, feedback_content, run)
+        messages = await _run(own, feedback_content, run)
     except IterationsExhausted as error:
-        messages, failure = await _messages(graph, config), error
+        messages, failure = [*(await own.saved()).values["messages"]], error
     spent = await deps.replies.usage(f"{candidate.thread}:")
     verdict = _verdict(messages, spent, failure)
     await run_finished(run, verdict)
     return verdict
 
 
-async def _run(
-    graph: Graph, config: RunnableConfig, feedback_content: str, deps: RunDeps
-) -> list[AnyMessage]:
+async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[AnyMessage]:
     """Bring the thread to its end and give its messages. Raises IterationsExhausted."""
-    saved = await graph.aget_state(config)
+    saved = await own.saved()
     await run_started(deps, resumed=bool(saved.values))
     # Not `next`: it is empty, too, after a kill between a step's writes and its checkpoint.
     if saved.values and not saved.tasks:
         return [*saved.values["messages"]]
-    start: AgentState[None] | None = None
+    start: State | None = None
     if not saved.values:
         if deps.candidate.generation > 1:
             await deps.shared.gate.resume(deps.fence)
         start = {"messages": [await first_message(feedback_content, deps=deps)]}
-    state = await graph.ainvoke(start, config, durability="sync")
-    return [*state["messages"]]
-
-
-async def _messages(graph: Graph, config: RunnableConfig) -> list[AnyMessage]:
-    return [*(await graph.aget_state(config)).values["messages"]]
+    return await own.invoke(start)
 
 
 def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None) -> Verdict:

@@ -24,14 +24,14 @@ from core.models.base import Model
 from core.prompt_data import compact, shorten
 from core.react import tool_args as given
 from core.react.conflicts import analysed
-from core.react.deps import RunDeps
+from core.react.deps import RunContext, RunDeps
 from core.react.details import read_detail
 from core.react.events import tool_called
 from core.react.messages import call_key, shown_in
 
 Answer = Receipt | JsonValue
 A = TypeVar("A", bound=Model)
-_Runtime = ToolRuntime[None, AgentState[None]]
+_Runtime = ToolRuntime[RunContext, AgentState[None]]
 QUERY_CHARS = 20_000
 
 ARGUMENTS: dict[str, type[Model]] = {
@@ -48,7 +48,9 @@ ARGUMENTS: dict[str, type[Model]] = {
 _FOR_THE_MODEL = (InvalidInput, Refused, NotFound, Stale, KeyReused)
 
 
-def create_react_tools(agent_id: str, feedback_content: str, *, deps: RunDeps) -> list[BaseTool]:
+def create_react_tools(
+    agent_id: str, feedback_content: str, *, deps: RunDeps
+) -> list[StructuredTool]:
     """Make the eight tools of one run; they close over agent and feedback."""
     tools = _Tools(agent_id, feedback_content, deps)
     return [
@@ -61,6 +63,32 @@ def create_react_tools(agent_id: str, feedback_content: str, *, deps: RunDeps) -
         tools.writing(given.AttachArgs, tools.attach_skills_to_agent),
         tools.reading(given.NoActionArgs, tools.no_action),
     ]
+
+
+def stand_in_tools() -> list[BaseTool]:
+    """Make the eight tools of the graph that all runs share: each calls the run's own."""
+    return [_stand_in(name, args) for name, args in ARGUMENTS.items()]
+
+
+def _stand_in(name: str, args: type[Model]) -> BaseTool:
+    async def call(runtime: _Runtime, **values: object) -> ToolMessage:
+        own = runtime.context.tools[name].coroutine
+        assert own is not None
+        message: ToolMessage = await own(runtime=runtime, **values)
+        return message
+
+    return _structured(name, args, call)
+
+
+def _structured(
+    name: str, args: type[Model], call: Callable[..., Awaitable[ToolMessage]]
+) -> StructuredTool:
+    return StructuredTool(
+        name=name,
+        description=prompt_sections("tools")[name],
+        args_schema=_with_runtime(args),
+        coroutine=call,
+    )
 
 
 @lru_cache
@@ -87,11 +115,13 @@ class _Tools:
         self._deps = deps.shared
         self._tenant_id = deps.feedback.tenant_id
 
-    def reading(self, args: type[A], use: Callable[[A], Awaitable[Answer]]) -> BaseTool:
+    def reading(self, args: type[A], use: Callable[[A], Awaitable[Answer]]) -> StructuredTool:
         """Wrap a method that changes nothing."""
         return self._tool(use.__name__, args, lambda values, *_: use(values))
 
-    def writing(self, args: type[A], use: Callable[[A, CommitDeps], Awaitable[Answer]]) -> BaseTool:
+    def writing(
+        self, args: type[A], use: Callable[[A, CommitDeps], Awaitable[Answer]]
+    ) -> StructuredTool:
         """Wrap a method that submits to the change gate, under the key of the call."""
 
         def submit(values: A, key: str, messages: Sequence[BaseMessage]) -> Awaitable[Answer]:
@@ -104,7 +134,7 @@ class _Tools:
         name: str,
         args: type[A],
         use: Callable[[A, str, Sequence[BaseMessage]], Awaitable[Answer]],
-    ) -> BaseTool:
+    ) -> StructuredTool:
         async def call(runtime: _Runtime, **values: object) -> ToolMessage:
             messages = runtime.state["messages"]
             key = call_key(self._run.candidate.thread, messages, runtime.tool_call_id)
@@ -113,12 +143,7 @@ class _Tools:
             await tool_called(self._run, name, key, message.status)
             return message
 
-        return StructuredTool(
-            name=name,
-            description=prompt_sections("tools")[name],
-            args_schema=_with_runtime(args),
-            coroutine=call,
-        )
+        return _structured(name, args, call)
 
     async def search_similar_knowledge(self, args: given.SearchArgs) -> JsonValue:
         """Give the ranked hits."""

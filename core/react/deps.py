@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from core.models import Agent, Candidate, Feedback, Fence
@@ -14,9 +15,9 @@ from core.ports import Gate, Journal, Knowledge, ModelLine, Replies, Runs, Searc
 MAX_ITERATIONS = 50
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ReactDeps:
-    """What every run shares. `max_iterations` counts model calls of one thread."""
+    """What every run shares; each is its own key. `max_iterations` counts calls of one thread."""
 
     model: BaseChatModel
     line: ModelLine
@@ -45,3 +46,11 @@ class RunDeps:
     def fence(self) -> Fence:
         """The right to write that this run started with."""
         return Fence(candidate_id=self.candidate.id, epoch=self.candidate.epoch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """What the graph, which all runs share, is told of the run that it serves."""
+
+    deps: RunDeps
+    tools: Mapping[str, StructuredTool]

@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from core.errors import IterationsExhausted
 from core.llm import prompt_sections, translate_model_errors, usage_of
-from core.react.deps import RunDeps
+from core.react.deps import RunContext
 from core.react.events import model_called
 from core.react.messages import (
     ai_messages,
@@ -27,41 +27,39 @@ from core.react.messages import (
 from core.react_tools import react_tool_schemas
 
 if TYPE_CHECKING:
-    Handler = Callable[[ModelRequest[None]], Awaitable[ModelResponse[None]]]
+    Handler = Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[None]]]
     Extended = ExtendedModelResponse[None]
 
 NUDGES = 3
 
 
-class ReactLoop(AgentMiddleware[AgentState[None], None, None]):
+class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
     """Wraps each model call. It adds no node of its own: each node costs a checkpoint."""
 
-    def __init__(self, deps: RunDeps) -> None:
-        super().__init__()
-        self._deps = deps
-
-    async def awrap_model_call(self, request: ModelRequest[None], handler: Handler) -> Extended:
+    async def awrap_model_call(
+        self, request: ModelRequest[RunContext], handler: Handler
+    ) -> Extended:
         """Call the model, unless the run is over; see `core.errors` for what it raises."""
-        messages = request.messages
+        messages, deps = request.messages, request.runtime.context.deps
         if is_called_off(receipts_of(messages)):
             return _then([], "end")
         ordinal = len(ai_messages(messages)) + 1
-        self._check_limit(ordinal)
-        await self._deps.shared.runs.check(self._deps.fence)
-        async with self._deps.shared.line.call():
+        _check_limit(ordinal, deps.shared.max_iterations)
+        await deps.shared.runs.check(deps.fence)
+        async with deps.shared.line.call():
             with translate_model_errors():
                 response = await handler(request.override(tools=[*react_tool_schemas()]))
         message = _answer(response, messages)
-        await model_called(self._deps, ordinal, usage_of(message))
+        await model_called(deps, ordinal, usage_of(message))
         return _next(message, messages)
 
-    def _check_limit(self, ordinal: int) -> None:
-        limit = self._deps.shared.max_iterations
-        if ordinal > limit:
-            raise IterationsExhausted(
-                f"the run used up its {limit} model calls",
-                hint="look at its events, or raise REACT_MAX_ITERATIONS",
-            )
+
+def _check_limit(ordinal: int, limit: int) -> None:
+    if ordinal > limit:
+        raise IterationsExhausted(
+            f"the run used up its {limit} model calls",
+            hint="look at its events, or raise REACT_MAX_ITERATIONS",
+        )
 
 
 def _answer(response: ModelResponse[None], earlier: list[AnyMessage]) -> AIMessage:
