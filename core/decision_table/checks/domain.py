@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -101,15 +101,19 @@ def lines_named(truths: Iterable[Truth]) -> set[str]:
     return {
         line
         for truth in truths
-        for part in (truth.yes, truth.no)
+        for part in _parts(truth)
         for line, spans in part.items()
         if spans not in ((), EVERYTHING)
     }
 
 
+def _parts(truth: Truth) -> Sequence[Mapping[str, Spans]]:
+    return (truth.yes,) if truth.decided else (truth.yes, truth.open)
+
+
 def _cuts(line: str, truths: Iterable[Truth]) -> Iterable[Cut]:
     for truth in truths:
-        for part in (truth.yes, truth.no):
+        for part in _parts(truth):
             for run in part.get(line, ()):
                 yield from run
 

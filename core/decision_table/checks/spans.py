@@ -1,4 +1,4 @@
-"""Sets of an ordered domain as runs between cuts: union, intersection and complement."""
+"""Sets of an ordered domain as runs between cuts: union and complement."""
 
 from __future__ import annotations
 
@@ -46,8 +46,3 @@ def complement(spans: Spans) -> Spans:
     ends = [LOWEST, *(cut for span in spans for cut in span), HIGHEST]
     pairs = zip(ends[::2], ends[1::2], strict=True)
     return tuple((low, high) for low, high in pairs if low < high)
-
-
-def intersection(sets: Sequence[Spans]) -> Spans:
-    """What is in all of the sets."""
-    return complement(union([complement(spans) for spans in sets]))

@@ -15,7 +15,6 @@ from core.decision_table.checks.spans import (
     after,
     before,
     complement,
-    intersection,
     run,
     union,
 )
@@ -26,27 +25,42 @@ FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True)
 class Truth:
-    """Line -> values, null apart. Where a line is in neither, the test is null for all of it."""
+    """Line -> values, null apart: of which the test holds, and of which it does not fail.
+
+    The two are one object where the test is null for no value of the lines that are named. A line
+    that is named in neither is null for all of it.
+    """
 
     yes: Mapping[str, Spans]
-    no: Mapping[str, Spans]
+    open: Mapping[str, Spans]
+
+    @property
+    def decided(self) -> bool:
+        """True where the test either holds or fails, in all lines that are named."""
+        return self.open is self.yes
 
     def negated(self) -> Truth:
         """What `not` makes of it: null stays null."""
-        return Truth(self.no, self.yes)
+        yes = {line: complement(spans) for line, spans in self.open.items()}
+        if self.decided:
+            return Truth(yes, yes)
+        return Truth(yes, {line: complement(spans) for line, spans in self.yes.items()})
 
 
 def always(lines: Sequence[str], *, holds: bool = True) -> Truth:
     """Hold (or fail) for all values of some lines."""
-    everything = dict.fromkeys(lines, EVERYTHING)
-    return Truth(everything, {}) if holds else Truth({}, everything)
+    everywhere = dict.fromkeys(lines, EVERYTHING if holds else NOTHING)
+    return Truth(everywhere, everywhere)
 
 
 def either(truths: Sequence[Truth]) -> Truth:
     """Hold where one holds, fail where all fail."""
     if len(truths) == 1:
         return truths[0]
-    return Truth(_merged([truth.yes for truth in truths]), _common([truth.no for truth in truths]))
+    yes = _merged([truth.yes for truth in truths])
+    if all(truth.decided and truth.yes.keys() == yes.keys() for truth in truths):
+        return Truth(yes, yes)
+    return Truth(yes, _common([truth.open for truth in truths]))
 
 
 def both(truths: Sequence[Truth]) -> Truth:
@@ -57,8 +71,9 @@ def both(truths: Sequence[Truth]) -> Truth:
 def any_item(items: Sequence[Truth], lines: Sequence[str]) -> Truth:
     """Hold where one item does; fail elsewhere, save where none of the items compares at all."""
     yes = _merged([item.yes for item in items])
-    known = {line for item in items for line in (*item.yes, *item.no)} if items else lines
-    return Truth(yes, {line: complement(yes.get(line, NOTHING)) for line in known})
+    known = {line for item in items for line in (*item.yes, *item.open)} if items else lines
+    sure = {line: yes.get(line, NOTHING) for line in known}
+    return Truth(sure, sure)
 
 
 def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
@@ -68,8 +83,8 @@ def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
     line = line_of(constant)
     if line not in lines or (line == "boolean" and sign not in ("=", "!=")):
         return Truth({}, {})
-    yes = _where(sign, LINES[line].key(constant))
-    return Truth({line: yes}, {line: complement(yes)})
+    yes = {line: _where(sign, LINES[line].key(constant))}
+    return Truth(yes, yes)
 
 
 def within(span: Range, lines: Sequence[str]) -> Truth:
@@ -97,8 +112,9 @@ def _merged(parts: Sequence[Mapping[str, Spans]]) -> dict[str, Spans]:
 
 
 def _common(parts: Sequence[Mapping[str, Spans]]) -> dict[str, Spans]:
+    """Leave out the lines of which one part knows nothing: there the whole cannot fail."""
     return {
-        line: intersection([part[line] for part in parts])
+        line: union([part[line] for part in parts])
         for line in parts[0]
         if all(line in part for part in parts)
     }
