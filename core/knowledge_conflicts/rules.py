@@ -11,7 +11,8 @@ from pydantic import JsonValue, ValidationError
 
 from core.decision_table import draft_to_table
 from core.decision_table.cells import ANY
-from core.decision_table.checks.boxes import Box, Space, contains, shared
+from core.decision_table.checks.boxes import Box, Space
+from core.decision_table.checks.segments import contains, shared
 from core.errors import RuleInvalid
 from core.knowledge_conflicts.stated import same_cell, same_conditions, states
 from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn, RuleDraft
