@@ -11,6 +11,7 @@ from typing import Literal
 from core.errors import InvalidInput, NotFound, Refused
 from core.intake.knowledge_line import KnowledgeLine
 from core.knowledge_transfer.owners import Owner, Owners
+from core.knowledge_transfer.refusals import refusal
 from core.knowledge_transfer.requests import (
     create_request,
     line_key,
@@ -99,7 +100,7 @@ class Importer:
         receipt = await self._submit(create_request(line, reason), key, owner)
         if receipt.status is ReceiptStatus.REFUSED and receipt.target_id and receipt.hits:
             return await self._beside(line, owner, receipt.target_id, came_before=False)
-        return _imported(line, receipt)
+        return _imported(line, receipt, key)
 
     async def _key(self, line: KnowledgeLine, owner: Owner) -> tuple[str, Change | None]:
         """Give the line's key, and what was done under it. What is gone since is done anew."""
@@ -133,7 +134,7 @@ class Importer:
         begun = await self.changes.find(key)
         reason = begun.reason if begun and begun.status in _OPEN else self._reason(line)
         request = replace_request(line, item.id, reason)
-        return _imported(line, await self._submit(request, key, owner))
+        return _imported(line, await self._submit(request, key, owner), key)
 
     async def _attach(self, done: Imported, owner: Owner, reason: str) -> None:
         """Put a skill on the lists of all agents that the line names."""
@@ -162,10 +163,10 @@ class Importer:
         return f"brought in from {self.origin}, line {line.number}"
 
 
-def _imported(line: KnowledgeLine, receipt: Receipt) -> Imported:
+def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:
     """Give what a receipt says of a line. Raises Refused, InvalidInput."""
     if receipt.status is ReceiptStatus.REFUSED:
-        raise Refused(receipt.message)
+        raise Refused(refusal(line, receipt, key))
     if not receipt.status.is_outcome:
         raise InvalidInput(receipt.message)
     return Imported(

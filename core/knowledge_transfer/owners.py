@@ -52,5 +52,8 @@ class Owners:
     def _agent(self, agent_id: str) -> Agent:
         agent = self.agents.get(agent_id)
         if agent is None:
-            raise InvalidInput(f"there is no agent {agent_id!r}")
+            raise InvalidInput(
+                f"there is no agent {agent_id!r}",
+                hint="add it first: `skill-worker agents add`",
+            )
         return agent

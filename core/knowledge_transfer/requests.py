@@ -104,7 +104,10 @@ def _rule_name(line: KnowledgeLine) -> str:
     entry = line.entry
     inner = parse_xml(line.text).name if entry.rule is None else entry.rule.name
     if inner and entry.name and name_key(inner) != name_key(entry.name):
-        raise InvalidInput(f"name is {entry.name!r}, but the rule itself says {inner!r}")
+        raise InvalidInput(
+            f"name is {entry.name!r}, but the rule itself says {inner!r}",
+            hint="leave one of them out, or make them the same",
+        )
     return inner or entry.name or ""
 
 

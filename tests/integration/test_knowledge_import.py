@@ -54,7 +54,7 @@ async def test_good_lines_go_in_and_bad_ones_are_named_in_their_order(place: Pla
     )
     assert [result.line for result in results] == [1, 3, 4, 5, 6, 7]
     assert short(results)[2:4] == [
-        "there is no agent 'nobody'",
+        "there is no agent 'nobody' (add it first: `skill-worker agents add`)",
         "agent 'c' does not belong to tenant 't'",
     ]
     assert "agent_id is missing" in short(results)[5]
@@ -143,6 +143,27 @@ async def test_a_rule_is_called_as_its_line_says(place: Place) -> None:
     assert "name is 'other', but the rule itself says 'approval'" in short([result])[0]
 
 
+async def test_a_refused_rule_names_its_rows_by_their_place_in_the_line(place: Place) -> None:
+    table: Line = {
+        "inputs": [{"name": "amount", "type": "number"}],
+        "rows": [
+            {"inputs": {"amount": test}, "outputs": {"by": f'"{by}"'}}
+            for test, by in (("> 5", "manager"), ("> 9", "director"))
+        ],
+    }
+    (refused,) = short(await place.take(rule("1", rule=table)))  # type: ignore[arg-type]
+    assert refused.startswith("rows 1 and 2 both match where amount = 10")
+    (refused,) = short(await place.take(rule("> > 5")))
+    assert refused.startswith("row 1, input 'amount': FEEL `> > 5`")
+    assert refused.endswith("Correct the cells that are named.")
+
+
+async def test_a_line_that_would_take_another_item_s_name_says_which(place: Place) -> None:
+    await place.take(rule("1"), rule("2", id="r2", name="other"))
+    (refused,) = short(await place.take(rule("3", id="r2"), replace=True))
+    assert "'approval' has this name already: change the line or take it out" in refused
+
+
 async def test_a_dry_run_says_what_would_be_and_stores_nothing(settings: Settings) -> None:
     async with open_app(settings) as app:
         for agent in AGENTS:
@@ -151,7 +172,11 @@ async def test_a_dry_run_says_what_would_be_and_stores_nothing(settings: Setting
     async with open_app(settings, dry_run=True) as app:
         lines = (MEMORY, {**MEMORY, "content": "new"}, {**MEMORY, "agent_id": "no"})
         results = await Place(app).take(*lines, dry_run=True)
-        assert short(results) == ["known", "created", "there is no agent 'no'"]
+        assert short(results) == [
+            "known",
+            "created",
+            "there is no agent 'no' (add it first: `skill-worker agents add`)",
+        ]
         assert await Place(app).contents() == [MEMORY["content"]]
 
 

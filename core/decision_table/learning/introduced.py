@@ -47,7 +47,7 @@ def introduced(
 def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool) -> None:
     """Raise RuleInvalid that names the rows of each error, and says what can be done."""
     errors = [defect for defect in defects if defect.severity is Severity.ERROR]
-    hint = "Correct the cells that are named and call again."
+    hint = "Correct the cells that are named."
     if any(defect.kind in CLASH for defect in errors):
         hint = _APART if new else _APART_OR_CHANGED
     elif table.hit_policy is HitPolicy.FIRST and _any_covered(errors):
