@@ -59,7 +59,7 @@ class Space:
     """All cases that a table can be put, with its rows as boxes in it."""
 
     def __init__(self, table: DecisionTable) -> None:
-        names = names_in(table)
+        self.names = names = names_in(table)
         rows = [row for row in table.rows if len(row.inputs) == len(table.inputs)]
         self.columns: tuple[Column, ...] = tuple(
             read_column(column, [row.inputs[place] for row in rows], names)
@@ -86,9 +86,8 @@ class Space:
     @cached_property
     def others(self) -> frozenset[str]:
         """The names that conditions use besides the inputs."""
-        trees = (tree for column in self.columns for tree in column.trees.values())
-        names = {str(node.value) for tree in trees for node in tree.walk() if node.op == "name"}
-        return frozenset(names - {column.name for column in self.columns})
+        used = frozenset[str]().union(*(column.names for column in self.columns))
+        return used - {column.name for column in self.columns}
 
     @cached_property
     def meeting(self) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from core.decision_table.checks.gaps import gaps, unclear
 from core.decision_table.checks.outputs import Outputs
 from core.decision_table.checks.segments import bits
 from core.decision_table.checks.values import misfits, output_defects, policy_defects
-from core.decision_table.feel import Scope, Value, holds
+from core.decision_table.feel import Scope, Value, holds, parse_tests
 from core.errors import RuleInvalid
 from core.models import DecisionTable, Defect, Severity
 
@@ -82,9 +82,9 @@ def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None
 
 def _tried(space: Space, box: Box) -> dict[str, Value] | None:
     """Try the values that the cells name for those that cannot be told."""
-    trees = [
-        column.trees.get(text) for column, text in zip(space.columns, box.row.inputs, strict=True)
-    ]
+    if any(column.unclear or column.wrong for column in space.columns):
+        return None
+    trees = [parse_tests(text, space.names) for text in box.row.inputs]
     choices = [
         [column.domain.segments[number].pick.value for number in bits(cell.may)]
         if cell.why
@@ -93,9 +93,6 @@ def _tried(space: Space, box: Box) -> dict[str, Value] | None:
     ]
     for _, values in zip(range(_TRIES), product(*choices), strict=False):
         case = dict(zip((column.name for column in space.columns), values, strict=True))
-        if all(
-            tree and holds(tree, Scope(case, value))
-            for tree, value in zip(trees, values, strict=True)
-        ):
+        if all(holds(tree, Scope(case, value)) for tree, value in zip(trees, values, strict=True)):
             return case
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from core.decision_table.checks.domain import Domain, Segment, build, lines_named
 from core.decision_table.checks.finding import brief
@@ -41,6 +41,7 @@ class Column:
     """An input with the meaning of its cells, by their text.
 
     `unclear` says why its values as a whole cannot be told; `wrong` what is wrong with them.
+    `names` are those that its cells use.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Column:
     outside: frozenset[str] = frozenset()
     unclear: str = ""
     wrong: str = ""
-    trees: Mapping[str, Node] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
 
 
 def read_column(column: InputColumn, texts: Sequence[str], names: Sequence[str]) -> Column:
@@ -123,8 +124,12 @@ class _Columns:
             {text: self._cell(text, domain) for text in self._texts},
             allowed=self._column.allowed,
             outside=self._outside(used) if allowed else frozenset(),
-            trees=self._trees,
+            names=self._names_used(),
         )
+
+    def _names_used(self) -> frozenset[str]:
+        nodes = (node for tree in self._trees.values() for node in tree.walk())
+        return frozenset(str(node.value) for node in nodes if node.op == "name")
 
     def _outside(self, lines: Sequence[str]) -> frozenset[str]:
         """Give the texts that hold for some value, be it allowed or not."""

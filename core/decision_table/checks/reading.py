@@ -20,6 +20,7 @@ from core.decision_table.feel import Node, Range, Scope, Value, evaluate, to_tex
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.values import kind_of
 
+_VARIABLE = {"subject", "name"}
 _CONDITIONS = {"comparison", "between", "membership", "conjunction", "disjunction", "negated"}
 
 
@@ -127,7 +128,7 @@ class Reader:
     def _constant(self, node: Node) -> Value:
         if node.op == "literal":
             return node.value
-        if node.uses("subject") or node.uses("name") or _asks_clock(node):
+        if any(part.op in _VARIABLE or _is_clock(part) for part in node.walk()):
             raise self._opaque(node)
         scope = Scope()
         value = evaluate(node, scope)
@@ -149,4 +150,8 @@ def _is_input(node: Node) -> bool:
 
 
 def _asks_clock(node: Node) -> bool:
-    return any(part.op == "call" and FUNCTIONS[str(part.value)].clock for part in node.walk())
+    return any(map(_is_clock, node.walk()))
+
+
+def _is_clock(node: Node) -> bool:
+    return node.op == "call" and FUNCTIONS[str(node.value)].clock

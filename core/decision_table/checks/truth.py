@@ -20,6 +20,7 @@ from core.decision_table.checks.spans import (
 )
 from core.decision_table.feel import Range, Value
 
+_RANGED = LINES.keys() - {"boolean"}
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -89,6 +90,11 @@ def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
 
 def within(span: Range, lines: Sequence[str]) -> Truth:
     """Hold for the values in a range; an end of None is open to that side."""
+    if (line := line_of(span.low)) == line_of(span.high) and line in lines and line in _RANGED:
+        low, high = LINES[line].key(span.low), LINES[line].key(span.high)
+        start = before(low) if span.low_closed else after(low)
+        yes = {line: run(start, after(high) if span.high_closed else before(high))}
+        return Truth(yes, yes)
     ends = []
     if span.low is not None:
         ends.append(compared(">=" if span.low_closed else ">", span.low, lines))
