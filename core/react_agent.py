@@ -30,6 +30,7 @@ from core.react.events import run_finished, run_started
 from core.react.loop import ReactLoop
 from core.react.messages import ai_messages, has_outcome, receipts_of
 from core.react.prompt import first_message
+from core.react.tracing import trace_in_place
 from core.react_tools import create_react_tools, stand_in_tools
 
 State = AgentState[None]
@@ -45,9 +46,16 @@ class ReactAgent:
     config: RunnableConfig
     context: RunContext
 
-    async def saved(self) -> StateSnapshot:
-        """Give what is kept of the thread. Raises RunFailed where it cannot be read."""
-        return await self.graph.aget_state(self.config)
+    async def saved(self) -> StateSnapshot | None:
+        """Give what is kept of the thread, or None. Raises RunFailed where it cannot be read."""
+        if self.context.deps.candidate.epoch == 1:  # nobody has begun it before
+            return None
+        state = await self.graph.aget_state(self.config)
+        return state if state.values else None
+
+    async def messages(self) -> list[AnyMessage]:
+        """Give the messages that are kept of the thread."""
+        return [*(await self.graph.aget_state(self.config)).values["messages"]]
 
     async def invoke(self, start: State | None) -> list[AnyMessage]:
         """Begin the thread, or go on with it, and give its messages at its end."""
@@ -71,6 +79,7 @@ def create_feedback_react_agent(
 @lru_cache(maxsize=1)
 def _compiled(shared: ReactDeps) -> Graph:
     """Compile the graph once for all runs: that takes longer than many a run's own work."""
+    trace_in_place()
     graph: Graph = create_agent(  # type: ignore[assignment]
         shared.model,
         stand_in_tools(),
@@ -102,7 +111,7 @@ async def process_feedback_with_react(
     try:
         messages = await _run(own, feedback_content, run)
     except IterationsExhausted as error:
-        messages, failure = [*(await own.saved()).values["messages"]], error
+        messages, failure = await own.messages(), error
     spent = await deps.replies.usage(f"{candidate.thread}:")
     verdict = _verdict(messages, spent, failure)
     await run_finished(run, verdict)
@@ -112,12 +121,12 @@ async def process_feedback_with_react(
 async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[AnyMessage]:
     """Bring the thread to its end and give its messages. Raises IterationsExhausted."""
     saved = await own.saved()
-    await run_started(deps, resumed=bool(saved.values))
+    await run_started(deps, resumed=saved is not None)
     # Not `next`: it is empty, too, after a kill between a step's writes and its checkpoint.
-    if saved.values and not saved.tasks:
+    if saved is not None and not saved.tasks:
         return [*saved.values["messages"]]
     start: State | None = None
-    if not saved.values:
+    if saved is None:
         if deps.candidate.generation > 1:
             await deps.shared.gate.resume(deps.fence)
         start = {"messages": [await first_message(feedback_content, deps=deps)]}

@@ -11,11 +11,19 @@ from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
 from core.errors import LeaseLost, NotFound, Stale, TargetBusy
-from core.models import NO_USAGE, Change, FileRef, HistoryRecord, RunEvent
+from core.models import NO_USAGE, Change, FileRef, HistoryRecord, Kind, RunEvent
 from core.observers import nobody
 from core.ports import Observer
 from core.postgres.neighbours import refuse_skill_beside
-from core.postgres.queries import Connection, Pool, fetch_all, fetch_one, sql, transaction
+from core.postgres.queries import (
+    Connection,
+    Pool,
+    connection,
+    fetch_all,
+    fetch_one,
+    sql,
+    transaction,
+)
 from core.postgres.settlement import PostgresSettlement
 
 _PLAIN = set(Change.model_fields) - {"before", "after", "warnings", "created_at", "applied_at"}
@@ -44,7 +52,8 @@ class PostgresChangeLog:
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
-        async with transaction(self._pool) as conn:
+        is_one_statement = change.kind is not Kind.SKILL and not blobs
+        async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
 
@@ -73,15 +82,12 @@ class PostgresChangeLog:
     async def settle(self, change: Change) -> AsyncIterator[PostgresSettlement]:
         """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
         async with transaction(self._pool) as conn:
-            row = await (await conn.execute(sql("changes.lock"), {"id": change.id})).fetchone()
-            if change.candidate_id is not None:
-                fence = await conn.execute(
-                    sql("changes.lock_fence"), {"candidate_id": change.candidate_id}
-                )
-                held = await fence.fetchone()
-                if held is None or held["epoch"] != change.epoch:
-                    raise LeaseLost(f"candidate {change.candidate_id} was taken over")
-            if row is None or row["status"] != "applying":
+            params = {"id": change.id, "candidate_id": change.candidate_id}
+            row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
+            assert row is not None
+            if change.candidate_id is not None and row["epoch"] != change.epoch:
+                raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+            if row["status"] != "applying":
                 raise Stale(f"change {change.id} is settled already")
             settlement = PostgresSettlement(conn)
             yield settlement

@@ -47,7 +47,7 @@ CANDIDATE = Candidate(
     agent_name="보고서",
     position=0,
     content=FEEDBACK.content,
-    epoch=1,
+    epoch=2,  # one that may have been begun before
 )
 MEMORY = {"content": "김 부장님: 원 단위", "operation": "CREATE", "reason": "선호"}
 

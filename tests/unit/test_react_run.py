@@ -30,7 +30,7 @@ async def test_a_commit_and_a_closing_sentence_complete_the_run() -> None:
     assert (request.kind, request.operation) == (Kind.MEMORY, Operation.CREATE)
     assert context.feedback_content == FEEDBACK.content
     assert context.fence is not None
-    assert context.fence.epoch == 1
+    assert context.fence.epoch == CANDIDATE.epoch
 
 
 async def test_the_model_is_bound_to_exactly_the_eight_tools() -> None:

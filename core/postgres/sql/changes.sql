@@ -88,10 +88,15 @@ WHERE c.status = 'applying'
 ORDER BY c.created_at
 
 -- name: lock
-SELECT status FROM changes WHERE id = %(id)s FOR UPDATE
-
--- name: lock_fence
-SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
+-- One row, of nulls where there is no such change or candidate. The fence is locked behind the
+-- change, since it asks first whether that was counted.
+WITH change AS (
+    SELECT status FROM changes WHERE id = %(id)s FOR UPDATE
+), fence AS (
+    SELECT epoch FROM candidates
+    WHERE id = %(candidate_id)s AND (SELECT count(*) FROM change) >= 0 FOR SHARE
+)
+SELECT (SELECT status FROM change) AS status, (SELECT epoch FROM fence) AS epoch
 
 -- name: close
 UPDATE changes
