@@ -17,7 +17,10 @@ from core.decision_table.problems import listing, refuse
 from core.errors import RuleInvalid
 from core.models import DecisionTable, InputColumn
 
-_HINT = "Give every input of the table, or the names that it is computed from; null where unknown."
+_HINT = (
+    "Give every input of the table, in its type, or the names that it is computed from; null where "
+    "unknown."
+)
 
 
 @dataclass(frozen=True)
