@@ -16,7 +16,7 @@ ALTER TABLE search_postings DISABLE TRIGGER ALL;
 """
 _WITH = """
 ALTER TABLE search_postings ADD PRIMARY KEY (term, document_id) INCLUDE (agent, impact, kind);
-CREATE INDEX search_postings_by_document ON search_postings (document_id);
+CREATE INDEX search_postings_by_document ON search_postings (document_id, term) INCLUDE (impact);
 ALTER TABLE search_postings ENABLE TRIGGER ALL;
 VACUUM ANALYZE search_documents;
 VACUUM ANALYZE search_postings;

@@ -71,16 +71,25 @@ CROSS JOIN LATERAL (
 WHERE f.seen > 0
 
 -- name: known
-SELECT t.term
-FROM unnest(%(terms)s::text[]) AS t (term)
-WHERE EXISTS (SELECT FROM search_vocabulary v WHERE v.term = search_key(%(tenant_id)s, t.term))
+-- A list of keys is looked up in the order of the index, many in one look.
+WITH asked AS MATERIALIZED (
+    SELECT t.term, search_key(%(tenant_id)s, t.term) AS key
+    FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
+), held AS MATERIALIZED (
+    SELECT array_agg(v.term) AS keys
+    FROM search_vocabulary v
+    WHERE v.term = ANY (ARRAY(SELECT a.key FROM asked a))
+)
+SELECT a.term FROM asked a, held h WHERE a.key = ANY (h.keys)
 
 -- name: rank
 -- BM25 as core/search/ranking.py has it; weights are idf. A few rare terms find the documents
--- that are worth it, the others only add to those. `needed` is what a document must hold of
--- all weights. The agent is looked at twice: a posting has but a hash of it.
+-- that are worth it, the others only add to those. `needed` is what a document must hold of all
+-- weights. OFFSET 0 has the others looked up in each document: without it, all of its terms would
+-- be read. The agent is looked at twice: a posting has but a hash of it.
 WITH asked AS MATERIALIZED (
-    SELECT a.weight, a.finds, search_key(%(tenant_id)s, a.term) AS key
+    SELECT a.weight, a.finds, search_key(%(tenant_id)s, a.term) AS key,
+           hashtext(%(agent_id)s::text) AS agent, left(%(kind)s::text, 1)::"char" AS kind
     FROM unnest(%(terms)s::text[], %(weights)s::float8[], %(finds)s::boolean[])
          AS a (term, weight, finds)
 ), found AS MATERIALIZED (
@@ -88,24 +97,25 @@ WITH asked AS MATERIALIZED (
     FROM asked a
     JOIN search_postings p ON p.term = a.key
     WHERE a.finds
-      AND (%(kind)s::text IS NULL OR p.kind = left(%(kind)s::text, 1)::"char")
-      AND (%(agent_id)s::text IS NULL OR p.agent IN (0, hashtext(%(agent_id)s::text)))
+      AND (a.kind IS NULL OR p.kind = a.kind)
+      AND (a.agent IS NULL OR p.agent = 0 OR p.agent = a.agent)
     GROUP BY p.document_id
+    HAVING sum(a.weight) >= %(needed)s
+        - (SELECT coalesce(sum(o.weight), 0) FROM asked o WHERE NOT o.finds)
     ORDER BY impact DESC, p.document_id
     LIMIT %(found)s
 ), rest AS MATERIALIZED (
-    -- OFFSET 0 has each term looked up with all ids at once: without it, all terms of each
-    -- document would be read.
-    SELECT p.document_id AS id, sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight
-    FROM asked a
+    SELECT f.id, sum(o.weights[p.place] * p.impact) AS impact, sum(o.weights[p.place]) AS weight
+    FROM found f
+    CROSS JOIN (SELECT array_agg(a.key) AS keys, array_agg(a.weight) AS weights
+                FROM asked a WHERE NOT a.finds) o
     CROSS JOIN LATERAL (
-        SELECT h.document_id, h.impact
+        SELECT array_position(o.keys, h.term) AS place, h.impact
         FROM search_postings h
-        WHERE h.term = a.key AND h.document_id = ANY (ARRAY(SELECT f.id FROM found f))
+        WHERE h.document_id = f.id AND h.term = ANY (o.keys)
         OFFSET 0
     ) p
-    WHERE NOT a.finds
-    GROUP BY p.document_id
+    GROUP BY f.id
 ), best AS MATERIALIZED (
     SELECT f.id, (f.impact + coalesce(r.impact, 0)) / 10000 AS bm25
     FROM found f

@@ -289,7 +289,7 @@ CREATE INDEX search_vocabulary_by_term ON search_vocabulary (term);
 CREATE FUNCTION search_key(tenant text, term text) RETURNS bigint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN hashtextextended(term, hashtextextended(tenant, 0));
-CREATE INDEX search_postings_by_document ON search_postings (document_id);
+CREATE INDEX search_postings_by_document ON search_postings (document_id, term) INCLUDE (impact);
 
 -- Which versions of the schemas that libraries bring have been put in.
 CREATE TABLE component_versions (
