@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from core.models import SKILL_MD, Bundle
 from core.skill_bundle import is_text
+from core.skill_document.frontmatter import parted
 from core.skill_document.markdown import blocks, has_too_many_lines, lines_of
 
 _FOLDERS = ("references", "scripts", "assets")
@@ -161,13 +162,15 @@ def _code_lines(text: str) -> frozenset[int]:
 
     Of a text too long to be read as Markdown no line is taken for code.
     """
-    if has_too_many_lines(text):
+    head, body = parted(text)
+    if has_too_many_lines(body):
         return frozenset()
+    above = len(lines_of(head))
     return frozenset(
         line
-        for token in blocks(text)
-        if token.type in {"fence", "code_block"} and token.map
-        for line in range(*token.map)
+        for block in blocks(body)
+        if block.kind in {"fence", "code_block"}
+        for line in range(above + block.first, above + block.after)
     )
 
 

@@ -35,7 +35,7 @@ def find_heading(found: Sequence[Heading], asked: str) -> int:
 
 def address(found: Sequence[Heading], index: int) -> str:
     """Give the address that only this heading has, by which `find_heading` finds it."""
-    above = [found[place] for place in _ancestors(found, index)]
+    above = [found[place] for place in _ancestors(_parents(found), index)]
     path = _SEPARATOR.join(_short(heading) for heading in [*reversed(above), found[index]])
     matches = _matches(found, path)
     if matches == [index] or index not in matches:
@@ -62,11 +62,11 @@ def _by_path(found: Sequence[Heading], asked: str) -> list[int]:
     parts = [names_of(part) for part in asked.split(_SEPARATOR)]
     if len(parts) < 2:
         return []
-    ending, exact = [], []
+    ending, exact, parents = [], [], _parents(found)
     for index, heading in enumerate(found):
         if heading.text not in parts[-1]:
             continue
-        above = _ancestors(found, index)
+        above = _ancestors(parents, index)
         wanted = parts[-2::-1]
         if len(above) >= len(wanted) and all(
             found[place].text in names for place, names in zip(above, wanted, strict=False)
@@ -77,13 +77,22 @@ def _by_path(found: Sequence[Heading], asked: str) -> list[int]:
     return exact or ending
 
 
-def _ancestors(found: Sequence[Heading], index: int) -> list[int]:
+def _parents(found: Sequence[Heading]) -> list[int]:
+    """Give of each heading the one that it stands under, -1 where there is none."""
+    parents: list[int] = []
+    for index, heading in enumerate(found):
+        above = index - 1
+        while above >= 0 and found[above].level >= heading.level:
+            above = parents[above]
+        parents.append(above)
+    return parents
+
+
+def _ancestors(parents: Sequence[int], index: int) -> list[int]:
     """Give the headings above one, the nearest first."""
-    above, level = [], found[index].level
-    for place in range(index - 1, -1, -1):
-        if found[place].level < level:
-            above.append(place)
-            level = found[place].level
+    above = []
+    while (index := parents[index]) >= 0:
+        above.append(index)
     return above
 
 

@@ -60,10 +60,10 @@ def _read(text: str) -> list[tuple[str, frozenset[str]]]:
     """Give the lines that say something, each with the kinds of block that it stands in."""
     lines = lines_of(text)
     kinds: list[frozenset[str]] = [frozenset()] * len(lines)
-    for token in blocks(text):
-        kind = _KINDS.get(token.type)
-        if kind and token.map:
-            for at in range(token.map[0], min(token.map[1], len(lines))):
+    for block in blocks(text):
+        kind = _KINDS.get(block.kind)
+        if kind:
+            for at in range(block.first, min(block.after, len(lines))):
                 kinds[at] |= {kind}
     return [
         (line.rstrip("\r\n"), kind)

@@ -36,6 +36,14 @@ def split_document(document: str) -> tuple[str, str]:
     return document[:body], document[body:]
 
 
+def parted(text: str) -> tuple[str, str]:
+    """Split into head and body as `split_document` does; one without a head is all body."""
+    try:
+        return split_document(text)
+    except BundleInvalid:
+        return "", text
+
+
 def read_frontmatter(document: str) -> Frontmatter:
     """Read the head of a document; `name` and `description` are text whatever YAML makes of them.
 

@@ -13,6 +13,7 @@ SIMILAR = 0.6
 _LONGEST = 400
 # More changed passages than this are a rewrite, whatever they say; it bounds the work.
 _COMPARED = 4_000
+_COMPARED_PAIRS = 64_000_000  # of characters, summed over the pairs of passages
 _AMONG = 20_000
 _CANDIDATES = 4
 _TELLING_WORDS = 6
@@ -55,6 +56,7 @@ class _Fresh:
     def __init__(self, passages: list[str]) -> None:
         self._passages = passages
         self._used = [False] * len(passages)
+        self._left = _COMPARED_PAIRS
         self._places: defaultdict[str, deque[int]] = defaultdict(deque)
         for at, passage in enumerate(passages):
             for word in _words(passage):
@@ -65,8 +67,13 @@ class _Fresh:
         best, size = None, 0
         matcher = SequenceMatcher(None, "", passage, autojunk=False)
         for at in self._candidates(passage, place):
-            matcher.set_seq1(self._passages[at])
-            if matcher.quick_ratio() < SIMILAR or matcher.ratio() < SIMILAR:
+            other = self._passages[at]
+            matcher.set_seq1(other)
+            at_most = matcher.quick_ratio()
+            if at_most < SIMILAR or at_most * (len(passage) + len(other)) <= 2 * size:
+                continue
+            self._left -= len(passage) * len(other)
+            if self._left < 0 or matcher.ratio() < SIMILAR:
                 continue
             same = sum(block.size for block in matcher.get_matching_blocks())
             if same > size:

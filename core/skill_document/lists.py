@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-
-from markdown_it.token import Token
+from itertools import islice, pairwise, takewhile
 
 from core.errors import BundleInvalid
-from core.skill_document.markdown import blocks, is_blank, lines_of
+from core.skill_document.markdown import Block, blocks, is_blank, lines_of
 
 _MARKER = re.compile(r"(?P<indent> {0,3})(?P<marker>[-+*]|\d{1,9}[.)])(?P<gap>[ \t]*)")
 _TASK = re.compile(r"\[[ xX]\][ \t]")
@@ -34,13 +32,13 @@ class MarkdownList:
     end: int
 
 
-def lists_in(tokens: Sequence[Token]) -> list[MarkdownList]:
-    """Give the outermost lists among the tokens of `blocks`, in order."""
-    found: list[MarkdownList] = []
-    for place, token in enumerate(tokens):
-        if token.level == 0 and token.type in _LISTS and token.map:
-            found.append(MarkdownList(_items_of(tokens, place), token.map[1]))
-    return found
+def lists_in(blocks: Sequence[Block]) -> list[MarkdownList]:
+    """Give the outermost lists among blocks, in order."""
+    return [
+        MarkdownList(_items_of(blocks, place), block.after)
+        for place, block in enumerate(blocks)
+        if block.level == 0 and block.kind in _LISTS
+    ]
 
 
 def new_items(lines: Sequence[str], target: MarkdownList, text: str, newline: str) -> list[str]:
@@ -106,14 +104,9 @@ def _marker(line: str) -> re.Match[str]:
     return found
 
 
-def _items_of(tokens: Sequence[Token], opening: int) -> tuple[int, ...]:
-    starts: list[int] = []
-    for token in tokens[opening + 1 :]:
-        if token.level == 0:
-            break
-        if token.level == 1 and token.type == "list_item_open" and token.map:
-            starts.append(token.map[0])
-    return tuple(starts)
+def _items_of(blocks: Sequence[Block], opening: int) -> tuple[int, ...]:
+    inside = takewhile(lambda block: block.level > 0, islice(blocks, opening + 1, None))
+    return tuple(block.first for block in inside if block.kind == "list_item_open")
 
 
 def _items_to_add(text: str) -> list[list[str]]:
@@ -123,9 +116,9 @@ def _items_to_add(text: str) -> list[list[str]]:
         lines.pop(0)
     while is_blank(lines[-1]):
         lines.pop()
-    tokens = blocks("\n".join(lines))
-    found = lists_in(tokens)
-    is_list = len(found) == 1 and tokens[0].type in _LISTS and found[0].end >= len(lines)
+    read = blocks("\n".join(lines))
+    found = lists_in(read)
+    is_list = len(found) == 1 and read[0].kind in _LISTS and found[0].end >= len(lines)
     if not is_list or not _NUMBERED.match(lines[0]):
         return [lines]
     bounds = [*found[0].items, len(lines)]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from markdown_it.token import Token
+from itertools import islice
 
 from core.errors import BundleInvalid
 from core.models import SkillEdit
 from core.skill_document.addresses import address, find_heading
-from core.skill_document.frontmatter import split_document
+from core.skill_document.frontmatter import parted
 from core.skill_document.lists import MarkdownList, lists_in, new_items
 from core.skill_document.markdown import (
+    Block,
     Heading,
     blocks,
     headings,
@@ -24,6 +25,8 @@ from core.skill_document.markdown import (
 )
 
 _MARK = "\ufeff"
+_NAMED = 8
+_OPEN_ENDED = frozenset(("fence", "html_block"))
 
 
 def edit_text(text: str, edit: SkillEdit) -> str:
@@ -45,14 +48,14 @@ class _Page:
     """A Markdown text: its lines, its blocks, and the line ending to use where none is near."""
 
     lines: list[str]
-    tokens: list[Token]
+    blocks: tuple[Block, ...]
     found: list[Heading]
     newline: str
 
     @classmethod
     def of(cls, body: str, newline: str) -> _Page:
-        tokens = blocks(body)
-        return cls(lines_of(body), tokens, headings_in(tokens), newline)
+        found = blocks(body)
+        return cls(lines_of(body), found, headings_in(found), newline)
 
     def end_of(self, index: int) -> int:
         """Give the line after a section, its subsections included."""
@@ -128,7 +131,7 @@ _EDITS: dict[str, Callable[[_Page, SkillEdit], _Splice]] = {
 
 def _list_under(page: _Page, asked: str) -> MarkdownList:
     """Give the last list of a section itself, or of the whole text where no heading is named."""
-    found = lists_in(page.tokens)
+    found = lists_in(page.blocks)
     if not asked.strip():
         if not found:
             raise BundleInvalid("the text has no list; use insert_section to begin one")
@@ -146,16 +149,15 @@ def _list_under(page: _Page, asked: str) -> MarkdownList:
 
 
 def _lists_below(page: _Page, index: int, found: Sequence[MarkdownList]) -> str:
-    """Say which of the section's subsections have a list."""
-    bounds = [*(item.first for item in page.found), len(page.lines)]
-    end = page.end_of(index)
-    having = [
-        repr(address(page.found, place))
-        for place in range(index + 1, len(page.found))
-        if page.found[place].first < end
-        and any(bounds[place] <= item.items[0] < bounds[place + 1] for item in found)
-    ]
-    return f" (there is one under {', '.join(having)})" if having else ""
+    """Say which of the section's subsections have a list, the first few."""
+    firsts, end = [item.first for item in page.found], page.end_of(index)
+    starts = (item.items[0] for item in found)
+    having = dict.fromkeys(
+        bisect_right(firsts, start) - 1 for start in starts if firsts[index] < start < end
+    )
+    named = [repr(address(page.found, place)) for place in islice(having, _NAMED)]
+    more = f" and {len(having) - _NAMED} more" if len(having) > _NAMED else ""
+    return f" (there is one under {', '.join(named)}{more})" if named else ""
 
 
 def _block(text: str, newline: str) -> list[str]:
@@ -172,25 +174,27 @@ def _check_structure(page: _Page, splice: _Splice) -> None:
 
     A code fence or a comment that the text leaves open would swallow what comes after it.
     """
-    tokens = blocks("".join(splice.lines))
+    found = blocks("".join(splice.lines))
     shift = len(splice.lines) - len(page.lines)
-    old, new = list(outermost(page.tokens)), list(outermost(tokens))
+    old, new = list(outermost(page.blocks)), list(outermost(found))
     above = [item for item in old if item[1] < splice.start]
     below = [(kind, line + shift) for kind, line in old if line >= splice.end]
     kept = new[: len(above)] == above and new[len(new) - len(below) :] == below
     own = [heading.level for heading in headings("".join(splice.block))]
     after = splice.start + len(splice.block)
-    inside = [item.level for item in headings_in(tokens) if splice.start <= item.first < after]
+    inside = [item.level for item in headings_in(found) if splice.start <= item.first < after]
     if not kept or own != inside:
         raise BundleInvalid("the text would swallow what is around it: is a code fence open?")
-    if _is_open(splice.lines) and not (below and _is_open(page.lines)):
+    if _is_open(splice.lines, found) and not (below and _is_open(page.lines, page.blocks)):
         raise BundleInvalid("the text would end inside a code fence or comment that is left open")
 
 
-def _is_open(lines: Sequence[str]) -> bool:
+def _is_open(lines: Sequence[str], found: Sequence[Block]) -> bool:
     """Tell whether a heading that followed these lines would be taken for something else."""
-    text = "".join(lines)
-    return len(headings(f"{text}\n\n# end\n")) == len(headings(text))
+    last = next((block for block in reversed(found) if block.level == 0), None)
+    if last is None or last.kind not in _OPEN_ENDED:
+        return False
+    return not headings(f"{''.join(lines[last.first :])}\n\n# end\n")
 
 
 def _without_heading(text: str, heading: Heading) -> str:
@@ -207,7 +211,5 @@ def _without_heading(text: str, heading: Heading) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    try:
-        return split_document(text)
-    except BundleInvalid:
-        return (_MARK, text[1:]) if text.startswith(_MARK) else ("", text)
+    head, body = parted(text)
+    return (_MARK, text[1:]) if not head and text.startswith(_MARK) else (head, body)

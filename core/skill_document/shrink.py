@@ -13,7 +13,7 @@ from core.models import SKILL_MD, Bundle, MergeMode, SkillFile
 from core.prompt_data import shorten
 from core.skill_document.assembly import is_placeholder
 from core.skill_document.extension import grows, missing_lines, turned_lines
-from core.skill_document.frontmatter import read_frontmatter, read_values, split_document
+from core.skill_document.frontmatter import parted, read_frontmatter, read_values
 from core.skill_document.likeness import held, passages
 from core.skill_document.markdown import blocks, headings_in
 
@@ -69,7 +69,7 @@ class _Folder:
     @property
     def said(self) -> list[str]:
         """What SKILL.md says but for its description, and then the other texts."""
-        own = "\n".join([*_keys(self).values(), _body(self.document)])
+        own = "\n".join([*_keys(self).values(), parted(self.document)[1]])
         return [own, *(text for path, text in self.texts.items() if path != SKILL_MD)]
 
     @classmethod
@@ -80,9 +80,9 @@ class _Folder:
         code: Counter[str] = Counter()
         for path, text in texts.items():
             if _is_markdown(path) and path not in same:
-                tokens = blocks(_body(text))
-                headings.update(heading.text for heading in headings_in(tokens))
-                code.update(item.content for item in tokens if item.type in _CODE)
+                found = blocks(parted(text)[1])
+                headings.update(heading.text for heading in headings_in(found))
+                code.update(block.content for block in found if block.kind in _CODE)
         return cls(texts, binary, headings, code)
 
 
@@ -157,7 +157,7 @@ def _not_extended(before: Bundle, after: Bundle, old: _Folder, new: _Folder) -> 
         yield f"files would be deleted: {_named(deleted)}"
     for path, text in old.texts.items():
         if path in new.texts and new.texts[path] != text:
-            yield from _not_kept(path, _body(text), _body(new.texts[path]))
+            yield from _not_kept(path, parted(text)[1], parted(new.texts[path])[1])
     if changed := [key for key, value in _keys(old).items() if _keys(new).get(key) != value]:
         yield f"frontmatter keys would be changed: {_named(changed)}"
     if not grows(_description(before), _description(after)):
@@ -190,13 +190,6 @@ def _keys(folder: _Folder) -> dict[str, str]:
         for key, node in values.items()
         if key != "description"
     }
-
-
-def _body(text: str) -> str:
-    try:
-        return split_document(text)[1]
-    except BundleInvalid:
-        return text
 
 
 def _is_markdown(path: str) -> bool:
