@@ -62,7 +62,7 @@ class _Search:
         parts = [(self._packed(self._box), [self._packed(shared(row, self._box)) for row in rows])]
         while parts:
             box, near = parts.pop()
-            narrowed = self._narrowed(box, self._clipped(near, box))
+            narrowed = self._narrowed(box, self._near(near, box))
             if narrowed is None:
                 continue
             box, near = narrowed
@@ -84,16 +84,16 @@ class _Search:
         fields = zip(self._fields.values(), self._starts, strict=True)
         return tuple((box & field) >> start for field, start in fields)
 
-    def _clipped(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
-        """Give what of the rows lies in a box: to take 1 from each column tells the empty ones."""
+    def _near(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
+        """Give the rows that meet a box: to take 1 from each column tells the empty ones."""
         self._budget.spend(len(rows) * self._price)
         above, lowest = self._above, self._lowest
-        return [part for row in rows if (((part := row & box) | above) - lowest) & above == above]
+        return [row for row in rows if ((row & box | above) - lowest) & above == above]
 
     def _open(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
         """Give for each row the bits above the columns in which it does not fill a box."""
         above, lowest = self._above, self._lowest
-        return [((row ^ box | above) - lowest) & above for row in rows]
+        return [((row & box ^ box | above) - lowest) & above for row in rows]
 
     def _narrowed(self, box: _Packed, rows: list[_Packed]) -> tuple[_Packed, list[_Packed]] | None:
         """Take out of a box what single columns show to be covered; None where nothing is left."""
@@ -109,7 +109,7 @@ class _Search:
             box &= ~covered
             if ((box | self._above) - self._lowest) & self._above != self._above:
                 return None
-            rows = self._clipped(rows, box)
+            rows = self._near(rows, box)
 
     def _split(self, box: _Packed, rows: Sequence[_Packed]) -> Side:
         """Give a part of one column: of many rows the better half, else the side of the widest."""
@@ -124,24 +124,25 @@ class _Search:
         counts = [columns.bit_count() for columns in unfilled]
         widest = counts.index(min(counts))
         sides = [
-            rows[widest] & field
+            rows[widest] & field & box
             for above, field in self._fields.items()
             if above & unfilled[widest]
         ]
-        return max(sides, key=lambda side: self._apart(rows, side))
+        return max(sides, key=lambda side: self._apart(rows, box, side))
 
     def _half(self, box: _Packed, rows: Sequence[_Packed], field: _Packed) -> tuple[int, Side]:
         """Give what of a column lies below the middle one of the places where rows begin.
 
         Before it stands how many rows the fuller half touches.
         """
-        sides = [row & field for row in rows]
+        column = box & field
+        sides = [row & column for row in rows]
         starts = sorted([side & -side for side in sides])
         middle = starts[len(rows) // 2]
         over = sum([side >= middle for side in sides])
-        return max(bisect_left(starts, middle), over), box & field & (middle - 1)
+        return max(bisect_left(starts, middle), over), column & (middle - 1)
 
-    def _apart(self, rows: Sequence[_Packed], side: Side) -> int:
+    def _apart(self, rows: Sequence[_Packed], box: _Packed, side: Side) -> int:
         """Count the rows that lie wholly within a side or wholly outside."""
-        field = next(field for field in self._fields.values() if field & side)
-        return sum([row & side in (0, row & field) for row in rows])
+        column = box & next(field for field in self._fields.values() if field & side)
+        return sum([row & side in (0, row & column) for row in rows])
