@@ -126,6 +126,8 @@ def test_words_are_named_as_the_text_writes_them() -> None:
         ("큰 표", "표는 큰 종이에, 도표로", "matches 표, 큰"),
         ("payment gateway", "the paymentGateway retries", "matches paymentGateway"),
         ("승인", "승낙", "matches 승"),
+        ("승인", "승ㅇ인", "matches 승ㅇ인"),
+        ("port", "an export to the airPort and a port", "matches Port"),
     ],
 )
 def test_a_reader_is_shown_whole_words_and_no_shards(query: str, text: str, why: str) -> None:
