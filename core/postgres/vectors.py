@@ -13,7 +13,7 @@ from core.search.vectors import closeness, embedded_text, signs
 EMBEDDED_CHARS = 4_000
 LONGEST_PAUSE = 300.0
 UNUSED_SECONDS = 86_400.0
-_SHORTLIST = 1_000
+_SHORTLIST = 500
 _ENLISTED = 10_000
 
 

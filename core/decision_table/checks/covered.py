@@ -13,7 +13,7 @@ from core.decision_table.checks.search import Budget, GaveUp
 from core.decision_table.checks.segments import Sides, bits, contains
 from core.models import DecisionTable, DefectKind, HitPolicy
 
-_WORK = 1_500_000
+_WORK = 1_000_000
 _FEW = 12
 
 
