@@ -136,7 +136,7 @@ async def test_a_pgvector_that_cannot_compare_signs_is_said(empty_database: str)
     with psycopg.connect(empty_database, autocommit=True) as conn:
         conn.execute("CREATE EXTENSION vector")
         conn.execute("ALTER FUNCTION hamming_distance(bit, bit) RENAME TO not_there_before_0_7")
-    with pytest.raises(ConfigurationError, match="needs pgvector 0.7") as caught:
+    with pytest.raises(ConfigurationError, match=r"needs pgvector 0\.7") as caught:
         await migrate(empty_database, vectors=True)
     assert "ALTER EXTENSION vector UPDATE" in caught.value.hint
 
