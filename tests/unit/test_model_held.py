@@ -110,14 +110,14 @@ async def test_the_author_gives_what_is_stored_and_asks_nothing_while_it_is_held
         operation=Operation.CREATE,
         skill_name=None,
         feedback_content="영수증 먼저",
-        fence=Fence(candidate_id="c1", epoch=1),
+        fence=Fence(candidate_id="c1", epoch=CANDIDATE.epoch),
     )
     replies, runs = MemoryReplies(), MemoryRuns()
     runs.stored["c1"] = CANDIDATE
     author = SkillAuthorModel(ScriptedChatModel([]), await held_line(), replies, runs)
     with pytest.raises(ModelHeld):
         await author.write(request, key="k", ordinal=0, problems=[])
-    runs.stored["c1"] = CANDIDATE.model_copy(update={"epoch": 2})
+    runs.stored["c1"] = CANDIDATE.model_copy(update={"epoch": CANDIDATE.epoch + 1})
     with pytest.raises(LeaseLost):
         await author.write(request, key="k", ordinal=0, problems=[])
     artifact: JsonValue = {"name": "refund", "description": "환불"}
