@@ -29,7 +29,11 @@ from core.ports import (
     Runs,
     Search,
     SkillStore,
+    Steps,
 )
+from core.restoring import Restorer
+from core.retraction.retract import Retractor
+from core.review_sweep import ReviewSweep
 from core.source_tasks import SourcePoller
 from core.tally import Tally
 from core.tasks import end_tasks, repeat
@@ -46,6 +50,7 @@ PROGRESS_SECONDS = 0.2
 ABANDONED_SECONDS = 60.0
 
 PRUNE_SECONDS = 60.0
+REVIEW_SECONDS = 60.0  # between two looks for what waits for a person for too long
 EMBED_SECONDS = 1.0  # between two looks for what lacks a vector
 LOOK_SECONDS = 1.0  # between two looks whether the model is held back
 # What is told of an end is told after it: so long its run is kept whatever the settings say.
@@ -79,6 +84,7 @@ class Learning:
     sweep_every: float
     tally: Tally = field(default_factory=Tally)
     backfill: Backfill | None = None
+    reviews: ReviewSweep | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,12 +104,36 @@ class App:
     skills: SkillStore
     gate: ChangeGate
     new_id: NewId
+    steps: Steps
     learning: Learning | None = None
 
     @property
     def tally(self) -> Tally:
         """What this process has done so far. Raises ConfigurationError without a model."""
         return self._learning().tally
+
+    @property
+    def retractor(self) -> Retractor:
+        """What takes back the effect of a piece of feedback."""
+        gate = self.gate
+        return Retractor(
+            gate=gate,
+            decisions=gate.decisions,
+            changes=self.changes,
+            steps=self.steps,
+            dry_run=gate.is_dry_run,
+        )
+
+    @property
+    def restorer(self) -> Restorer:
+        """What brings an item back to one of its versions."""
+        return Restorer(
+            knowledge=self.knowledge,
+            skills=self.skills,
+            changes=self.changes,
+            gate=self.gate,
+            new_id=self.new_id,
+        )
 
     async def revert(self, change_id: str, reason: str) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
@@ -129,6 +159,7 @@ class App:
             repeat(learning.poll_every, "poll", lambda: self._poll(sources)),
             repeat(learning.sweep_every, "changes", self._sweep),
             repeat(PRUNE_SECONDS, "prune", lambda: self._prune(learning)),
+            repeat(REVIEW_SECONDS, "reviews", learning.reviews.work) if learning.reviews else None,
             repeat(LOOK_SECONDS, "look", lambda: _look(learning)),
             repeat(EMBED_SECONDS, "embed", learning.backfill.work)
             if learning.backfill and not once

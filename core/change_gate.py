@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import structlog
 
 from core.errors import (
     AlreadyExists,
     ArtifactInvalid,
-    DependencyDown,
     InvalidInput,
     KeyReused,
-    LeaseLost,
     NotFound,
     PrepareFailed,
     Refused,
@@ -22,22 +19,21 @@ from core.errors import (
     TargetBusy,
 )
 from core.gate import drafts, receipts, records
+from core.gate.applying import close, finish, has_moved
+from core.gate.decisions import Decisions
+from core.gate.deps import GateDeps
 from core.gate.holding import held, when_free
-from core.gate.looking_back import look_back
+from core.gate.preparing import prepare
 from core.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
     Fence,
-    Kind,
     Prepared,
     Receipt,
     ReceiptStatus,
-    RestoreRequest,
     SubmitContext,
 )
-from core.ports import ChangeLog, Committer, Journal, NewId, Sleep, Targets
-from core.review_policy import Decision, Policy, apply_all
 from core.snapshots import request_digest, state_hash
 
 log = structlog.get_logger(__name__)
@@ -46,24 +42,13 @@ MAX_PREPARES = 5
 _DONE_WITH = {ChangeStatus.STALE, ChangeStatus.FAILED}
 
 
-@dataclass(frozen=True)
-class GateDeps:
-    """What the gate works with. `targets` is the change log's other face."""
-
-    committers: Mapping[Kind, Committer]
-    changes: ChangeLog
-    targets: Targets
-    journal: Journal
-    new_id: NewId
-    sleep: Sleep
-    policy: Policy = apply_all
-
-
 class ChangeGate:
     """prepare → policy → apply → record, for the agent, the command line and the console."""
 
     def __init__(self, deps: GateDeps) -> None:
         self._deps = deps
+        self.decisions = Decisions(deps)
+        self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
         """Carry a request through; see `core.ports.Gate` for the promises."""
@@ -71,7 +56,7 @@ class ChangeGate:
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
             try:
-                if known is None or known.status in _DONE_WITH:
+                if known is None or (known.status in _DONE_WITH and not known.held):
                     attempt = known.attempt + 1 if known else 1
                     return await self._attempt(request, context, digest, attempt)
                 if known.status is not ChangeStatus.PREPARED:
@@ -118,7 +103,7 @@ class ChangeGate:
 
     async def _settled(self, change: Change) -> bool:
         try:
-            await self._finish(change)
+            await finish(change, self._deps)
         except Stale:
             return False
         return True
@@ -132,7 +117,7 @@ class ChangeGate:
             )
         if known.status is ChangeStatus.APPLYING:
             epoch = context.fence.epoch if context.fence else None
-            return await self._finish(known.model_copy(update={"epoch": epoch}))
+            return await finish(known.model_copy(update={"epoch": epoch}), self._deps)
         return receipts.receipt_of(known)
 
     async def _attempt(
@@ -142,7 +127,7 @@ class ChangeGate:
         draft = drafts.draft(
             request, context, digest=digest, attempt=attempt, change_id=self._deps.new_id()
         )
-        if self._deps.policy(draft) is Decision.STOP:
+        if self._deps.dry_run:
             return await self._prepared(draft, request, context)
         async with held(draft, self._deps.targets, self._deps.sleep):
             return await self._prepared(draft, request, context)
@@ -151,7 +136,7 @@ class ChangeGate:
         self, draft: Change, request: ChangeRequest, context: SubmitContext
     ) -> Receipt:
         try:
-            prepared = await self._prepare(request, context)
+            prepared = await prepare(request, context, self._deps)
         except PrepareFailed as error:
             return await self._put_on_record(draft, error)
         except ArtifactInvalid as error:
@@ -164,74 +149,30 @@ class ChangeGate:
     async def _go_on(self, change: Change, prepared: Prepared) -> Receipt:
         """Apply what was prepared, unless it changes nothing or the policy stops it."""
         if state_hash(change.before) == state_hash(change.after):
+            if change.feedback_id is not None and not self._deps.dry_run:
+                await self._deps.steps.echo(change)
             return receipts.known_receipt(change)
-        if self._deps.policy(change) is Decision.STOP:
+        change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
+        if self._deps.dry_run:
             return receipts.receipt_of(change)
+        if change.held:
+            return await self._hold(change, prepared)
         intent = change.model_copy(update={"status": ChangeStatus.APPLYING})
         waited = await when_free(
             lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
         )
-        if waited and await self._has_moved(intent):
+        if waited and await has_moved(intent, self._deps):
             moved = Stale(f"{change.kind} {change.target_id!r} moved while this change waited")
-            await self._close(intent, ChangeStatus.STALE, moved, tried=False)
+            await close(intent, ChangeStatus.STALE, moved, self._deps, tried=False)
             raise moved
-        return await self._finish(intent)
+        return await finish(intent, self._deps)
 
-    async def _prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        if not isinstance(request, RestoreRequest):
-            return await self._deps.committers[request.kind].prepare(request, context)
-        committer = self._deps.committers[request.target_kind]
-        before = await committer.current(context.tenant_id, request.target_id)
-        if state_hash(before) != request.expected_hash:
-            raise Refused(
-                f"{request.target_kind} {request.target_id} has changed since",
-                hint="revert the later change first (see `skill-worker changes list`)",
-            )
-        files = (request.state.files if request.state else None) or {}
-        blobs = await self._deps.changes.blobs(list(files.values())) if files else {}
-        prepared = drafts.restored(request, before, blobs)
-        warnings = await committer.vet(prepared, context)
-        return prepared.model_copy(update={"warnings": tuple(warnings)})
-
-    async def _finish(self, change: Change) -> Receipt:
-        """Apply and record an open intent; repeating what was done already changes nothing.
-
-        Raises LeaseLost where another has taken it over; a write of ours that the store let
-        through all the same is on record then. Raises Stale (recorded) when the target moved, and
-        DependencyDown when it cannot be reached: the intent stays open, the attempt is on record,
-        and calling again goes on.
-        """
-        try:
-            return await self._carried_out(change)
-        except LeaseLost:
-            deps = self._deps
-            await look_back(change, deps.committers[change.kind], deps.targets, deps.journal)
-            raise
-
-    async def _carried_out(self, change: Change) -> Receipt:
-        try:
-            await self._deps.committers[change.kind].apply(change)
-            await self._record(change)
-        except LeaseLost:
-            raise
-        except Stale as error:
-            # Only a skill has effects outside, which may have begun before it was seen to move.
-            await self._close(change, ChangeStatus.STALE, error, tried=change.kind is Kind.SKILL)
-            raise
-        except DependencyDown as error:
-            async with self._deps.changes.settle(change) as settlement:
-                await settlement.record_knowledge_history(
-                    records.failed(change, self._deps.new_id(), error)
-                )
-            raise
-        except SkillWorkerError as error:
-            await self._close(change, ChangeStatus.FAILED, error, tried=True)
-            return receipts.failed_receipt(change, error)
-        return receipts.receipt_of(change.model_copy(update={"status": ChangeStatus.APPLIED}))
-
-    async def _has_moved(self, change: Change) -> bool:
-        now = await self._deps.committers[change.kind].current(change.tenant_id, change.target_id)
-        return state_hash(now) != change.base_hash
+    async def _hold(self, change: Change, prepared: Prepared) -> Receipt:
+        """Keep a change that waits for a person, with all that it takes to apply it."""
+        waiting = change.model_copy(update={"status": ChangeStatus.HELD})
+        event = records.event("change.held", waiting, because=list(waiting.held))
+        await self._deps.changes.keep(waiting, prepared.blobs, event)
+        return receipts.receipt_of(waiting)
 
     async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:
         """Put on record a skill that its author never got right."""
@@ -254,35 +195,11 @@ class ChangeGate:
         self, draft: Change, blobs: Mapping[str, bytes], error: SkillWorkerError
     ) -> Receipt:
         change = draft.model_copy(update={"status": ChangeStatus.FAILED, "error": error.message})
-        if self._deps.policy(change) is not Decision.STOP:
+        if not self._deps.dry_run:
             history = records.failed(change, self._deps.new_id(), error)
             event = records.event("change.failed", change, error.message)
-            await self._deps.changes.fail(change, blobs, history, event)
+            await self._deps.changes.keep(change, blobs, event, history)
         return receipts.failed_receipt(change, error)
-
-    async def _record(self, change: Change) -> None:
-        async with self._deps.changes.settle(change) as settlement:
-            await self._deps.committers[change.kind].record(change, settlement)
-            await settlement.record_knowledge_history(records.applied(change, self._deps.new_id()))
-            await settlement.close(change.id, ChangeStatus.APPLIED)
-            if change.reverts:
-                await settlement.close(change.reverts, ChangeStatus.REVERTED)
-            await settlement.emit(records.event("change.applied", change))
-
-    async def _close(
-        self, change: Change, status: ChangeStatus, error: SkillWorkerError, *, tried: bool
-    ) -> None:
-        """End an intent that was not applied, with a history row where it was tried."""
-        async with self._deps.changes.settle(change) as settlement:
-            if tried:
-                await settlement.record_knowledge_history(
-                    records.failed(change, self._deps.new_id(), error)
-                )
-            await settlement.close(change.id, status, error.message)
-            await settlement.emit(records.event(f"change.{_PAST[status]}", change, error.message))
-
-
-_PAST = {ChangeStatus.FAILED: "failed", ChangeStatus.STALE: "went_stale"}
 
 
 def _refusal(request: ChangeRequest, error: SkillWorkerError) -> Receipt:

@@ -13,7 +13,8 @@
      │   └─ AlreadyExists        refused        a CREATE under a name that is taken
      │       └─ NearDuplicate    refused        a CREATE beside an item that says nearly the same
      ├─ Stale                    stale          the target moved since the change was prepared
-     │   └─ Repeated             stale          another item says nearly the same since then
+     │   ├─ Repeated             stale          another item says nearly the same since then
+     │   └─ Decided              decided        somebody has decided about the change already
      ├─ KeyReused                invalid        one idempotency key, two different requests
      ├─ RunFailed                run_failed     a ReAct run ended without an outcome
      │   ├─ NoCommit             no_commit      it kept answering in prose
@@ -138,6 +139,12 @@ class Repeated(Stale):
     def __init__(self, message: str, *, item_id: str) -> None:
         super().__init__(message)
         self.item_id = item_id
+
+
+class Decided(Stale):
+    """Somebody has decided about the change already, or it never waited for anybody."""
+
+    kind = "decided"
 
 
 class KeyReused(SkillWorkerError):

@@ -25,6 +25,7 @@ from core.settings_groups import (
     LimitSettings,
     ModelSettings,
     PlaceSettings,
+    ReviewSettings,
     ServerSettings,
     WorkerSettings,
 )
@@ -36,7 +37,13 @@ Override = str | int | float | bool | Path | None
 
 # Fields come in the order of these bases read from right to left.
 class Settings(
-    LimitSettings, KnowledgeSettings, WorkerSettings, ServerSettings, ModelSettings, PlaceSettings
+    LimitSettings,
+    ReviewSettings,
+    KnowledgeSettings,
+    WorkerSettings,
+    ServerSettings,
+    ModelSettings,
+    PlaceSettings,
 ):
     """All settings, frozen. A field's upper-case name is its environment variable.
 

@@ -241,6 +241,26 @@ class KnowledgeSettings(BaseSettings):
     )
 
 
+class ReviewSettings(BaseSettings):
+    """Which changes wait for a person, and for how long."""
+
+    review_policy: Annotated[str, Field(min_length=1)] = Field(
+        default="auto",
+        description="Which changes wait for a person: `auto` (none), `risky`, `all`, or a file.",
+        examples=["risky"],
+    )
+    review_remind_hours: Annotated[float, Field(gt=0, le=876_000)] | None = Field(
+        default=None,
+        description="Hours after which a change that waits is named in the log, again and again.",
+        examples=[24],
+    )
+    review_expire_days: Annotated[float, Field(gt=0, le=36_500)] | None = Field(
+        default=None,
+        description="Days after which a change that waits is rejected. Unset: it waits for ever.",
+        examples=[30],
+    )
+
+
 class LimitSettings(BaseSettings):
     """Sizes, search and logs."""
 

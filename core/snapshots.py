@@ -6,9 +6,10 @@ import hashlib
 import unicodedata
 
 from core.knowledge_conflicts.normal import normal_form
-from core.models import ChangeRequest, Snapshot
+from core.models import Change, ChangeRequest, Snapshot
 
 ABSENT = "absent"
+NAME_CHARS = 60
 
 
 def sha256(data: bytes) -> str:
@@ -36,9 +37,21 @@ def state_hash(state: Snapshot | None) -> str:
     )
 
 
+def content_hash(change: Change) -> str:
+    """Hash of what a change does: to which target, from which state, into which."""
+    parts = (change.kind, change.target_id, change.operation, change.base_hash)
+    return text_hash("\0".join((*parts, state_hash(change.after))))
+
+
 def same_key(text: str) -> str:
     """Hash of the normal form of `text`: equal means a duplicate."""
     return text_hash(normal_form(text))
+
+
+def memory_name(text: str) -> str:
+    """The name of a memory: its text as one line, cut short."""
+    line = " ".join(text.split())
+    return line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1] + "…"
 
 
 def name_key(name: str) -> str:

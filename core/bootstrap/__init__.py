@@ -157,6 +157,7 @@ def _app(stores: Stores, gate: ChangeGate, learning: Learning | None) -> App:
         search=stores.search,
         reader=stores.reader,
         changes=stores.changes,
+        steps=stores.steps,
         skills=stores.skills,
         gate=gate,
         new_id=new_id,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from core.app import Learning
 from core.bootstrap.line import LinedModel
 from core.bootstrap.stores import Stores, Wrap, as_it_is, new_id
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.embedding_backfill import Backfill
+from core.gate.deps import GateDeps
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.learning_committers.memory_committer import MemoryCommitter
@@ -22,7 +23,8 @@ from core.learning_committers.skill_limits import SkillLimits
 from core.models import Kind
 from core.ports import Committer, FeedbackSource, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.review_policy import apply_all, stop_all
+from core.review_policy_file import load_policy
+from core.review_sweep import ReviewSweep
 from core.settings import Settings
 from core.skill_creator_committer import SkillCreatorDeps
 from core.tally import Tally
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     SaverFactory = Callable[[], BaseCheckpointSaver[str]]
 
 DAY_SECONDS = 86_400
+HOUR_SECONDS = 3_600
 
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
@@ -91,10 +94,13 @@ def build_gate(
             committers=committers,
             changes=stores.changes,
             targets=stores.targets,
+            reviews=stores.reviews,
+            steps=stores.steps,
             journal=stores.journal,
             new_id=new_id,
             sleep=asyncio.sleep,
-            policy=stop_all if dry_run else apply_all,
+            policy=load_policy(settings.review_policy),
+            dry_run=dry_run,
         )
     )
 
@@ -161,6 +167,20 @@ def build_learning(
         sweep_every=settings.reconcile_seconds,
         tally=tally,
         backfill=backfill,
+        reviews=_reviews(settings, stores, gate),
+    )
+
+
+def _reviews(settings: Settings, stores: Stores, gate: ChangeGate) -> ReviewSweep | None:
+    remind, expire = settings.review_remind_hours, settings.review_expire_days
+    if remind is None and expire is None:
+        return None
+    return ReviewSweep(
+        reviews=stores.reviews,
+        decisions=gate.decisions,
+        journal=stores.journal,
+        remind_after=None if remind is None else remind * HOUR_SECONDS,
+        expire_after=None if expire is None else expire * DAY_SECONDS,
     )
 
 

@@ -26,9 +26,11 @@ from core.ports import (
     Reader,
     Replies,
     Retention,
+    Reviews,
     Runs,
     Search,
     SkillStore,
+    Steps,
     Targets,
 )
 from core.postgres import migrations
@@ -47,9 +49,11 @@ from core.postgres.queries import Pool
 from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
 from core.postgres.retention import PostgresRetention
+from core.postgres.reviews import PostgresReviews
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
 from core.postgres.skill_follower import SkillFollower
+from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
 from core.settings import Settings
 from core.skill_api_client import open_skill_api
@@ -76,6 +80,8 @@ class Stores:
     retention: Retention
     changes: ChangeLog
     targets: Targets
+    reviews: Reviews
+    steps: Steps
     knowledge: Knowledge
     pages: KnowledgePages
     past: KnowledgePast
@@ -130,6 +136,8 @@ def build_stores(
         retention=PostgresRetention(pool),
         changes=PostgresChangeLog(pool, observe),
         targets=PostgresTargets(pool),
+        reviews=PostgresReviews(pool, observe),
+        steps=PostgresSteps(pool),
         knowledge=PostgresKnowledge(pool, skills),
         pages=PostgresKnowledgePages(pool),
         past=PostgresKnowledgePast(pool),

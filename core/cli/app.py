@@ -23,6 +23,7 @@ from core.cli import (
     history,
     intake,
     knowledge,
+    retracting,
     rule,
     serve,
     skill,
@@ -58,6 +59,7 @@ for name, group in {
 app.command("demo")(demo.demo)
 app.command("run")(worker.run)
 app.command("doctor")(doctor.doctor)
+app.command("retract")(retracting.retract)
 
 
 def _show_version(wanted: bool) -> None:

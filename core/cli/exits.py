@@ -34,6 +34,7 @@ _BY_KIND = {
     "busy": DEPENDENCY,
     "not_found": NOT_FOUND,
     "stale": NOT_FOUND,
+    "decided": NOT_FOUND,
 }
 _DEBUG_HINT = "set LOG_LEVEL=debug to see where it happened"
 

@@ -24,4 +24,7 @@ KindOption = Annotated[
 Offline = Annotated[
     bool, typer.Option("--offline", help="Use the offline stand-in instead of a model.")
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would happen, and leave no trace.")
+]
 Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]

@@ -124,7 +124,13 @@ def show_change(change: Change, diff: str) -> None:
             "feedback": change.feedback_id,
             "reverts": change.reverts,
             "error": change.error,
+            "waits because": ", ".join(change.held),
+            "content hash": change.content_hash if change.held else "",
+            "edited by": change.edited_by,
+            "decided by": change.decided_by,
+            "decision": change.decision,
             "asked": change.created_at,
+            "decided": change.decided_at,
             "applied": change.applied_at,
         }
     )

@@ -36,14 +36,17 @@ def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool =
     return settings
 
 
-def with_app(work: Callable[[App], Awaitable[T]]) -> T:
-    """Open the program for one command, without a model."""
+def with_app(
+    work: Callable[[App], Awaitable[T]], dry_run: bool = False, *, model: bool = False
+) -> T:
+    """Open the program for one command, without a model or with the one that is set, if any."""
     settings = load(interactive=True)
+    asks = model and settings.llm_model is not None
 
     async def opened() -> T:
         from core import bootstrap
 
-        async with bootstrap.open_app(settings) as app:
+        async with bootstrap.open_app(settings, model=asks, dry_run=dry_run) as app:
             return await work(app)
 
     return run_async(opened())

@@ -14,13 +14,15 @@ from core.models import (
     MemoryRequest,
     MergeMode,
     Operation,
+    Origin,
     Prepared,
     Relationship,
     RestoreRequest,
+    SkillRequest,
     Snapshot,
     SubmitContext,
 )
-from core.snapshots import ABSENT, state_hash
+from core.snapshots import ABSENT, content_hash, state_hash
 
 _INVERSE = {
     Operation.CREATE: Operation.DELETE,
@@ -65,9 +67,19 @@ def draft(
         relationship=request.relationship or _implied(request),
         feedback_id=context.feedback_id,
         feedback_content=context.feedback_content,
+        candidate_content=context.candidate_content,
         candidate_id=fence.candidate_id if fence else None,
         epoch=fence.epoch if fence else None,
+        origin=Origin.IMPORT if request.is_import else context.origin,
+        request=_kept(request),
     )
+
+
+def _kept(request: ChangeRequest) -> ChangeRequest:
+    """Leave out of a request the folder, whose files are kept with what was made of it."""
+    if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
+        return request.model_copy(update={"folder": {}})
+    return request
 
 
 def _implied(request: ChangeRequest) -> Relationship | None:
@@ -82,7 +94,7 @@ def _implied(request: ChangeRequest) -> Relationship | None:
 
 def filled(change: Change, prepared: Prepared) -> Change:
     """Put what was prepared into the draft."""
-    return change.model_copy(
+    made = change.model_copy(
         update={
             "target_id": prepared.target_id,
             "target_name": prepared.target_name,
@@ -92,8 +104,39 @@ def filled(change: Change, prepared: Prepared) -> Change:
             "base_hash": prepared.base_hash,
             "warnings": prepared.warnings,
             "reverts": prepared.reverts,
+            "retracts": prepared.retracts,
             "seen": prepared.seen,
         }
+    )
+    return made.model_copy(update={"content_hash": content_hash(made)})
+
+
+def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
+    """Put what was prepared anew into a change that waits; nobody has decided about that.
+
+    How it relates to what was there stays as it was asked for.
+    """
+    fresh = {
+        "status": ChangeStatus.HELD,
+        "request": _kept(request),
+        "error": None,
+        "decided_by": None,
+        "decided_at": None,
+        "decision": "",
+    }
+    return filled(change.model_copy(update=fresh), prepared)
+
+
+def context_of(change: Change) -> SubmitContext:
+    """Give on whose behalf a change was asked for."""
+    return SubmitContext(
+        key=change.key,
+        tenant_id=change.tenant_id,
+        agent_id=change.agent_id,
+        feedback_id=change.feedback_id,
+        feedback_content=change.feedback_content,
+        candidate_content=change.candidate_content,
+        origin=change.origin,
     )
 
 
@@ -143,6 +186,7 @@ def revert_context(change: Change) -> SubmitContext:
         agent_id=change.agent_id,
         feedback_id=change.feedback_id,
         feedback_content=change.feedback_content,
+        origin=Origin.PERSON,
     )
 
 
@@ -161,4 +205,5 @@ def restored(
         base_hash=request.expected_hash,
         blobs=blobs,
         reverts=request.reverts,
+        retracts=request.retracts,
     )

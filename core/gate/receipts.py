@@ -20,6 +20,7 @@ EXCERPT_CHARS = 300
 _RECEIPTS = {
     ChangeStatus.PREPARED: ReceiptStatus.PREPARED,
     ChangeStatus.HELD: ReceiptStatus.HELD,
+    ChangeStatus.STALE: ReceiptStatus.HELD,  # of those, only one that waits for a person is told
     ChangeStatus.APPLIED: ReceiptStatus.APPLIED,
     ChangeStatus.REVERTED: ReceiptStatus.APPLIED,
     ChangeStatus.REJECTED: ReceiptStatus.REFUSED,
@@ -40,6 +41,10 @@ def receipt_of(change: Change) -> Receipt:
     message = f"{change.kind} {change.target_name!r} {done}{_superseding(change)}"
     if change.status is ChangeStatus.PREPARED:
         message = f"dry run: {change.kind} {change.target_name!r} would be {done}"
+    if status is ReceiptStatus.HELD:
+        message = f"{change.kind} {change.target_name!r} will be {done} once a person approves it"
+    if change.held and status in {ReceiptStatus.HELD, ReceiptStatus.PREPARED}:
+        message += f"; it waits: {', '.join(change.held)}"
     if status is ReceiptStatus.FAILED:
         message = change.error or f"{change.kind} {change.target_name!r} could not be {done}"
     if status is ReceiptStatus.APPLIED and change.kind is Kind.AGENT_SKILLS:

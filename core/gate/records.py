@@ -18,7 +18,7 @@ from core.models import (
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
     """The audit row of an applied change, or of one that reverted another."""
-    status = HistoryStatus.REVERTED if change.reverts else HistoryStatus.APPLIED
+    status = HistoryStatus.REVERTED if _takes_back(change) else HistoryStatus.APPLIED
     return _history(change, record_id, None, status)
 
 
@@ -52,8 +52,8 @@ def _history(
     )
 
 
-def event(name: str, change: Change, error: str | None = None) -> RunEvent:
-    """An event about a change."""
+def event(name: str, change: Change, error: str | None = None, **more: JsonValue) -> RunEvent:
+    """An event about a change; what is in `more` is told as well."""
     data: dict[str, JsonValue] = {
         "kind": change.kind.value,
         "operation": change.operation.value,
@@ -64,6 +64,7 @@ def event(name: str, change: Change, error: str | None = None) -> RunEvent:
         data["warnings"] = len(change.warnings)
     if error:
         data["error"] = error
+    data |= more
     return RunEvent(
         name=name,
         tenant_id=change.tenant_id,
@@ -98,3 +99,7 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
         return content
     reason = error.message.replace("-->", "--&gt;")
     return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"
+
+
+def _takes_back(change: Change) -> bool:
+    return change.reverts is not None or bool(change.retracts)

@@ -76,7 +76,7 @@ class Importer:
                 return await self._brought_in(line, owner)
         async with self._skill_turn:
             done = await self._brought_in(line, owner)
-            if not self.dry_run:
+            if not self.dry_run and done.outcome != "held":  # nobody can be given it yet
                 await self._attach(done, owner, self._reason(line))
             return done
 

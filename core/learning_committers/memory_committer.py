@@ -26,8 +26,7 @@ from core.models import (
     SubmitContext,
 )
 from core.ports import Knowledge
-
-NAME_CHARS = 60
+from core.snapshots import memory_name
 
 
 async def commit_to_memory(
@@ -131,6 +130,4 @@ def _mark(request: MemoryRequest, beside: Beside) -> int | None:
 
 
 def _state(text: str) -> Snapshot:
-    line = " ".join(text.split())
-    name = line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1] + "…"
-    return Snapshot(content=text, name=name)
+    return Snapshot(content=text, name=memory_name(text))

@@ -1,24 +1,18 @@
 """Frozen models: everything that crosses a border between two parts of the program."""
 
 from core.models.changes import (
-    AttachRequest,
     Change,
-    ChangeRequest,
     ChangeStatus,
-    FileRef,
+    Echo,
     HistoryRecord,
     HistoryStatus,
     Hit,
     KnownText,
-    MemoryRequest,
     Nearby,
+    Origin,
     Prepared,
     Receipt,
     ReceiptStatus,
-    RestoreRequest,
-    RuleRequest,
-    SkillRequest,
-    Snapshot,
     SubmitContext,
 )
 from core.models.feedback import (
@@ -61,6 +55,15 @@ from core.models.knowledge import (
     Severity,
 )
 from core.models.paging import Page
+from core.models.requests import (
+    AttachRequest,
+    ChangeRequest,
+    Edited,
+    MemoryRequest,
+    RestoreRequest,
+    RuleRequest,
+    SkillRequest,
+)
 from core.models.skills import (
     SKILL_MD,
     AuthorRequest,
@@ -72,6 +75,10 @@ from core.models.skills import (
     SkillEdits,
     SkillFile,
     SkillSummary,
+)
+from core.models.states import (
+    FileRef,
+    Snapshot,
 )
 
 __all__ = [
@@ -91,6 +98,8 @@ __all__ = [
     "DecisionTable",
     "Defect",
     "DefectKind",
+    "Echo",
+    "Edited",
     "Feedback",
     "FeedbackStatus",
     "Fence",
@@ -113,6 +122,7 @@ __all__ = [
     "Nearby",
     "NewFeedback",
     "Operation",
+    "Origin",
     "Outcome",
     "OutputColumn",
     "Page",

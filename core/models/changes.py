@@ -1,18 +1,18 @@
-"""Changes: what is asked for, what was prepared, what it came to, and its history."""
+"""Changes: what was prepared, what it came to, and its history."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
 
 from pydantic import Field
 
 from core.models.base import Model
 from core.models.fence import Fence
-from core.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
-from core.models.skills import SkillArtifact, SkillFile
+from core.models.knowledge import Kind, MergeMode, Operation, Relationship
+from core.models.requests import ChangeRequest
+from core.models.states import FileRef, Snapshot
 
 
 class ChangeStatus(StrEnum):
@@ -26,6 +26,14 @@ class ChangeStatus(StrEnum):
     STALE = "stale"
     FAILED = "failed"
     REVERTED = "reverted"
+
+
+class Origin(StrEnum):
+    """Who asks for a change: an agent's run, an import in bulk, or a person who decided it."""
+
+    AGENT = "AGENT"
+    IMPORT = "IMPORT"
+    PERSON = "PERSON"
 
 
 class ReceiptStatus(StrEnum):
@@ -84,26 +92,6 @@ class Nearby(Model):
     seen: int = 0
 
 
-class FileRef(Model):
-    """A file of a stored bundle: its blob's SHA-256 (hex), its size in bytes, its mode."""
-
-    sha256: str
-    size: int
-    executable: bool = False
-
-
-class Snapshot(Model):
-    """The whole state of a target. `files` is set for skills, SKILL.md among them.
-
-    `version` says which version of an item it was, where versions are counted.
-    """
-
-    content: str
-    name: str
-    files: Mapping[str, FileRef] | None = None
-    version: int | None = None
-
-
 class SubmitContext(Model):
     """On whose behalf a change is asked for, and its idempotency key.
 
@@ -122,79 +110,7 @@ class SubmitContext(Model):
     fence: Fence | None = None
     unjudged: frozenset[str] = frozenset()
     shown: frozenset[str] | None = None
-
-
-class _Request(Model):
-    # A person brings it in, whole and in bulk: what stands near is told, and in nobody's way.
-    is_import: bool = False
-    operation: Operation
-    target_id: str | None = None
-    merge_mode: MergeMode | None = None
-    relationship: Relationship | None = None
-    reason: str = ""
-
-
-class MemoryRequest(_Request):
-    """Ask to create, update or delete a memory.
-
-    With REFINE `part` is the words of the old text that `content` takes the place of.
-    """
-
-    kind: Literal[Kind.MEMORY] = Kind.MEMORY
-    content: str = ""
-    part: str = ""
-
-
-class RuleRequest(_Request):
-    """Ask to create, edit or delete a decision table.
-
-    `document` is a whole DMN document that is taken as it is, in place of the draft `rule`.
-    """
-
-    kind: Literal[Kind.DMN_RULE] = Kind.DMN_RULE
-    rule: RuleDraft = RuleDraft()
-    document: str = ""
-
-
-class SkillRequest(_Request):
-    """Ask to create, update or delete a skill; without `artifact` the author writes it.
-
-    `folder` is a whole folder (path -> file) that is taken as it is, in place of both.
-    """
-
-    kind: Literal[Kind.SKILL] = Kind.SKILL
-    artifact: SkillArtifact | None = None
-    folder: Mapping[str, SkillFile] | None = None
-    relationship_analysis: str = ""
-    related_skill_ids: tuple[str, ...] = ()
-
-
-class AttachRequest(_Request):
-    """Ask to put existing skills on the agent's list; the target is the agent."""
-
-    kind: Literal[Kind.AGENT_SKILLS] = Kind.AGENT_SKILLS
-    operation: Operation = Operation.UPDATE
-    skill_ids: tuple[str, ...]
-
-
-class RestoreRequest(_Request):
-    """Ask to bring a target to a recorded state (None: absent), as reverting a change does.
-
-    Refused where the target no longer has `expected_hash`: a later change stands in the way.
-    """
-
-    kind: Literal["RESTORE"] = "RESTORE"
-    target_kind: Kind
-    target_id: str
-    state: Snapshot | None
-    expected_hash: str
-    reverts: str | None = None
-
-
-ChangeRequest = Annotated[
-    MemoryRequest | RuleRequest | SkillRequest | AttachRequest | RestoreRequest,
-    Field(discriminator="kind"),
-]
+    origin: Origin = Origin.AGENT
 
 
 class Prepared(Model):
@@ -215,11 +131,16 @@ class Prepared(Model):
     blobs: Mapping[str, bytes] = Field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     reverts: str | None = None
+    retracts: tuple[str, ...] = ()
     seen: int | None = None
 
 
 class Change(Model):
-    """A prepared change as it is stored: enough to apply it with neither model nor pod."""
+    """A prepared change as it is stored: enough to apply it with neither model nor pod.
+
+    `request` is what was asked for, to prepare it again. `held` says why it waited for a person,
+    `content_hash` is of what it does: whoever approves it approves that, and nothing else.
+    """
 
     id: str
     key: str
@@ -244,10 +165,29 @@ class Change(Model):
     attempt: int = 1
     warnings: tuple[str, ...] = ()
     reverts: str | None = None
+    retracts: tuple[str, ...] = ()
     seen: int | None = None
     error: str | None = None
+    origin: Origin = Origin.AGENT
+    request: ChangeRequest | None = None
+    candidate_content: str = ""
+    held: tuple[str, ...] = ()
+    content_hash: str = ""
+    edited_by: str | None = None
+    decided_by: str | None = None
+    decision: str = ""
+    decided_at: datetime | None = None
+    reminded_at: datetime | None = None
     created_at: datetime | None = None
     applied_at: datetime | None = None
+
+
+class Echo(Model):
+    """A piece of feedback that said what was known already: `hash` is of the state it said."""
+
+    feedback_id: str
+    hash: str
+    at: datetime
 
 
 class Receipt(Model):

@@ -6,7 +6,7 @@ All raise only errors of `core.errors`; ids are opaque text; times are aware dat
 
 from collections.abc import Awaitable, Callable
 
-from core.ports.changes import ChangeLog, Committer, Gate, Settlement, Targets
+from core.ports.changes import ChangeLog, Committer, Gate, Reviews, Settlement, Steps, Targets
 from core.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
 from core.ports.knowledge import (
     Knowledge,
@@ -47,6 +47,7 @@ __all__ = [
     "Reader",
     "Replies",
     "Retention",
+    "Reviews",
     "Runs",
     "Search",
     "Settlement",
@@ -54,6 +55,7 @@ __all__ = [
     "SkillDocuments",
     "SkillStore",
     "Sleep",
+    "Steps",
     "Targets",
     "Vectors",
 ]

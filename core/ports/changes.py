@@ -10,9 +10,11 @@ from core.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
+    Echo,
     Fence,
     FileRef,
     HistoryRecord,
+    Kind,
     Prepared,
     Receipt,
     RunEvent,
@@ -76,10 +78,17 @@ class ChangeLog(Protocol):
         what a new one says; Repeated where one was made since; LeaseLost when fenced off.
         """
 
-    async def fail(
-        self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent
+    async def keep(
+        self,
+        change: Change,
+        blobs: Mapping[str, bytes],
+        event: RunEvent,
+        history: HistoryRecord | None = None,
     ) -> None:
-        """Write a change that failed before it was opened, its history and event, all at once."""
+        """Write a change that is not opened, in place of its hold, and its event, all at once.
+
+        It is held, or failed before it was opened; then with its history. Raises LeaseLost.
+        """
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
@@ -119,6 +128,33 @@ class Targets(Protocol):
         """
 
 
+class Reviews(Protocol):
+    """Changes that wait for a person. Whoever comes second finds that it was decided: Decided."""
+
+    async def approve(self, change: Change, by: str, event: RunEvent) -> None:
+        """Make a held change an intent, if it still is what was looked at.
+
+        Raises Decided; TargetBusy while another change has the target; Repeated where a skill
+        that says nearly the same was made since.
+        """
+
+    async def end(
+        self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
+    ) -> None:
+        """Reject a change that waits, or say that it went stale. Raises Decided."""
+
+    async def replace(
+        self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
+    ) -> None:
+        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
+
+    async def overdue(self, seconds: float) -> Sequence[Change]:
+        """Give what has waited for longer than that, the longest first."""
+
+    async def remind(self, seconds: float) -> Sequence[Change]:
+        """Give what has waited for that long since it was last named here, and note it."""
+
+
 class Settlement(Protocol):
     """One transaction: effects in our own tables, history, status and events."""
 
@@ -137,5 +173,27 @@ class Settlement(Protocol):
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the end of a change."""
 
+    async def take_back(self, change_ids: Sequence[str]) -> None:
+        """End applied changes as reverted."""
+
     async def emit(self, event: RunEvent) -> None:
         """Add an event and notify, when the transaction commits."""
+
+
+class Steps(Protocol):
+    """How targets came to be what they are, change by change."""
+
+    async def of_feedback(self, feedback_id: str) -> Sequence[Change]:
+        """Give what a piece of feedback taught, or would: applied, held and stale, in order."""
+
+    async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
+        """Give all that was done to a target, what was reverted too, in order."""
+
+    async def echo(self, change: Change) -> None:
+        """Note that the change's feedback said what its target holds already."""
+
+    async def echoes(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
+        """Give which feedback said again what a target held, oldest first."""
+
+    async def take_back(self, change_ids: Sequence[str]) -> None:
+        """End applied changes as reverted, where nothing is left of them to undo."""

@@ -26,7 +26,9 @@ from core.postgres.queries import (
 )
 from core.postgres.settlement import PostgresSettlement
 
-_PLAIN = set(Change.model_fields) - {"before", "after", "warnings", "created_at", "applied_at"}
+_MODELS = ("before", "after", "request")
+_LISTS = ("warnings", "held", "retracts")
+_PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}
 
 
 class PostgresChangeLog:
@@ -57,14 +59,19 @@ class PostgresChangeLog:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
 
-    async def fail(
-        self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent
+    async def keep(
+        self,
+        change: Change,
+        blobs: Mapping[str, bytes],
+        event: RunEvent,
+        history: HistoryRecord | None = None,
     ) -> None:
-        """Write a change that failed before it was opened, all at once. Raises LeaseLost."""
+        """Write a change that is held, or failed before it was opened. Raises LeaseLost."""
         async with transaction(self._pool) as conn:
             await _put(conn, change, blobs)
             settlement = PostgresSettlement(conn)
-            await settlement.record_knowledge_history(history)
+            if history is not None:
+                await settlement.record_knowledge_history(history)
             await settlement.emit(event)
         self._tell(settlement)
 
@@ -107,17 +114,22 @@ def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
 async def put_change(conn: Connection, change: Change) -> None:
     """Write a change over its hold, if it has one. Raises TargetBusy, LeaseLost, Stale."""
     try:
-        written = await conn.execute(sql("changes.put"), _row(change))
+        written = await conn.execute(sql("changes.put"), change_row(change))
     except pg.UniqueViolation as error:
         raise _taken(change, error) from error
     if not written.rowcount:
         raise LeaseLost(f"candidate {change.candidate_id} was taken over")
 
 
-async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:
+async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
+    """Keep the bytes of files by their SHA-256; what is there stays."""
     if blobs:
         params = {"hashes": list(blobs), "data": list(blobs.values())}
         await conn.execute(sql("changes.put_blobs"), params)
+
+
+async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:
+    await put_blobs(conn, blobs)
     await put_change(conn, change)
 
 
@@ -126,12 +138,11 @@ def change_of(row: DictRow) -> Change:
     return Change.model_validate(dict(row))
 
 
-def _row(change: Change) -> dict[str, object]:
+def change_row(change: Change) -> dict[str, object]:
+    """Give a change as the parameters of a statement, by the names of its columns."""
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
-    row["before"] = _json(change.before)
-    row["after"] = _json(change.after)
-    row["warnings"] = Jsonb(list(change.warnings))
-    return row
+    row |= {key: _json(getattr(change, key)) for key in _MODELS}
+    return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 
 def _json(value: BaseModel | None) -> Jsonb | None:

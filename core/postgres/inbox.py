@@ -87,6 +87,8 @@ class PostgresInbox:
         params = end_params(claimed.id, claimed.epoch, outcome)
         if not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
+        if outcome.status is FeedbackStatus.HELD:  # all of it may have been decided by now
+            await execute(self._pool, "reviews.settle_feedback", feedback_id=claimed.id)
 
     async def _add(
         self, conn: Connection, source: str, rows: Sequence[_Piece]

@@ -14,6 +14,7 @@ from core.postgres.journal import write_event
 from core.postgres.neighbours import lock_skills, refuse_repeated
 from core.postgres.queries import Connection, sql
 from core.postgres.search_index import drop_document, index_document
+from core.postgres.waiting import settle_feedback
 from core.search.documents import SearchDocument
 from core.search.skill_text import skill_search_files, skill_search_text
 from core.snapshots import name_key, same_key, state_hash
@@ -86,9 +87,14 @@ class PostgresSettlement:
         await self._conn.execute(sql("changes.record"), row)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
-        """Set the end of a change."""
+        """Set the end of a change; what waited for a person may end its feedback too."""
         params = {"id": change_id, "status": status, "error": error}
-        await self._conn.execute(sql("changes.close"), params)
+        row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
+        await settle_feedback(self._conn, row["waiting"] if row else None)
+
+    async def take_back(self, change_ids: Sequence[str]) -> None:
+        """End applied changes as reverted."""
+        await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
 
     async def emit(self, event: RunEvent) -> None:
         """Add an event and notify, when the transaction commits."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 from core.errors import LeaseLost, NotFound, Repeated, Stale, TargetBusy
 from core.knowledge_conflicts.repeats import repeats_skill
@@ -58,16 +59,26 @@ class MemoryChangeLog:
         self._check_fence(change)
         self._refuse_skill_beside(change)
         self._put(change)
-        self._blobs |= blobs
+        self.put_blobs(blobs)
 
-    async def fail(
-        self, change: Change, blobs: Mapping[str, bytes], history: HistoryRecord, event: RunEvent
+    async def keep(
+        self,
+        change: Change,
+        blobs: Mapping[str, bytes],
+        event: RunEvent,
+        history: HistoryRecord | None = None,
     ) -> None:
-        """Write a change that failed before it was opened. Raises LeaseLost."""
-        await self.open(change, blobs)
-        self.history.append(history)
+        """Write a change that is held, or failed before it was opened. Raises LeaseLost."""
+        self._put(change.model_copy(update={"created_at": datetime.now(UTC)}))
+        self.put_blobs(blobs)
+        if history is not None:
+            self.history.append(history)
         self.events.append(event)
         self._observe(event, NO_USAGE)
+
+    def put_blobs(self, blobs: Mapping[str, bytes]) -> None:
+        """Keep the bytes of files by their SHA-256."""
+        self._blobs |= blobs
 
     async def hold(self, change: Change) -> None:
         """Hold the target of a change. Raises TargetBusy, LeaseLost, Stale."""
@@ -215,6 +226,12 @@ class MemorySettlement:
         change = self._log.changes[change_id]
         end = {"status": status, "error": error or change.error}
         self._log.changes[change_id] = change.model_copy(update=end)
+
+    async def take_back(self, change_ids: Sequence[str]) -> None:
+        """End applied changes as reverted."""
+        for change_id in change_ids:
+            if self._log.changes[change_id].status is ChangeStatus.APPLIED:
+                await self.close(change_id, ChangeStatus.REVERTED)
 
     async def emit(self, event: RunEvent) -> None:
         """Add an event."""

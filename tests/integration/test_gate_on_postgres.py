@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from core.bootstrap.stores import new_id
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.errors import SkillApiDown, TargetBusy
+from core.gate.deps import GateDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
@@ -43,8 +44,10 @@ from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
+from core.postgres.reviews import PostgresReviews
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
+from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
 from tests.support.skills import REFUND, FlakyStore, ScriptedAuthor
 
@@ -79,6 +82,8 @@ class Stores:
                 },
                 changes=self.changes,
                 targets=PostgresTargets(pool),
+                reviews=PostgresReviews(pool),
+                steps=PostgresSteps(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,
                 sleep=lambda seconds: asyncio.sleep(min(seconds, 0.01)),

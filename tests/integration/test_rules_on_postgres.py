@@ -8,9 +8,10 @@ from itertools import count
 import pytest
 
 from core.bootstrap.stores import new_id
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.decision_table import decide, parse_xml
 from core.decision_table.learning.cases import cases_of
+from core.gate.deps import GateDeps
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.models import (
     Kind,
@@ -26,7 +27,9 @@ from core.postgres.changelog import PostgresChangeLog
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
+from core.postgres.reviews import PostgresReviews
 from core.postgres.search import PostgresSearch
+from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
 from tests.support.rules import learnt, row
 from tests.support.skills import FlakyStore
@@ -46,6 +49,8 @@ class Rules:
                 committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, search)},
                 changes=PostgresChangeLog(pool),
                 targets=PostgresTargets(pool),
+                reviews=PostgresReviews(pool),
+                steps=PostgresSteps(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,
                 sleep=lambda seconds: asyncio.sleep(min(seconds, 0.01)),

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.errors import (
     ArtifactInvalid,
 )
+from core.gate.deps import GateDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.neighbours import Neighbours
 from core.models import (
@@ -24,11 +25,13 @@ from core.models import (
     SubmitContext,
 )
 from core.ports import Settlement, SkillStore
-from core.review_policy import apply_all, stop_all
+from core.review_policy import Policy, apply_all
 from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
+from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 
 
 class Events(list[RunEvent]):
@@ -76,25 +79,42 @@ class Troubled(MemoryCommitter):
 class World:
     """A gate over memory."""
 
-    policy_stops: bool = False
+    dry_run: bool = False
+    policy: Policy = apply_all
     knowledge: MemoryKnowledge = field(default_factory=MemoryKnowledge)
     events: Events = field(default_factory=Events)
     pauses: list[float] = field(default_factory=list)
 
+    log: MemoryChangeLog = field(init=False)
+
     def __post_init__(self) -> None:
         self.log = MemoryChangeLog(self.knowledge)
         self.committer = Troubled(self.knowledge)
-        ids = (f"id-{n}" for n in itertools.count(1))
-        deps = GateDeps(
-            committers={Kind.MEMORY: self.committer},
-            changes=self.log,
-            targets=self.log,
-            journal=self.events,
-            new_id=lambda: next(ids),
-            sleep=self.sleep,
-            policy=stop_all if self.policy_stops else apply_all,
+        self._ids = (f"id-{n}" for n in itertools.count(1))
+        self._build()
+
+    def use(self, other: World) -> None:
+        """Work on what another world holds."""
+        self.log, self.committer, self._ids = other.log, other.committer, other._ids
+        self._build()
+
+    def _build(self) -> None:
+        self.reviews = MemoryReviews(self.log)
+        self.steps = MemorySteps(self.log)
+        self.gate = ChangeGate(
+            GateDeps(
+                committers={Kind.MEMORY: self.committer},
+                changes=self.log,
+                targets=self.log,
+                reviews=self.reviews,
+                steps=self.steps,
+                journal=self.events,
+                new_id=lambda: next(self._ids),
+                sleep=self.sleep,
+                policy=self.policy,
+                dry_run=self.dry_run,
+            )
         )
-        self.gate = ChangeGate(deps)
 
     async def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
+from core.gate.deps import GateDeps
 from core.learning_committers.base import CommitDeps
 from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.no_author import NoAuthor
@@ -23,8 +24,10 @@ from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.reviews import MemoryReviews
 from core.testing.search import MemorySearch
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill
@@ -102,6 +105,8 @@ class PodGate:
                 committers={Kind.SKILL: committer},
                 changes=self.log,
                 targets=self.log,
+                reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.errors import ArtifactInvalid, SkillApiDown
+from core.gate.deps import GateDeps
 from core.learning_committers.agent_skills_committer import (
     AgentSkillsCommitter,
 )
@@ -28,7 +29,9 @@ from core.models import (
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.gate import neighbours_of
 
@@ -128,6 +131,8 @@ class World:
                 },
                 changes=self.log,
                 targets=self.log,
+                reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

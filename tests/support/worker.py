@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.feedback_matcher import MatchDeps
+from core.gate.deps import GateDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.models import Agent, Feedback, Kind, NewFeedback, RunEvent, Usage
 from core.observers import all_of
@@ -21,8 +22,10 @@ from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.model_line import MemoryModelLine
+from core.testing.reviews import MemoryReviews
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 from core.testing.stores import (
     MemoryAgents,
     MemoryDeliveries,
@@ -68,6 +71,8 @@ class MemoryWorker:
                 committers={Kind.MEMORY: memories},
                 changes=self.log,
                 targets=self.log,
+                reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 journal=self.journal,
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -168,7 +168,7 @@ async def test_a_target_held_by_another_is_waited_for(world: World) -> None:
 
 
 async def test_a_dry_run_leaves_no_trace() -> None:
-    world = World(policy_stops=True)
+    world = World(dry_run=True)
     receipt = await world.gate.submit(ask(), on_behalf())
     assert receipt.status is ReceiptStatus.PREPARED
     assert receipt.change_id is None

@@ -7,8 +7,9 @@ from itertools import count
 
 import pytest
 
-from core.change_gate import ChangeGate, GateDeps
+from core.change_gate import ChangeGate
 from core.decision_table.learning.cases import cases_of
+from core.gate.deps import GateDeps
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.models import (
     Kind,
@@ -23,6 +24,8 @@ from core.models import (
 from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
+from core.testing.reviews import MemoryReviews
+from core.testing.steps import MemorySteps
 from tests.support.gate import Events
 from tests.support.react import item_change
 from tests.support.rules import learnt, row
@@ -46,6 +49,8 @@ class Rules:
                 },
                 changes=self.log,
                 targets=self.log,
+                reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 journal=Events(),
                 new_id=lambda: f"id-{next(self.numbers)}",
                 sleep=self.sleep,

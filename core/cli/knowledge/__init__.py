@@ -11,6 +11,7 @@ from core.cli.knowledge.importing import import_
 from core.cli.knowledge.searching import search
 from core.cli.knowledge.showing import show
 from core.cli.knowledge.tenants import known_owner, refresh_skills, tenants_of
+from core.cli.knowledge.versions import history, restore
 from core.cli.options import AgentId, Json, KindName, KindOption, Tenant
 from core.cli.output import print_json, print_table
 from core.cli.session import with_app
@@ -28,6 +29,8 @@ app.command("show")(show)
 app.command("import")(import_)
 app.command("export")(export)
 app.command("search")(search)
+app.command("history")(history)
+app.command("restore")(restore)
 
 
 @app.command("list")

@@ -120,6 +120,17 @@ async def _read(
     return await _described(opened, *await _current(opened, item))
 
 
+async def find_known(
+    opened: App, item_id: str, tenant: str | None, kind: KindName | None
+) -> KnowledgeItem:
+    """Give the one item that has the id or the name, or had it; one that is there comes first.
+
+    Raises NotFound, and InvalidInput where there are several.
+    """
+    found = await _known(opened, item_id, tenant, _kind(kind))
+    return _only([item for item in found if item.valid_to is None] or found)
+
+
 async def _known(
     opened: App, item_id: str, tenant: str | None, kind: Kind | None
 ) -> Sequence[KnowledgeItem]:

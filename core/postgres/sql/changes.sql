@@ -13,20 +13,23 @@ WITH fence AS (
 INSERT INTO changes (
     id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
     before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
-    feedback_content, candidate_id, epoch, warnings, reverts, seen, error)
+    feedback_content, candidate_id, epoch, warnings, reverts, seen, error, origin, request,
+    candidate_content, held, content_hash, retracts)
 SELECT
     %(id)s, %(key)s, %(digest)s, %(attempt)s, %(tenant_id)s, %(agent_id)s, %(kind)s,
     %(target_id)s, %(target_name)s, %(operation)s, %(before)s, %(after)s, %(base_hash)s,
     %(status)s, %(reason)s, %(merge_mode)s, %(relationship)s, %(feedback_id)s,
     %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s, %(seen)s,
-    %(error)s
+    %(error)s, %(origin)s, %(request)s, %(candidate_content)s, %(held)s, %(content_hash)s,
+    %(retracts)s
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET
     target_id = excluded.target_id, target_name = excluded.target_name,
     operation = excluded.operation, before = excluded.before, after = excluded.after,
     base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
-    reverts = excluded.reverts, seen = excluded.seen, error = excluded.error
+    reverts = excluded.reverts, retracts = excluded.retracts, seen = excluded.seen, error = excluded.error,
+    held = excluded.held, content_hash = excluded.content_hash
 WHERE changes.status = 'prepared'
 
 -- name: release
@@ -104,6 +107,10 @@ SET status = %(status)s,
     error = coalesce(%(error)s, error),
     applied_at = CASE WHEN %(status)s = 'applied' THEN clock_timestamp() ELSE applied_at END
 WHERE id = %(id)s
+RETURNING CASE WHEN held <> '[]' THEN feedback_id END AS waiting
+
+-- name: take_back
+UPDATE changes SET status = 'reverted' WHERE id = ANY(%(ids)s) AND status = 'applied'
 
 -- name: record
 INSERT INTO history (

@@ -158,6 +158,17 @@ CREATE TABLE changes (
     reverts          text,
     seen             bigint,  -- the newest revision of a document it was compared with
     error            text,
+    retracts         jsonb NOT NULL DEFAULT '[]',  -- the changes of the target it took back
+    origin           text NOT NULL DEFAULT 'AGENT',
+    request          jsonb,   -- what was asked for, to prepare it again
+    candidate_content text NOT NULL DEFAULT '',
+    held             jsonb NOT NULL DEFAULT '[]',  -- why it waited for a person
+    content_hash     text NOT NULL DEFAULT '',     -- of what it does: that is what is approved
+    edited_by        text,
+    decided_by       text,
+    decision         text NOT NULL DEFAULT '',
+    decided_at       timestamptz,
+    reminded_at      timestamptz,
     created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
     applied_at       timestamptz,
     UNIQUE (key, attempt)
@@ -166,8 +177,22 @@ CREATE TABLE changes (
 CREATE UNIQUE INDEX changes_open_target ON changes (tenant_id, kind, target_id)
     WHERE status IN ('prepared', 'applying');
 CREATE INDEX changes_by_age ON changes (created_at DESC, id DESC);
+CREATE INDEX changes_waiting ON changes (created_at, id)
+    WHERE status IN ('held', 'stale') AND held <> '[]';
+CREATE INDEX changes_by_feedback ON changes (feedback_id, created_at);
 CREATE INDEX changes_by_candidate ON changes (candidate_id, created_at);
 CREATE INDEX changes_by_target ON changes (tenant_id, kind, target_id, created_at);
+
+-- Feedback that said what a target held already: who takes back the first leaves it to the other.
+CREATE TABLE echoes (
+    feedback_id      text NOT NULL,
+    tenant_id        text NOT NULL,
+    kind             text NOT NULL,
+    target_id        text NOT NULL,
+    hash             text NOT NULL,
+    at               timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (tenant_id, kind, target_id, feedback_id, hash)
+);
 
 CREATE TABLE history (
     id               text PRIMARY KEY,

@@ -1,0 +1,166 @@
+"""`skill-worker changes`: what was asked to change, deciding about it, and taking it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.cli.exits import FAILED
+from core.cli.options import Cursor, DryRun, Json, Limit
+from core.cli.output import print_model, print_page, print_table, say, talk
+from core.cli.session import with_app
+from core.cli.user import who
+
+if TYPE_CHECKING:
+    from core.app import App
+    from core.models import Change, Receipt
+
+app = typer.Typer(help="See changes of what is known, decide about them, and take them back.")
+Status = Literal[
+    "prepared", "held", "applying", "applied", "rejected", "stale", "failed", "reverted"
+]
+ChangeId = Annotated[str, typer.Argument(help="Id of the change.")]
+
+
+@app.command("list")
+def list_(
+    status: Annotated[Status | None, typer.Option("--status", help="Only this status.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """List changes, newest first."""
+    items, following = with_app(
+        lambda opened: opened.reader.changes(status=status, limit=limit, cursor=cursor)
+    )
+    if as_json:
+        print_page(items, following)
+        return
+    print_table(
+        ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "WARN", "REASON"),
+        [
+            (c.id, c.status, c.operation, c.kind, c.target_name, len(c.warnings) or "", c.reason)
+            for c in items
+        ],
+        empty="no changes",
+    )
+    if following:
+        talk(f"more: --cursor {following}")
+
+
+@app.command("show")
+def show(
+    change_id: ChangeId,
+    diff: Annotated[bool, typer.Option("--diff", help="Show before against after.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show one change; with --diff what it does, file by file."""
+    from core.cli.render import show_change
+
+    change, text = with_app(lambda opened: _read(opened, change_id, wants_diff=diff))
+    if as_json:
+        print_model(change, {"diff": text} if diff else None)
+        return
+    show_change(change, text)
+
+
+@app.command("approve")
+def approve(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Apply a change that waits, exactly as `changes show` shows it."""
+    _tell(
+        with_app(lambda opened: opened.gate.decisions.approve(change_id, by=who()), dry_run),
+        as_json,
+    )
+
+
+@app.command("reject")
+def reject(
+    change_id: ChangeId,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is not to be learnt.")],
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """End a change that waits; nothing is applied."""
+    change = with_app(
+        lambda opened: opened.gate.decisions.reject(change_id, by=who(), reason=reason), dry_run
+    )
+    _tell_change(change, "would be rejected" if dry_run else "rejected", as_json)
+
+
+@app.command("edit")
+def edit(
+    change_id: ChangeId,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="FILE", help="Its new content: text, a .dmn file, a SKILL.md; or -."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="DIR", help="A skill's whole new folder.")
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Put other content in the place of what waits; without a file your $EDITOR opens.
+
+    It is checked like any other, and waits again.
+    """
+    from core.cli.changes import deciding
+
+    change = with_app(lambda opened: deciding.edit(opened, change_id, file, folder), dry_run)
+    _tell_change(change, "would wait" if dry_run else "waits", as_json)
+
+
+@app.command("refresh")
+def refresh(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Prepare a change that waits anew, against what is there now; it waits again.
+
+    A skill is written anew where what was written does not fit any more: that needs LLM_MODEL.
+    """
+    change = with_app(
+        lambda opened: opened.gate.decisions.prepare_again(change_id, by=who()),
+        dry_run,
+        model=True,
+    )
+    _tell_change(change, "would wait" if dry_run else "waits", as_json)
+
+
+@app.command("revert")
+def revert(
+    change_id: ChangeId,
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "reverted",
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the target of an applied change back to what it was before it."""
+    _tell(with_app(lambda opened: opened.revert(change_id, reason), dry_run), as_json)
+
+
+def _tell(receipt: Receipt, as_json: bool) -> None:
+    if as_json:
+        print_model(receipt)
+    else:
+        say(f"{receipt.status}: {receipt.message}")
+        for warning in receipt.warnings:
+            talk(f"warning: {warning}")
+    if not receipt.status.is_outcome:
+        raise typer.Exit(FAILED)
+
+
+def _tell_change(change: Change, what: str, as_json: bool) -> None:
+    if as_json:
+        print_model(change)
+        return
+    say(f"{change.operation} {change.kind} {change.target_name!r} {what}")
+    for warning in change.warnings:
+        talk(f"warning: {warning}")
+
+
+async def _read(opened: App, change_id: str, *, wants_diff: bool) -> tuple[Change, str]:
+    from core.cli.diff import change_diff
+
+    change = await opened.changes.get(change_id)
+    return change, await change_diff(change, opened.changes) if wants_diff else ""

@@ -1,0 +1,62 @@
+"""`skill-worker retract`: one piece of feedback never taught anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.cli.exits import FAILED
+from core.cli.options import DryRun, Json
+from core.cli.output import print_model, say, talk
+from core.cli.session import with_app
+from core.cli.user import who
+
+if TYPE_CHECKING:
+    from core.app import App
+    from core.retraction.retract import Effect, Retraction
+
+
+def retract(
+    feedback_id: Annotated[str, typer.Argument(metavar="FEEDBACK_ID", help="Id of the feedback.")],
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Take back what one piece of feedback taught, and keep what was learnt since.
+
+    Where a later change cannot stand without it, that change is named and nothing is done.
+    """
+    done = with_app(lambda opened: _retract(opened, feedback_id), dry_run)
+    if as_json:
+        print_model(done)
+    else:
+        _show(done)
+    if not done.is_done:
+        raise typer.Exit(FAILED)
+
+
+async def _retract(opened: App, feedback_id: str) -> Retraction:
+    feedback = await opened.inbox.get(feedback_id)
+    return await opened.retractor.retract(feedback, by=who())
+
+
+def _show(done: Retraction) -> None:
+    for effect in done.effects:
+        say(f"{effect.kind} {effect.target_name!r}: {_came_to(effect)}")
+    for change_id in done.rejected:
+        say(f"change {change_id}: rejected, it will not be applied")
+    for stands in done.in_the_way:
+        said = f" of feedback {stands.feedback_id}" if stands.feedback_id else ""
+        what = f"{stands.kind} {stands.target_name!r}"
+        say(f"{what}: change {stands.change_id}{said} is in the way")
+        say(f"  {stands.why}")
+    if done.in_the_way:
+        talk("nothing was changed; revert or retract what stands in the way, then try again")
+
+
+def _came_to(effect: Effect) -> str:
+    if effect.receipt is not None:
+        return f"{effect.receipt.status}: {effect.receipt.message}"
+    if effect.said_too:
+        return f"stays, feedback {', '.join(effect.said_too)} says the same"
+    return "nothing of it is left"

@@ -1,0 +1,76 @@
+"""An open intent is carried out and put on record, as often as it takes."""
+
+from __future__ import annotations
+
+from core.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
+from core.gate import receipts, records
+from core.gate.deps import GateDeps
+from core.gate.looking_back import look_back
+from core.models import Change, ChangeStatus, Kind, Receipt
+from core.snapshots import state_hash
+
+_PAST = {ChangeStatus.FAILED: "failed", ChangeStatus.STALE: "went_stale"}
+
+
+async def finish(change: Change, deps: GateDeps) -> Receipt:
+    """Apply and record an open intent; repeating what was done already changes nothing.
+
+    Raises LeaseLost where another has taken it over; a write of ours that the store let
+    through all the same is on record then. Raises Stale (recorded) when the target moved, and
+    DependencyDown when it cannot be reached: the intent stays open, the attempt is on record,
+    and calling again goes on.
+    """
+    try:
+        return await _carried_out(change, deps)
+    except LeaseLost:
+        await look_back(change, deps.committers[change.kind], deps.targets, deps.journal)
+        raise
+
+
+async def has_moved(change: Change, deps: GateDeps) -> bool:
+    """Tell whether the target is not any more what the change was prepared against."""
+    now = await deps.committers[change.kind].current(change.tenant_id, change.target_id)
+    return state_hash(now) != change.base_hash
+
+
+async def close(
+    change: Change, status: ChangeStatus, error: SkillWorkerError, deps: GateDeps, *, tried: bool
+) -> None:
+    """End an intent that was not applied, with a history row where it was tried."""
+    async with deps.changes.settle(change) as settlement:
+        if tried:
+            await settlement.record_knowledge_history(records.failed(change, deps.new_id(), error))
+        await settlement.close(change.id, status, error.message)
+        await settlement.emit(records.event(f"change.{_PAST[status]}", change, error.message))
+
+
+async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
+    try:
+        await deps.committers[change.kind].apply(change)
+        await _record(change, deps)
+    except LeaseLost:
+        raise
+    except Stale as error:
+        # Only a skill has effects outside, which may have begun before it was seen to move.
+        await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
+        raise
+    except DependencyDown as error:
+        async with deps.changes.settle(change) as settlement:
+            await settlement.record_knowledge_history(records.failed(change, deps.new_id(), error))
+        raise
+    except SkillWorkerError as error:
+        await close(change, ChangeStatus.FAILED, error, deps, tried=True)
+        return receipts.failed_receipt(change, error)
+    return receipts.receipt_of(change.model_copy(update={"status": ChangeStatus.APPLIED}))
+
+
+async def _record(change: Change, deps: GateDeps) -> None:
+    async with deps.changes.settle(change) as settlement:
+        await deps.committers[change.kind].record(change, settlement)
+        await settlement.record_knowledge_history(records.applied(change, deps.new_id()))
+        await settlement.close(change.id, ChangeStatus.APPLIED)
+        if change.reverts:
+            await settlement.close(change.reverts, ChangeStatus.REVERTED)
+        if change.retracts:
+            await settlement.take_back(change.retracts)
+        await settlement.emit(records.event("change.applied", change))

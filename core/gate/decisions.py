@@ -1,0 +1,158 @@
+"""What a person makes of a change that waits: approve, reject, edit, prepare it again."""
+
+from __future__ import annotations
+
+from core.errors import (
+    ArtifactInvalid,
+    Decided,
+    DependencyDown,
+    InvalidInput,
+    PrepareFailed,
+    Refused,
+    Stale,
+)
+from core.gate import drafts, receipts, records
+from core.gate.applying import finish, has_moved
+from core.gate.deps import GateDeps
+from core.gate.edited import edit_request, whole_request
+from core.gate.holding import when_free
+from core.gate.preparing import prepare
+from core.models import Change, ChangeRequest, ChangeStatus, Edited, Receipt
+from core.snapshots import state_hash
+
+_OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
+
+
+class Decisions:
+    """Every method names who decides. `seen` is the hash of what they looked at.
+
+    What is approved is what is applied: where it was edited, decided or overtaken since, the
+    decision is refused and nothing happens. All raise NotFound, Decided and Stale.
+    """
+
+    def __init__(self, deps: GateDeps) -> None:
+        self._deps = deps
+
+    async def approve(self, change_id: str, *, by: str, seen: str | None = None) -> Receipt:
+        """Apply a held change as it stands. Raises DependencyDown: then a worker goes on."""
+        change = await self._waiting(change_id, seen)
+        if change.status is ChangeStatus.STALE:
+            raise _gone_stale(change)
+        if await has_moved(change, self._deps):
+            await self._went_stale(change)
+        if self._deps.dry_run:
+            return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
+        event = records.event("change.approved", change, by=by)
+        await when_free(lambda: self._deps.reviews.approve(change, by, event), self._deps.sleep)
+        opened = await self._deps.changes.get(change_id)
+        try:
+            return await finish(opened, self._deps)
+        except DependencyDown as error:
+            error.hint = f"the change is approved; a worker goes on with it. {error.hint}".strip()
+            raise
+
+    async def reject(
+        self, change_id: str, *, by: str, reason: str, seen: str | None = None
+    ) -> Change:
+        """End a change that waits; nothing is applied. Raises InvalidInput without a reason."""
+        if not reason.strip():
+            raise InvalidInput("a rejection needs a reason", hint="say why, for who taught it")
+        change = await self._waiting(change_id, seen)
+        if not self._deps.dry_run:
+            event = records.event("change.rejected", change, by=by, reason=reason)
+            await self._deps.reviews.end(change, ChangeStatus.REJECTED, by, reason, event)
+        return _as(change, ChangeStatus.REJECTED)
+
+    async def edit(
+        self, change_id: str, edited: Edited, *, by: str, seen: str | None = None
+    ) -> Change:
+        """Put other content in the place of what waits; it is checked, and waits again.
+
+        Raises InvalidInput and Refused where the checks refuse it.
+        """
+        change = await self._waiting(change_id, seen)
+        request = await edit_request(change, edited, self._deps.changes)
+        return await self._prepared(change, request, "change.edited", by, edited_by=by)
+
+    async def prepare_again(self, change_id: str, *, by: str) -> Change:
+        """Prepare a change anew against what is there now; it waits again.
+
+        Raises ConfigurationError where a model has to write and none is set.
+        """
+        change = await self._waiting(change_id, None)
+        committer = self._deps.committers[change.kind]
+        now = await committer.current(change.tenant_id, change.target_id)
+        request = await whole_request(change, now, self._deps)
+        return await self._prepared(
+            change, request, "change.prepared_again", by, edited_by=change.edited_by
+        )
+
+    async def _waiting(self, change_id: str, seen: str | None) -> Change:
+        change = await self._deps.changes.get(change_id)
+        if change.status not in _OPEN or not change.held:
+            raise _decided(change)
+        if seen is not None and seen != change.content_hash:
+            raise Stale(
+                f"change {change_id} is not what was looked at any more",
+                hint="look at it again, then decide",
+            )
+        return change
+
+    async def _went_stale(self, change: Change) -> None:
+        error = _gone_stale(change)
+        if not self._deps.dry_run:
+            event = records.event("change.went_stale", change, error.message)
+            await self._deps.reviews.end(change, ChangeStatus.STALE, "", error.message, event)
+        raise error
+
+    async def _prepared(
+        self,
+        change: Change,
+        request: ChangeRequest,
+        event_name: str,
+        by: str,
+        *,
+        edited_by: str | None,
+    ) -> Change:
+        context = drafts.context_of(change)
+        try:
+            prepared = await prepare(request, context, self._deps)
+        except PrepareFailed as error:
+            raise error.cause from error
+        except ArtifactInvalid as error:
+            raise InvalidInput(error.message, hint=error.hint) from error
+        if state_hash(prepared.before) == state_hash(prepared.after):
+            raise Refused(
+                f"{change.kind} {prepared.target_name!r} already says this",
+                hint="reject the change: there is nothing to apply",
+            )
+        fresh = drafts.again(change, request, prepared)
+        fresh = fresh.model_copy(
+            update={
+                "held": tuple(self._deps.policy(fresh)) or change.held,
+                "edited_by": edited_by,
+            }
+        )
+        if not self._deps.dry_run:
+            event = records.event(event_name, fresh, by=by)
+            await self._deps.reviews.replace(fresh, change, prepared.blobs, event)
+        return fresh
+
+
+def _gone_stale(change: Change) -> Stale:
+    return Stale(
+        f"{change.kind} {change.target_name!r} has changed since change {change.id} was prepared",
+        hint=f"prepare it again: `skill-worker changes refresh {change.id}`, then review it",
+    )
+
+
+def _decided(change: Change) -> Decided:
+    if not change.held:
+        return Decided(f"change {change.id} is {change.status}: it waits for nobody")
+    by = f" by {change.decided_by}" if change.decided_by else ""
+    at = f" at {change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
+    return Decided(f"change {change.id} was decided already{by}{at}: it is {change.status}")
+
+
+def _as(change: Change, status: ChangeStatus) -> Change:
+    return change.model_copy(update={"status": status})

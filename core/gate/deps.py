@@ -1,0 +1,29 @@
+"""What the rooms of the change gate work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.models import Kind
+from core.ports import ChangeLog, Committer, Journal, NewId, Reviews, Sleep, Steps, Targets
+from core.review_policy import Policy, apply_all
+
+
+@dataclass(frozen=True)
+class GateDeps:
+    """`targets`, `reviews` and `steps` are other faces of the change log.
+
+    In a dry run every change stops once it is prepared, and leaves no trace.
+    """
+
+    committers: Mapping[Kind, Committer]
+    changes: ChangeLog
+    targets: Targets
+    reviews: Reviews
+    steps: Steps
+    journal: Journal
+    new_id: NewId
+    sleep: Sleep
+    policy: Policy = apply_all
+    dry_run: bool = False

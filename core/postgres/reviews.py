@@ -1,0 +1,85 @@
+"""Changes that wait for a person, and what becomes of them, as rows of `changes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from psycopg import errors as pg
+
+from core.errors import Decided, TargetBusy
+from core.models import NO_USAGE, Change, ChangeStatus, RunEvent
+from core.observers import nobody
+from core.ports import Observer
+from core.postgres.changelog import change_of, change_row, put_blobs
+from core.postgres.journal import write_event
+from core.postgres.neighbours import refuse_skill_beside
+from core.postgres.queries import Connection, Pool, fetch_all, sql, transaction
+from core.postgres.waiting import settle_feedback
+
+
+class PostgresReviews:
+    """The `Reviews` port; `observe` is told of each event once it is committed."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._observe = observe
+
+    async def approve(self, change: Change, by: str, event: RunEvent) -> None:
+        """Make a held change an intent. Raises Decided, TargetBusy, Repeated."""
+        params = {"id": change.id, "content_hash": change.content_hash, "by": by}
+        async with transaction(self._pool) as conn:
+            try:
+                await _decide(conn, "reviews.approve", params)
+            except pg.UniqueViolation:
+                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
+            await refuse_skill_beside(conn, change)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    async def end(
+        self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
+    ) -> None:
+        """Reject a change that waits, or say that it went stale. Raises Decided."""
+        params = {
+            "id": change.id,
+            "content_hash": change.content_hash,
+            "status": status,
+            "by": by,
+            "reason": reason,
+        }
+        async with transaction(self._pool) as conn:
+            await _decide(conn, "reviews.end", params)
+            await settle_feedback(conn, change.feedback_id)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    async def replace(
+        self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
+    ) -> None:
+        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
+        async with transaction(self._pool) as conn:
+            await put_blobs(conn, blobs)
+            await _decide(
+                conn, "reviews.replace", change_row(fresh) | {"looked_at": seen.content_hash}
+            )
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    async def overdue(self, seconds: float) -> Sequence[Change]:
+        """Give what has waited for longer than that, the longest first."""
+        rows = await fetch_all(self._pool, "reviews.overdue", seconds=seconds)
+        return [change_of(row) for row in rows]
+
+    async def remind(self, seconds: float) -> Sequence[Change]:
+        """Give what has waited for that long since it was last named here, and note it."""
+        rows = await fetch_all(self._pool, "reviews.remind", seconds=seconds)
+        return [change_of(row) for row in rows]
+
+
+async def _decide(conn: Connection, block: str, params: Mapping[str, object]) -> None:
+    done = await conn.execute(sql(block), params)
+    if not done.rowcount:
+        raise Decided(
+            f"change {params['id']} was decided or edited at the same time",
+            hint="look at it again",
+        )

@@ -1,0 +1,57 @@
+-- name: approve
+-- Only what was looked at; its run has ended, so the intent goes on under the epoch of today.
+UPDATE changes c
+SET status = 'applying', decided_by = %(by)s, decided_at = clock_timestamp(),
+    epoch = (SELECT d.epoch FROM candidates d WHERE d.id = c.candidate_id)
+WHERE c.id = %(id)s AND c.status = 'held' AND c.content_hash = %(content_hash)s
+
+-- name: end
+UPDATE changes
+SET status = %(status)s, error = CASE WHEN %(status)s = 'stale' THEN %(reason)s ELSE error END,
+    decision = CASE WHEN %(status)s = 'stale' THEN '' ELSE %(reason)s END,
+    decided_by = nullif(%(by)s, ''),
+    decided_at = CASE WHEN %(by)s <> '' THEN clock_timestamp() END
+WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
+  AND content_hash = %(content_hash)s
+
+-- name: replace
+UPDATE changes
+SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
+    operation = %(operation)s, before = %(before)s, after = %(after)s,
+    base_hash = %(base_hash)s, merge_mode = %(merge_mode)s, relationship = %(relationship)s,
+    warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,
+    content_hash = %(content_hash)s, edited_by = %(edited_by)s, error = NULL, decision = '',
+    decided_by = NULL, decided_at = NULL
+WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
+  AND content_hash = %(looked_at)s
+
+-- name: overdue
+SELECT * FROM changes
+WHERE status IN ('held', 'stale') AND held <> '[]'
+  AND created_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+ORDER BY created_at, id LIMIT 1000
+
+-- name: remind
+UPDATE changes SET reminded_at = clock_timestamp()
+WHERE id IN (
+    SELECT id FROM changes
+    WHERE status IN ('held', 'stale') AND held <> '[]'
+      AND coalesce(reminded_at, created_at)
+          < clock_timestamp() - make_interval(secs => %(seconds)s)
+    ORDER BY created_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED)
+RETURNING *
+
+-- name: settle_feedback
+-- Once the last change that waited is decided, the feedback ends as what came of it.
+UPDATE feedback f
+SET status = CASE WHEN EXISTS (
+        SELECT FROM changes c WHERE c.feedback_id = f.id AND c.status = 'applied')
+    OR EXISTS (
+        SELECT FROM candidates d WHERE d.feedback_id = f.id AND jsonb_path_exists(
+            d.verdict, '$.receipts[*].status ? (@ == "known" || @ == "attached")'))
+    THEN 'completed' ELSE 'no_action' END
+WHERE f.id = %(feedback_id)s AND f.status = 'held'
+  AND EXISTS (SELECT FROM changes c WHERE c.feedback_id = f.id AND c.held <> '[]')
+  AND NOT EXISTS (
+      SELECT FROM changes c WHERE c.feedback_id = f.id AND c.held <> '[]'
+        AND c.status IN ('held', 'stale', 'applying'))

@@ -1,0 +1,11 @@
+"""The end of feedback whose changes waited for a person."""
+
+from __future__ import annotations
+
+from core.postgres.queries import Connection, sql
+
+
+async def settle_feedback(conn: Connection, feedback_id: str | None) -> None:
+    """End held feedback as what came of it, once nothing of it waits for a person."""
+    if feedback_id is not None:
+        await conn.execute(sql("reviews.settle_feedback"), {"feedback_id": feedback_id})

@@ -1,0 +1,1 @@
+"""Taking back what one piece of feedback taught, and keeping what was learnt since."""

@@ -1,0 +1,125 @@
+"""What every store of changes that wait for a person must do."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from core.errors import Decided, TargetBusy
+from core.models import Change, ChangeStatus, RunEvent, Snapshot
+from core.ports import ChangeLog, Reviews
+from core.snapshots import content_hash
+from core.testing.contracts.neighbours import remembered
+
+HAPPENED = RunEvent(name="change.held")
+
+
+def waiting(item_id: str = "m1", text: str = "원화") -> Change:
+    """Make a change that waits."""
+    change = remembered(item_id, text, None).model_copy(
+        update={"status": ChangeStatus.HELD, "held": ("every change is reviewed",)}
+    )
+    return change.model_copy(update={"content_hash": content_hash(change)})
+
+
+class ReviewsContract:
+    """Tests for any such store; a test class supplies `change_log` and its `reviews`."""
+
+    async def _held(self, change_log: ChangeLog, change: Change) -> Change:
+        await change_log.keep(change, {}, HAPPENED)
+        return await change_log.get(change.id)
+
+    async def test_what_waits_is_kept_whole(self, change_log: ChangeLog) -> None:
+        held = await self._held(change_log, waiting())
+        assert held.model_copy(update={"created_at": None}) == waiting()
+
+    async def test_an_approved_change_is_an_intent_that_can_be_settled(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        await reviews.approve(held, "kim", HAPPENED)
+        opened = await change_log.get(held.id)
+        assert (opened.status, opened.decided_by) == (ChangeStatus.APPLYING, "kim")
+        assert opened.decided_at is not None
+        async with change_log.settle(opened) as settlement:
+            await settlement.close(opened.id, ChangeStatus.APPLIED)
+        assert (await change_log.get(held.id)).status is ChangeStatus.APPLIED
+
+    async def test_of_many_decisions_at_once_one_counts(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        decisions = [
+            reviews.approve(held, "a", HAPPENED),
+            reviews.end(held, ChangeStatus.REJECTED, "b", "no", HAPPENED),
+            reviews.end(held, ChangeStatus.REJECTED, "c", "no", HAPPENED),
+            reviews.approve(held, "d", HAPPENED),
+        ]
+        ended = await asyncio.gather(*decisions, return_exceptions=True)
+        assert sum(end is None for end in ended) == 1
+        assert sum(isinstance(end, Decided) for end in ended) == 3
+
+    async def test_a_rejected_change_tells_who_and_why(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        await reviews.end(held, ChangeStatus.REJECTED, "kim", "사실이 아니다", HAPPENED)
+        ended = await change_log.get(held.id)
+        assert (ended.decided_by, ended.decision) == ("kim", "사실이 아니다")
+
+    async def test_a_stale_change_still_waits_but_cannot_be_approved(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        await reviews.end(held, ChangeStatus.STALE, "", "it moved", HAPPENED)
+        stale = await change_log.get(held.id)
+        assert (stale.status, stale.decided_by, stale.error) == ("stale", None, "it moved")
+        with pytest.raises(Decided):
+            await reviews.approve(stale, "kim", HAPPENED)
+        await reviews.replace(held, stale, {}, HAPPENED)
+        fresh = await change_log.get(held.id)
+        assert (fresh.status, fresh.error) == (ChangeStatus.HELD, None)
+
+    async def test_what_was_replaced_since_it_was_looked_at_is_not_decided(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        edited = held.model_copy(update={"after": Snapshot(content="달러", name="m1")})
+        edited = edited.model_copy(update={"content_hash": content_hash(edited)})
+        await reviews.replace(edited, held, {}, HAPPENED)
+        for late in (
+            reviews.approve(held, "kim", HAPPENED),
+            reviews.end(held, ChangeStatus.REJECTED, "kim", "no", HAPPENED),
+            reviews.replace(held, held, {}, HAPPENED),
+        ):
+            with pytest.raises(Decided):
+                await late
+        await reviews.approve(edited, "kim", HAPPENED)
+
+    async def test_approving_waits_for_another_change_of_the_target(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        update = {"id": "other", "key": "other", "status": ChangeStatus.APPLYING, "held": ()}
+        await change_log.open(held.model_copy(update=update), {})
+        with pytest.raises(TargetBusy):
+            await reviews.approve(held, "kim", HAPPENED)
+        assert (await change_log.get(held.id)).status is ChangeStatus.HELD
+
+    async def test_many_may_wait_for_one_target(self, change_log: ChangeLog) -> None:
+        for number in range(3):
+            update = {"id": f"c{number}", "key": f"c{number}"}
+            await self._held(change_log, waiting().model_copy(update=update))
+
+    async def test_what_waits_for_long_is_named_and_once_in_a_while_again(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        await self._held(change_log, waiting())
+        decided = await self._held(change_log, waiting("m2"))
+        await reviews.approve(decided, "kim", HAPPENED)
+        assert await reviews.overdue(3600) == []
+        assert [c.target_id for c in await reviews.overdue(-1)] == ["m1"]
+        assert await reviews.remind(3600) == []
+        assert [c.target_id for c in await reviews.remind(-1)] == ["m1"]
+        assert await reviews.remind(3600) == []

@@ -1,0 +1,84 @@
+"""What every store must tell of how targets came to be what they are."""
+
+from __future__ import annotations
+
+from core.gate.records import applied
+from core.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
+from core.ports import ChangeLog, Steps
+from core.snapshots import state_hash
+from core.testing.contracts.neighbours import remembered
+
+HELD = RunEvent(name="change.held")
+
+
+def taught(number: int, before: str | None, after: str | None, **given: object) -> Change:
+    """Make an intent that leads memory `m1` from one text to the next."""
+    old = None if before is None else Snapshot(content=before, name="m1")
+    new = None if after is None else Snapshot(content=after, name="m1")
+    operation = Operation.DELETE if new is None else Operation.UPDATE
+    update = {
+        "id": f"c{number}",
+        "key": f"k{number}",
+        "feedback_id": f"f{number}",
+        "before": old,
+        "after": new,
+        "base_hash": state_hash(old),
+        "operation": operation if old else Operation.CREATE,
+        **given,
+    }
+    return remembered("m1", "", None).model_copy(update=update)
+
+
+class StepsContract:
+    """Tests for any such store; a test class supplies `change_log` and its `steps`."""
+
+    async def _apply(self, change_log: ChangeLog, change: Change) -> None:
+        await change_log.open(change, {})
+        async with change_log.settle(change) as settlement:
+            await settlement.write_item(change)
+            await settlement.record_knowledge_history(applied(change, f"h-{change.id}"))
+            await settlement.close(change.id, ChangeStatus.APPLIED)
+            if change.retracts:
+                await settlement.take_back(change.retracts)
+
+    async def test_the_chain_of_a_target_is_in_order_with_what_was_taken_back(
+        self, change_log: ChangeLog, steps: Steps
+    ) -> None:
+        await self._apply(change_log, taught(1, None, "하나"))
+        await self._apply(change_log, taught(2, "하나", "하나\n둘"))
+        await self._apply(change_log, taught(3, "하나\n둘", "하나", retracts=("c2",)))
+        chain = await steps.chain(Kind.MEMORY, "t", "m1")
+        assert [change.id for change in chain] == ["c1", "c2", "c3"]
+        assert [change.status for change in chain] == ["applied", "reverted", "applied"]
+        assert chain[2].retracts == ("c2",)
+        assert await steps.chain(Kind.MEMORY, "other", "m1") == []
+
+    async def test_what_a_piece_taught_or_would_is_given_without_what_took_it_back(
+        self, change_log: ChangeLog, steps: Steps
+    ) -> None:
+        await self._apply(change_log, taught(1, None, "하나"))
+        waiting = {"target_id": "m2", "status": ChangeStatus.HELD, "held": ("why",)}
+        held = taught(2, None, "둘", feedback_id="f1", **waiting)
+        await change_log.keep(held, {}, HELD)
+        assert [change.id for change in await steps.of_feedback("f1")] == ["c1", "c2"]
+        await self._apply(change_log, taught(3, "하나", None, feedback_id="f1", retracts=("c1",)))
+        assert [change.id for change in await steps.of_feedback("f1")] == ["c2"]
+
+    async def test_what_is_taken_back_without_a_trace_is_remembered(
+        self, change_log: ChangeLog, steps: Steps
+    ) -> None:
+        await self._apply(change_log, taught(1, None, "하나"))
+        await steps.take_back(["c1"])
+        await steps.take_back(["c1"])
+        assert (await change_log.get("c1")).status is ChangeStatus.REVERTED
+
+    async def test_who_said_the_same_is_remembered_once(
+        self, change_log: ChangeLog, steps: Steps
+    ) -> None:
+        del change_log
+        same = taught(2, "하나", "하나")
+        await steps.echo(same)
+        await steps.echo(same)
+        (echo,) = {e.feedback_id: e for e in await steps.echoes(Kind.MEMORY, "t", "m1")}.values()
+        assert (echo.feedback_id, echo.hash) == ("f2", state_hash(same.after))
+        assert await steps.echoes(Kind.MEMORY, "t", "m2") == []

@@ -1,0 +1,34 @@
+"""Changes that wait, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, Reviews
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.queries import Pool
+from core.postgres.reviews import PostgresReviews
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.reviews import ReviewsContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.reviews import MemoryReviews
+
+
+class TestReviewsInMemory(ReviewsContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def reviews(self, change_log: MemoryChangeLog) -> Reviews:
+        return MemoryReviews(change_log)
+
+
+class TestReviewsInPostgres(ReviewsContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def reviews(self, pool: Pool) -> Reviews:
+        return PostgresReviews(pool)

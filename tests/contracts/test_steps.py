@@ -1,0 +1,34 @@
+"""How targets came to be, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, Steps
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.queries import Pool
+from core.postgres.steps import PostgresSteps
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.steps import StepsContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.steps import MemorySteps
+
+
+class TestStepsInMemory(StepsContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def steps(self, change_log: MemoryChangeLog) -> Steps:
+        return MemorySteps(change_log)
+
+
+class TestStepsInPostgres(StepsContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def steps(self, pool: Pool) -> Steps:
+        return PostgresSteps(pool)

@@ -1,0 +1,292 @@
+"""Learnings of all kinds as a plain log that can be done over, and a gate that is taught them."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from core.change_gate import ChangeGate
+from core.decision_table import parse_xml
+from core.gate.deps import GateDeps
+from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_limits import SkillLimits
+from core.models import (
+    SKILL_MD,
+    Change,
+    ChangeRequest,
+    Edited,
+    Feedback,
+    FeedbackStatus,
+    Kind,
+    MemoryRequest,
+    MergeMode,
+    Operation,
+    ReceiptStatus,
+    Relationship,
+    RuleRequest,
+    SkillFile,
+    SkillRequest,
+    SubmitContext,
+)
+from core.retraction.retract import Retraction, Retractor
+from core.review_policy_file import load_policy
+from core.testing.changes import MemoryChangeLog
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.knowledge_search import KnowledgeSearch
+from core.testing.reviews import MemoryReviews
+from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
+from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
+from tests.support.gate import neighbours_of
+from tests.support.skills import ScriptedAuthor
+
+Place = tuple[Kind, str]
+# What is known: of each item its lines, its rows or its files, in order.
+Known = dict[Place, dict[str, str]]
+_WEIGHTS = {"add": 60, "change": 15, "remove": 8, "replace": 4, "delete": 2}
+
+
+@dataclass(frozen=True)
+class Op:
+    """One learning, of a piece of feedback of its own, about one unit of one item."""
+
+    number: int
+    what: str
+    place: Place
+    unit: str
+    text: str
+
+
+def done(known: Known, op: Op) -> bool:
+    """Do a learning to what is known; False where there is nothing to do it to."""
+    held = known.get(op.place)
+    if op.what == "add":
+        known.setdefault(op.place, {})[op.unit] = op.text
+    elif op.what == "replace":
+        known[op.place] = {op.unit: op.text}
+    elif held is None:
+        return False
+    elif op.what == "delete":
+        del known[op.place]
+    elif op.unit not in held:
+        return False
+    elif op.what == "change":
+        held[op.unit] = op.text
+    else:
+        del held[op.unit]
+    return True
+
+
+def without(ops: Sequence[Op], numbers: Collection[int]) -> Known:
+    """Do a log over but for some of its learnings. Only a skill can stand with nothing in it."""
+    known: Known = {}
+    for op in ops:
+        if op.number not in numbers:
+            done(known, op)
+    return {place: units for place, units in known.items() if units or place[0] is Kind.SKILL}
+
+
+def random_ops(rng: random.Random, count: int) -> list[Op]:
+    """Learnings that make sense one after another. What was deleted is never made again."""
+    known: Known = {}
+    ended: set[Place] = set()
+    ops: list[Op] = []
+    while len(ops) < count:
+        number = len(ops)
+        kind = rng.choice([Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL])
+        place = (kind, f"s{rng.randrange(count // 12 + 1)}")
+        (what,) = rng.choices([*_WEIGHTS], [*_WEIGHTS.values()])
+        if place in ended or (what == "replace" and kind is not Kind.MEMORY):
+            continue
+        if what == "replace" and place not in known:
+            continue
+        if what == "remove" and len(known.get(place, {})) == 1:
+            continue  # a table without rows is deleted instead
+        is_new = what in {"add", "replace"}
+        unit = f"u{number}" if is_new else rng.choice([*known.get(place, {})] or [""])
+        op = Op(number, what, place, unit, f"{unit} t{number}")
+        if done(known, op):
+            ended |= {place} if what == "delete" else set()
+            ops.append(op)
+    return ops
+
+
+class Taught:
+    """A gate over memory whose reviewer approves all, some of it as they wrote it anew."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self.log = MemoryChangeLog(MemoryKnowledge())
+        self.store = MemorySkillStore()
+        self.ops: list[Op] = []
+        self._ids: dict[Place, str] = {}
+        self._steps = MemorySteps(self.log)
+        knowledge = self.log.knowledge
+        neighbours = neighbours_of(knowledge, self.store)
+        numbers = itertools.count()
+        skills = SkillCommitter(
+            self.store,
+            ScriptedAuthor(()),
+            self.log,
+            MemoryAgents([], log=self.log),
+            check=MemoryRuns().check,
+            limits=SkillLimits(),
+            neighbours=neighbours,
+        )
+        self.gate = ChangeGate(
+            GateDeps(
+                committers={
+                    Kind.MEMORY: MemoryCommitter(knowledge, neighbours),
+                    Kind.DMN_RULE: DmnRuleCommitter(knowledge, KnowledgeSearch(knowledge)),
+                    Kind.SKILL: skills,
+                },
+                changes=self.log,
+                targets=self.log,
+                reviews=MemoryReviews(self.log),
+                steps=self._steps,
+                journal=MemoryJournal(),
+                new_id=lambda: f"c{next(numbers)}",
+                sleep=asyncio.sleep,
+                policy=load_policy("all"),
+            )
+        )
+
+    async def teach(self, op: Op) -> None:
+        """Submit a learning, and have it decided."""
+        context = SubmitContext(
+            key=f"k{op.number}", tenant_id="t", agent_id="a", feedback_id=f"f{op.number}"
+        )
+        receipt = await self.gate.submit(await self._request(op), context)
+        assert receipt.status is ReceiptStatus.HELD, receipt
+        change = await self.log.get(receipt.change_id or "")
+        if self._rng.random() < 0.2:
+            op, change = await self._edited(op, change)
+        decided = await self.gate.decisions.approve(change.id, by="kim", seen=change.content_hash)
+        assert decided.status is ReceiptStatus.APPLIED, decided
+        self._ids[op.place] = change.target_id
+        self.ops.append(op)
+
+    async def retract(self, number: int) -> Retraction:
+        """Take back what one of them taught."""
+        decisions = self.gate.decisions
+        retractor = Retractor(
+            gate=self.gate, decisions=decisions, changes=self.log, steps=self._steps
+        )
+        feedback = Feedback(
+            id=f"f{number}",
+            source="inbox",
+            source_id=str(number),
+            tenant_id="t",
+            agent_ids=("a",),
+            content="…",
+            status=FeedbackStatus.COMPLETED,
+        )
+        return await retractor.retract(feedback, by="kim")
+
+    async def known(self) -> Known:
+        """Give what is known now."""
+        places = {(kind, item_id): (kind, slot) for (kind, slot), item_id in self._ids.items()}
+        found: Known = {}
+        for item in await self.log.knowledge.list(tenant_id="t", agent_id=None, kind=None):
+            units = _lines if item.kind is Kind.MEMORY else _rows
+            found[places[item.kind, item.id]] = units(item.content)
+        for _, name in self.store.skills:
+            found[Kind.SKILL, name] = _listed(await self._document(name))
+        return found
+
+    async def _edited(self, op: Op, change: Change) -> tuple[Op, Change]:
+        """Let the reviewer write what is new a little differently."""
+        if op.what not in {"add", "change"} or change.after is None:
+            return op, change
+        anew = replace(op, text=f"{op.text}e")
+        edited = Edited(content=change.after.content.replace(op.text, anew.text))
+        return anew, await self.gate.decisions.edit(change.id, edited, by="lee")
+
+    async def _request(self, op: Op) -> ChangeRequest:
+        kind, _ = op.place
+        is_new = op.place not in self._ids
+        given = {
+            "operation": Operation.DELETE
+            if op.what == "delete"
+            else Operation.CREATE
+            if is_new
+            else Operation.UPDATE,
+            "target_id": None if is_new else self._ids[op.place],
+            "relationship": Relationship.UNRELATED if is_new else None,
+            "reason": "taught",
+        }
+        if kind is Kind.MEMORY:
+            return await self._memory(op, given)
+        if kind is Kind.DMN_RULE:
+            return await self._rule(op, given)
+        return await self._skill(op, given)
+
+    async def _memory(self, op: Op, given: dict[str, object]) -> MemoryRequest:
+        more: dict[str, object] = {"content": op.text}
+        if op.what == "add" and op.place in self._ids:
+            more["merge_mode"] = MergeMode.EXTEND
+        elif op.what == "replace":
+            more["merge_mode"] = MergeMode.REPLACE
+        elif op.what in {"change", "remove"}:
+            lines = (await self.known())[op.place]
+            more |= {"merge_mode": MergeMode.REFINE}
+            kept = {**lines, op.unit: op.text}
+            if op.what == "remove":
+                del kept[op.unit]
+            more |= {"merge_mode": MergeMode.REFINE, "content": "\n".join(kept.values())}
+        return MemoryRequest.model_validate({**given, **more})
+
+    async def _rule(self, op: Op, given: dict[str, object]) -> RuleRequest:
+        if op.what == "delete":
+            return RuleRequest.model_validate(given)
+        row_id = None if op.what == "add" else await self._row_id(op)
+        if op.what == "remove":
+            return RuleRequest.model_validate({**given, "rule": {"remove_rows": [row_id]}})
+        outcome = f"처리 {op.place[1]}"
+        row = {"inputs": {"사례": f'"{op.unit}"'}, "outputs": {outcome: f'"{op.text}"'}}
+        draft: dict[str, object] = {"rows": [row if row_id is None else {**row, "id": row_id}]}
+        if given["operation"] is Operation.CREATE:
+            columns = {"inputs": [{"name": "사례"}], "outputs": [{"name": outcome}]}
+            draft |= {"name": op.place[1], **columns}
+        return RuleRequest.model_validate({**given, "rule": draft})
+
+    async def _row_id(self, op: Op) -> str:
+        item = await self.log.knowledge.get(Kind.DMN_RULE, "t", self._ids[op.place])
+        rows = parse_xml(item.content).rows
+        return next(row.id for row in rows if row.inputs[0] == f'"{op.unit}"')
+
+    async def _skill(self, op: Op, given: dict[str, object]) -> SkillRequest:
+        name = op.place[1]
+        if op.what == "delete":
+            return SkillRequest.model_validate(given)
+        listed = _listed(await self._document(name)) if op.place in self._ids else {}
+        listed = {**listed, op.unit: op.text}
+        if op.what == "remove":
+            del listed[op.unit]
+        head = f"---\nname: {name}\ndescription: How to do {name}. Use it for {name}.\n---\n"
+        document = head + f"# {name}\n\n" + "".join(f"- {line}\n" for line in listed.values())
+        folder = {SKILL_MD: SkillFile(data=document.encode())}
+        given = {**given, "target_id": name, "is_import": True}
+        return SkillRequest.model_validate({**given, "folder": folder})
+
+    async def _document(self, name: str) -> str:
+        bundle = await self.store.read(name, "t")
+        return bundle.document if bundle else ""
+
+
+def _lines(content: str) -> dict[str, str]:
+    return {line.split()[0]: line for line in content.splitlines()}
+
+
+def _listed(document: str) -> dict[str, str]:
+    items = (line.removeprefix("- ") for line in document.splitlines() if line.startswith("- "))
+    return {item.split()[0]: item for item in items}
+
+
+def _rows(xml: str) -> dict[str, str]:
+    return {row.inputs[0].strip('"'): row.outputs[0].strip('"') for row in parse_xml(xml).rows}

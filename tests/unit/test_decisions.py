@@ -1,0 +1,202 @@
+"""A change that waits for a person: what they see is what is applied, or nothing is."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from core.errors import Decided, DependencyDown, InvalidInput, NotFound, Refused, Stale
+from core.models import Change, ChangeStatus, Edited, Kind, Operation, Receipt, ReceiptStatus
+from core.review_policy import ReviewPolicy
+from core.review_policy_file import load_policy
+from core.snapshots import state_hash
+from tests.support.gate import World, ask, on_behalf
+
+ALL = load_policy("all")
+
+
+@pytest.fixture
+def world() -> World:
+    return World(policy=ALL)
+
+
+async def held(world: World, content: str = "원화로 적는다", key: str = "k1") -> Change:
+    receipt = await world.gate.submit(ask(content), on_behalf(key))
+    assert receipt.status is ReceiptStatus.HELD
+    assert receipt.change_id is not None
+    return await world.log.get(receipt.change_id)
+
+
+async def contents(world: World) -> list[str]:
+    items = await world.knowledge.list(tenant_id="t", agent_id="a", kind=Kind.MEMORY)
+    return [item.content for item in items]
+
+
+def names(world: World) -> list[str]:
+    return [event.name for event in world.log.events]
+
+
+async def test_what_waits_changes_nothing_and_says_why(world: World) -> None:
+    receipt = await world.gate.submit(ask(), on_behalf())
+    assert receipt.status is ReceiptStatus.HELD
+    assert "every change is reviewed" in receipt.message
+    assert await contents(world) == []
+    assert world.history() == []
+    assert names(world) == ["change.held"]
+
+
+async def test_what_was_looked_at_is_what_is_applied(world: World) -> None:
+    change = await held(world)
+    receipt = await world.gate.decisions.approve(change.id, by="kim", seen=change.content_hash)
+    assert receipt.status is ReceiptStatus.APPLIED
+    (item,) = await world.knowledge.list(tenant_id="t", agent_id="a", kind=Kind.MEMORY)
+    now = await world.committer.current("t", item.id)
+    assert state_hash(now) == state_hash(change.after)
+    assert (await world.log.get(change.id)).decided_by == "kim"
+    assert names(world) == ["change.held", "change.approved", "change.applied"]
+
+
+async def test_the_same_key_gives_the_same_receipt_while_it_waits(world: World) -> None:
+    first = await world.gate.submit(ask(), on_behalf())
+    assert await world.gate.submit(ask(), on_behalf()) == first
+    assert world.committer.prepared == 1
+
+
+async def test_rejecting_needs_a_reason_and_applies_nothing(world: World) -> None:
+    change = await held(world)
+    with pytest.raises(InvalidInput, match="reason"):
+        await world.gate.decisions.reject(change.id, by="kim", reason="  ")
+    await world.gate.decisions.reject(change.id, by="kim", reason="사실이 아니다")
+    stored = await world.log.get(change.id)
+    assert (stored.status, stored.decision) == (ChangeStatus.REJECTED, "사실이 아니다")
+    assert await contents(world) == []
+
+
+@pytest.mark.parametrize("first", ["approve", "reject"])
+async def test_a_decided_change_cannot_be_decided_again(world: World, first: str) -> None:
+    change = await held(world)
+    if first == "approve":
+        await world.gate.decisions.approve(change.id, by="kim")
+    else:
+        await world.gate.decisions.reject(change.id, by="kim", reason="no")
+    for again in (
+        world.gate.decisions.approve(change.id, by="lee"),
+        world.gate.decisions.reject(change.id, by="lee", reason="no"),
+        world.gate.decisions.edit(change.id, Edited(content="x"), by="lee"),
+        world.gate.decisions.prepare_again(change.id, by="lee"),
+    ):
+        with pytest.raises(Decided, match="by kim"):
+            await again
+
+
+async def test_of_two_reviewers_at_once_one_decides(world: World) -> None:
+    change = await held(world)
+    ended = await asyncio.gather(
+        world.gate.decisions.approve(change.id, by="kim"),
+        world.gate.decisions.approve(change.id, by="lee"),
+        world.gate.decisions.reject(change.id, by="park", reason="no"),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(end, Receipt | Change) for end in ended) == 1
+    assert sum(isinstance(end, Decided) for end in ended) == 2
+
+
+async def test_what_was_edited_since_it_was_looked_at_is_not_approved(world: World) -> None:
+    change = await held(world)
+    await world.gate.decisions.edit(change.id, Edited(content="달러로 적는다"), by="lee")
+    with pytest.raises(Stale, match="looked at"):
+        await world.gate.decisions.approve(change.id, by="kim", seen=change.content_hash)
+    assert await contents(world) == []
+
+
+async def test_an_edited_change_applies_what_was_edited(world: World) -> None:
+    change = await held(world)
+    edited = await world.gate.decisions.edit(change.id, Edited(content="달러로 적는다"), by="lee")
+    assert edited.content_hash != change.content_hash
+    assert edited.edited_by == "lee"
+    await world.gate.decisions.approve(change.id, by="kim", seen=edited.content_hash)
+    assert await contents(world) == ["달러로 적는다"]
+
+
+async def test_an_edit_that_says_what_is_known_is_refused(world: World) -> None:
+    first = await held(world)
+    await world.gate.decisions.approve(first.id, by="kim")
+    second = await held(world, "회의록은 노션에 올린다", key="k2")
+    with pytest.raises(Refused, match="already says this"):
+        await world.gate.decisions.edit(second.id, Edited(content="원화로 적는다"), by="kim")
+    assert (await world.log.get(second.id)).status is ChangeStatus.HELD
+
+
+async def test_a_change_of_a_target_that_moved_goes_stale_and_is_prepared_again() -> None:
+    world = World()
+    made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
+    world = _with_policy(world, ALL)
+    update = {"operation": "UPDATE", "target_id": made.target_id}
+    extend = ask("영수증이 있어야 한다", **update, merge_mode="EXTEND")
+    receipt = await world.gate.submit(extend, on_behalf("k1"))
+    assert receipt.change_id is not None
+    moved = _with_policy(world, ReviewPolicy())
+    await moved.gate.submit(ask("환불은 14일 이내", **update), on_behalf("k2"))
+
+    with pytest.raises(Stale, match="has changed since"):
+        await world.gate.decisions.approve(receipt.change_id, by="kim")
+    assert await contents(world) == ["환불은 14일 이내"]
+    assert (await world.log.get(receipt.change_id)).status is ChangeStatus.STALE
+    with pytest.raises(Stale):
+        await world.gate.decisions.approve(receipt.change_id, by="kim")
+
+    fresh = await world.gate.decisions.prepare_again(receipt.change_id, by="kim")
+    assert fresh.status is ChangeStatus.HELD
+    await world.gate.decisions.approve(fresh.id, by="kim", seen=fresh.content_hash)
+    assert await contents(world) == ["환불은 14일 이내\n영수증이 있어야 한다"]
+
+
+async def test_a_store_that_is_down_is_tried_again_by_a_worker(world: World) -> None:
+    change = await held(world)
+    world.committer.troubles.append(DependencyDown("the store does not answer"))
+    with pytest.raises(DependencyDown) as error:
+        await world.gate.decisions.approve(change.id, by="kim")
+    assert "approved" in error.value.hint
+    assert await world.gate.sweep(0) == 1
+    assert await contents(world) == ["원화로 적는다"]
+
+
+async def test_a_deletion_is_approved_but_not_edited() -> None:
+    world = World()
+    made = await world.gate.submit(ask(), on_behalf("k0"))
+    world = _with_policy(world, ALL)
+    gone = ask("", operation=Operation.DELETE, target_id=made.target_id)
+    receipt = await world.gate.submit(gone, on_behalf("k1"))
+    assert receipt.change_id is not None
+    with pytest.raises(Refused, match="no content to edit"):
+        await world.gate.decisions.edit(receipt.change_id, Edited(content="x"), by="kim")
+    await world.gate.decisions.approve(receipt.change_id, by="kim")
+    assert await contents(world) == []
+
+
+async def test_a_dry_run_decides_nothing(world: World) -> None:
+    change = await held(world)
+    dry = _with_policy(world, ALL, dry_run=True)
+    receipt = await dry.gate.decisions.approve(change.id, by="kim")
+    assert receipt.status is ReceiptStatus.PREPARED
+    await dry.gate.decisions.reject(change.id, by="kim", reason="no")
+    await dry.gate.decisions.edit(change.id, Edited(content="달러"), by="kim")
+    assert await world.log.get(change.id) == change
+
+
+async def test_what_does_not_exist_or_never_waited_is_told_apart(world: World) -> None:
+    with pytest.raises(NotFound):
+        await world.gate.decisions.approve("nothing", by="kim")
+    free = _with_policy(world, ReviewPolicy())
+    applied = await free.gate.submit(ask(), on_behalf("k9"))
+    assert applied.change_id is not None
+    with pytest.raises(Decided, match="waits for nobody"):
+        await free.gate.decisions.approve(applied.change_id, by="kim")
+
+
+def _with_policy(world: World, policy: ReviewPolicy, *, dry_run: bool = False) -> World:
+    """Give the same world behind another policy."""
+    other = World(policy=policy, dry_run=dry_run, knowledge=world.knowledge)
+    other.use(world)
+    return other

@@ -1,0 +1,179 @@
+"""What one piece of feedback taught is taken back, and what came later stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import InvalidInput, NotFound
+from core.models import Feedback, FeedbackStatus, Kind, ReceiptStatus
+from core.retraction.retract import Retraction, Retractor
+from core.review_policy_file import load_policy
+from tests.support.gate import World, ask, on_behalf
+
+
+def feedback(feedback_id: str, status: FeedbackStatus = FeedbackStatus.COMPLETED) -> Feedback:
+    return Feedback(
+        id=feedback_id,
+        source="inbox",
+        source_id=feedback_id,
+        tenant_id="t",
+        agent_ids=("a",),
+        content="…",
+        status=status,
+    )
+
+
+class Told:
+    """A world that is taught by pieces of feedback."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._count = 0
+
+    async def teach(self, feedback_id: str, content: str = "", **given: object) -> str:
+        self._count += 1
+        context = on_behalf(f"k{self._count}").model_copy(update={"feedback_id": feedback_id})
+        given = {"relationship": "UNRELATED", "reason": "m", **given}
+        receipt = await self.world.gate.submit(ask(content, **given), context)
+        assert receipt.status.is_outcome, receipt
+        return receipt.target_id or ""
+
+    async def add(self, feedback_id: str, item: str, content: str, mode: str = "EXTEND") -> None:
+        given = {"operation": "UPDATE", "target_id": item, "merge_mode": mode}
+        await self.teach(feedback_id, content, **given)
+
+    async def retract(self, feedback_id: str) -> Retraction:
+        retractor = Retractor(
+            gate=self.world.gate,
+            decisions=self.world.gate.decisions,
+            changes=self.world.log,
+            steps=self.world.steps,
+        )
+        return await retractor.retract(feedback(feedback_id), by="kim")
+
+    async def contents(self) -> list[str]:
+        items = await self.world.knowledge.list(tenant_id="t", agent_id="a", kind=Kind.MEMORY)
+        return sorted(item.content for item in items)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told(World())
+
+
+async def test_what_it_made_goes(told: Told) -> None:
+    await told.teach("f1", "환불은 7일 이내")
+    await told.teach("f2", "회의록은 노션에 올린다")
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == ["회의록은 노션에 올린다"]
+
+
+async def test_what_was_added_later_stays(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.add("f1", item, "영수증이 있어야 한다")
+    await told.add("f2", item, "배송비는 고객이 낸다")
+    done = await told.retract("f1")
+    assert done.is_done
+    assert await told.contents() == ["환불은 7일 이내\n배송비는 고객이 낸다"]
+
+
+async def test_what_was_added_to_an_item_that_goes_stays_alone(told: Told) -> None:
+    item = await told.teach("f1", "환불은 7일 이내")
+    await told.add("f2", item, "배송비는 고객이 낸다")
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == ["배송비는 고객이 낸다"]
+
+
+async def test_what_superseded_it_stays(told: Told) -> None:
+    item = await told.teach("f1", "환불은 7일 이내")
+    await told.add("f2", item, "환불은 14일 이내", mode="REPLACE")
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == ["환불은 14일 이내"]
+
+
+async def test_what_it_superseded_comes_back(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.add("f1", item, "환불은 14일 이내", mode="REPLACE")
+    await told.add("f2", item, "배송비는 고객이 낸다")
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == ["환불은 7일 이내\n배송비는 고객이 낸다"]
+
+
+async def test_what_it_deleted_comes_back(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.teach("f1", operation="DELETE", target_id=item)
+    assert await told.contents() == []
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == ["환불은 7일 이내"]
+
+
+async def test_a_later_change_of_what_it_wrote_is_named_and_nothing_is_done(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.teach("f1", "결제는 카드로만 받는다")
+    await told.add("f1", item, "영수증이 있어야 한다")
+    await told.teach(
+        "f2",
+        "영수증이나 주문 번호가",
+        operation="UPDATE",
+        target_id=item,
+        merge_mode="REFINE",
+        part="영수증이",
+    )
+    before = await told.contents()
+    done = await told.retract("f1")
+    assert not done.is_done
+    (stands,) = done.in_the_way
+    assert (stands.feedback_id, stands.target_id) == ("f2", item)
+    assert await told.contents() == before
+
+
+async def test_doing_it_twice_changes_nothing_more(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.add("f1", item, "영수증이 있어야 한다")
+    await told.retract("f1")
+    await told.add("f2", item, "배송비는 고객이 낸다")
+    with pytest.raises(NotFound, match="has changed nothing"):
+        await told.retract("f1")
+    await told.retract("f2")
+    assert await told.contents() == ["환불은 7일 이내"]
+
+
+async def test_pieces_are_taken_back_in_any_order(told: Told) -> None:
+    item = await told.teach("f0", "하나")
+    for number, line in enumerate(("둘", "셋", "넷"), start=1):
+        await told.add(f"f{number}", item, line)
+    for feedback_id in ("f2", "f0", "f3"):
+        assert (await told.retract(feedback_id)).is_done
+    assert await told.contents() == ["둘"]
+
+
+async def test_what_another_piece_said_again_stays(told: Told) -> None:
+    await told.teach("f1", "환불은 7일 이내", relationship=None)
+    again = on_behalf("again").model_copy(update={"feedback_id": "f2"})
+    receipt = await told.world.gate.submit(ask("환불은 7일 이내"), again)
+    assert receipt.status is ReceiptStatus.KNOWN
+    done = await told.retract("f1")
+    assert done.effects[0].said_too == ("f2",)
+    assert await told.contents() == ["환불은 7일 이내"]
+
+
+async def test_what_waits_is_rejected_with_it() -> None:
+    world = World(policy=load_policy("all"))
+    receipt = await world.gate.submit(ask(), on_behalf("k"))
+    done = await Told(world).retract("f")
+    assert done.rejected == (receipt.change_id,)
+
+
+@pytest.mark.parametrize("status", [FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING])
+async def test_what_is_worked_on_is_not_taken_back(told: Told, status: FeedbackStatus) -> None:
+    world = told.world
+    retractor = Retractor(
+        gate=world.gate, decisions=world.gate.decisions, changes=world.log, steps=world.steps
+    )
+    with pytest.raises(InvalidInput, match="teach something yet"):
+        await retractor.retract(feedback("f1", status), by="kim")
+
+
+async def test_what_taught_nothing_is_told(told: Told) -> None:
+    with pytest.raises(NotFound, match="has changed nothing"):
+        await told.retract("f9")
