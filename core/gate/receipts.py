@@ -45,6 +45,8 @@ def receipt_of(change: Change) -> Receipt:
         message = f"{change.kind} {change.target_name!r} will be {done} once a person approves it"
     if change.held and status in {ReceiptStatus.HELD, ReceiptStatus.PREPARED}:
         message += f"; it waits: {', '.join(change.held)}"
+    if change.status is ChangeStatus.REJECTED:
+        message = _rejected(change)
     if status is ReceiptStatus.FAILED:
         message = change.error or f"{change.kind} {change.target_name!r} could not be {done}"
     if status is ReceiptStatus.APPLIED and change.kind is Kind.AGENT_SKILLS:
@@ -52,6 +54,12 @@ def receipt_of(change: Change) -> Receipt:
     if change.status is ChangeStatus.REVERTED:
         message += "; it was reverted since, and does not hold any more"
     return _receipt(change, status, message)
+
+
+def _rejected(change: Change) -> str:
+    by = f" by {change.decided_by}" if change.decided_by else ""
+    why = f": {change.decision}" if change.decision else ""
+    return f"{change.kind} {change.target_name!r} was rejected{by}{why}"
 
 
 def known_receipt(change: Change) -> Receipt:

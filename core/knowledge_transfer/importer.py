@@ -37,7 +37,7 @@ from core.skill_bundle import bundle_hash
 from core.snapshots import text_hash
 
 _DONE = {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
-_OPEN = {ChangeStatus.APPLYING, ChangeStatus.HELD}
+_OPEN = {ChangeStatus.APPLYING, ChangeStatus.HELD, ChangeStatus.STALE, ChangeStatus.REJECTED}
 
 
 class Imported(Model):

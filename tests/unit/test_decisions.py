@@ -200,3 +200,11 @@ def _with_policy(world: World, policy: ReviewPolicy, *, dry_run: bool = False) -
     other = World(policy=policy, dry_run=dry_run, knowledge=world.knowledge)
     other.use(world)
     return other
+
+
+async def test_asked_again_after_a_rejection_the_answer_is_who_and_why(world: World) -> None:
+    change = await held(world)
+    await world.gate.decisions.reject(change.id, by="kim", reason="사실이 아니다")
+    receipt = await world.gate.submit(ask("원화로 적는다"), on_behalf("k1"))
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert receipt.message == "MEMORY '원화로 적는다' was rejected by kim: 사실이 아니다"

@@ -17,6 +17,7 @@ from core.models import (
     KnowledgeItem,
     MergeMode,
     Operation,
+    Origin,
     Receipt,
     Relationship,
     RuleRequest,
@@ -100,6 +101,7 @@ class Importer:
             key=await self._key(document, known),
             tenant_id=self._tenant_id,
             agent_id=self._agent_id,
+            origin=Origin.IMPORT,
         )
         return await self._app.gate.submit(self._request(document, known), context)
 

@@ -1,0 +1,79 @@
+"""Under a policy that lets nothing through, no command changes what is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.home import Home, open_home
+from tests.support.rules import learnt, row
+
+SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n"
+
+
+@pytest.fixture
+def home(
+    database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Home:
+    opened = open_home(database, tmp_path, monkeypatch, capsys)
+    opened.bring(kind="MEMORY", id="m", content="원화로 적는다")
+    opened.bring(kind="MEMORY", id="m", content="달러로 적는다")
+    opened.bring(kind="SKILL", name="refund", content=SKILL)
+    policy = tmp_path / "nothing.yaml"
+    policy.write_text("otherwise: hold\n", encoding="utf-8")
+    opened.policy(str(policy))
+    return opened
+
+
+def known(home: Home) -> list[dict[str, object]]:
+    listed: list[dict[str, object]] = [*home.items("knowledge", "list")]
+    return sorted(listed, key=lambda item: str(item["id"]))
+
+
+def teach(home: Home, text: str) -> str:
+    added = home.call("feedback", "add", "--text", text, "--agent", "a", "--tenant", "t", "--json")[
+        1
+    ]
+    assert home.call("run", "--once", "--offline")[0] == 0
+    feedback_id: str = json.loads(added)["items"][0]["id"]
+    return feedback_id
+
+
+def test_whatever_asks_for_a_change_it_waits(home: Home) -> None:
+    before = known(home)
+    (latest, *_) = [item["id"] for item in home.items("changes", "list", "--status", "applied")]
+    rule = home.path / "rule.dmn"
+    rule.write_text(learnt(row("> 10", "팀장"), row("<= 10", "없음")).xml, encoding="utf-8")
+    asks = {
+        "import": lambda: home.bring(kind="MEMORY", content="회의록은 노션에 올린다"),
+        "rule import": lambda: home.ask(
+            "rule", "import", str(rule), "--agent", "a", "--tenant", "t"
+        ),
+        "revert": lambda: home.ask("changes", "revert", str(latest)),
+        "restore": lambda: home.ask("knowledge", "restore", "m", "--to", "1"),
+        "feedback": lambda: teach(home, "모든 보고서의 첫 줄에는 날짜를 적어 주세요"),
+        "setup": lambda: home.call("agents", "setup", "a"),
+    }
+    for name, ask in asks.items():
+        count = len(home.held())
+        ask()
+        if name != "setup":
+            assert len(home.held()) == count + 1, name
+        assert known(home) == before, name
+
+
+def test_a_retraction_waits_too(home: Home) -> None:
+    home.policy("auto")
+    feedback_id = teach(home, "모든 보고서의 첫 줄에는 날짜를 적어 주세요")
+    before = known(home)
+    home.policy(str(home.path / "nothing.yaml"))
+    assert home.ask("retract", feedback_id)["effects"][0]["receipt"]["status"] == "held"
+    assert known(home) == before
+    (change_id,) = home.held()
+    home.ask("changes", "approve", change_id)
+    assert len(known(home)) == len(before) - 1
