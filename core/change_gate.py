@@ -149,7 +149,7 @@ class ChangeGate:
     async def _go_on(self, change: Change, prepared: Prepared) -> Receipt:
         """Apply what was prepared, unless it changes nothing or the policy stops it."""
         if state_hash(change.before) == state_hash(change.after):
-            if change.feedback_id is not None and not self._deps.dry_run:
+            if drafts.says_all(change) and not self._deps.dry_run:
                 await self._deps.steps.echo(change)
             return receipts.known_receipt(change)
         change = change.model_copy(update={"held": tuple(self._deps.policy(change))})

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from core.errors import Decided
+from core.errors import Stale
 from core.gate.decisions import Decisions
 from core.gate.records import event
 from core.ports import Journal, Reviews
@@ -40,7 +40,7 @@ class ReviewSweep:
     async def _expire(self, seconds: float) -> None:
         reason = f"nobody decided about it in {seconds / 86_400:g} days"
         for change in await self.reviews.overdue(seconds):
-            with suppress(Decided):
+            with suppress(Stale):  # somebody decided or edited meanwhile
                 await self.decisions.reject(
                     change.id, by=EXPIRY, reason=reason, seen=change.content_hash
                 )

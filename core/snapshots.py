@@ -38,9 +38,9 @@ def state_hash(state: Snapshot | None) -> str:
 
 
 def content_hash(change: Change) -> str:
-    """Hash of what a change does: to which target, from which state, into which."""
+    """Hash of what a change does, to which target, from which state, and what is warned of."""
     parts = (change.kind, change.target_id, change.operation, change.base_hash)
-    return text_hash("\0".join((*parts, state_hash(change.after))))
+    return text_hash("\0".join((*parts, state_hash(change.after), *change.warnings)))
 
 
 def same_key(text: str) -> str:

@@ -17,7 +17,7 @@ from core.gate.deps import GateDeps
 from core.gate.edited import edit_request, whole_request
 from core.gate.holding import when_free
 from core.gate.preparing import prepare
-from core.models import Change, ChangeRequest, ChangeStatus, Edited, Receipt
+from core.models import Change, ChangeRequest, ChangeStatus, Edited, MergeMode, Receipt
 from core.snapshots import state_hash
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -36,10 +36,7 @@ class Decisions:
     async def approve(self, change_id: str, *, by: str, seen: str | None = None) -> Receipt:
         """Apply a held change as it stands. Raises DependencyDown: then a worker goes on."""
         change = await self._waiting(change_id, seen)
-        if change.status is ChangeStatus.STALE:
-            raise _gone_stale(change)
-        if await has_moved(change, self._deps):
-            await self._went_stale(change)
+        await self._see_current(change)
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         event = records.event("change.approved", change, by=by)
@@ -71,6 +68,7 @@ class Decisions:
         Raises InvalidInput and Refused where the checks refuse it.
         """
         change = await self._waiting(change_id, seen)
+        await self._see_current(change)
         request = await edit_request(change, edited, self._deps.changes)
         return await self._prepared(change, request, "change.edited", by, edited_by=by)
 
@@ -83,6 +81,9 @@ class Decisions:
         committer = self._deps.committers[change.kind]
         now = await committer.current(change.tenant_id, change.target_id)
         request = await whole_request(change, now, self._deps)
+        if change.edited_by is not None and change.merge_mode is MergeMode.REPLACE:
+            # What was edited is done to what is there now: it replaces the whole no more.
+            change = change.model_copy(update={"merge_mode": MergeMode.REFINE})
         return await self._prepared(
             change, request, "change.prepared_again", by, edited_by=change.edited_by
         )
@@ -98,8 +99,13 @@ class Decisions:
             )
         return change
 
-    async def _went_stale(self, change: Change) -> None:
+    async def _see_current(self, change: Change) -> None:
+        """Raise Stale, and note it, where the target is not any more what the change is about."""
         error = _gone_stale(change)
+        if change.status is ChangeStatus.STALE:
+            raise error
+        if not await has_moved(change, self._deps):
+            return
         if not self._deps.dry_run:
             event = records.event("change.went_stale", change, error.message)
             await self._deps.reviews.end(change, ChangeStatus.STALE, "", error.message, event)

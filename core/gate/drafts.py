@@ -111,6 +111,14 @@ def filled(change: Change, prepared: Prepared) -> Change:
     return made.model_copy(update={"content_hash": content_hash(made)})
 
 
+def says_all(change: Change) -> bool:
+    """Tell whether feedback said the whole of what its target holds, and not a part."""
+    asked = change.request
+    if change.feedback_id is None or asked is None:
+        return False
+    return asked.operation is Operation.CREATE or asked.merge_mode is MergeMode.REPLACE
+
+
 def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
     """Put what was prepared anew into a change that waits; nobody has decided about that.
 

@@ -101,7 +101,7 @@ def _common(change: Change) -> dict[str, object]:
     is_new = change.operation is Operation.CREATE
     return {
         "operation": change.operation,
-        "target_id": change.target_id if not is_new or change.kind is Kind.SKILL else None,
+        "target_id": change.target_id,
         "merge_mode": None if is_new else MergeMode.REPLACE,
         "relationship": change.relationship,
         "reason": change.reason,

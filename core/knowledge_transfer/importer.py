@@ -27,6 +27,7 @@ from core.models import (
     Kind,
     KnowledgeItem,
     Operation,
+    Origin,
     Receipt,
     ReceiptStatus,
     SubmitContext,
@@ -149,7 +150,9 @@ class Importer:
                 )
 
     async def _submit(self, request: ChangeRequest, key: str, owner: Owner) -> Receipt:
-        context = SubmitContext(key=key, tenant_id=owner.tenant_id, agent_id=owner.agent_id)
+        context = SubmitContext(
+            key=key, tenant_id=owner.tenant_id, agent_id=owner.agent_id, origin=Origin.IMPORT
+        )
         return await self.gate.submit(request, context)
 
     async def _known(self, kind: Kind, tenant_id: str, item_id: str) -> bool:

@@ -51,9 +51,12 @@ class SkillSteps:
     async def take_back(self) -> None:
         """Bring a half-written folder back to the change's before.
 
-        Nothing where the store holds what this change has not made.
+        Nothing where the store holds what this change has not made, or all of it: then another
+        who carried it out at the same time has finished.
         """
         before, held = self.change.before, await self._held()
+        if _hash(held) == state_hash(self.change.after):
+            return
         made = {_hash(step.after) for step in _steps(self.change)}
         if before is None or held is None or _hash(held) not in made:
             return

@@ -195,5 +195,8 @@ class Steps(Protocol):
     async def echoes(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
         """Give which feedback said again what a target held, oldest first."""
 
+    async def forget_echoes(self, feedback_id: str) -> int:
+        """Forget what a piece of feedback said again; gives how many targets that was."""
+
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted, where nothing is left of them to undo."""

@@ -16,6 +16,7 @@ from core.postgres.jobs import Jobs, Waiting
 from core.postgres.journal import write_event
 from core.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
 from core.postgres.rows import feedback_of, read_feedback
+from core.postgres.waiting import settle_feedback
 from core.reply_keys import matching_prefix
 
 _Piece: TypeAlias = dict[str, object]
@@ -85,10 +86,13 @@ class PostgresInbox:
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
         """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
         params = end_params(claimed.id, claimed.epoch, outcome)
-        if not await execute(self._pool, "inbox.finish", **params):
+        if outcome.status is FeedbackStatus.HELD:
+            async with transaction(self._pool) as conn:
+                if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
+                    raise lease_lost(claimed)
+                await settle_feedback(conn, claimed.id)  # all of it may be decided by now
+        elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
-        if outcome.status is FeedbackStatus.HELD:  # all of it may have been decided by now
-            await execute(self._pool, "reviews.settle_feedback", feedback_id=claimed.id)
 
     async def _add(
         self, conn: Connection, source: str, rows: Sequence[_Piece]

@@ -13,7 +13,7 @@ from core.ports import Observer
 from core.postgres.changelog import change_of, change_row, put_blobs
 from core.postgres.journal import write_event
 from core.postgres.neighbours import refuse_skill_beside
-from core.postgres.queries import Connection, Pool, fetch_all, sql, transaction
+from core.postgres.queries import Connection, Pool, execute, fetch_all, sql, transaction
 from core.postgres.waiting import settle_feedback
 
 
@@ -26,6 +26,19 @@ class PostgresReviews:
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> None:
         """Make a held change an intent. Raises Decided, TargetBusy, Repeated."""
+        try:
+            await self._approve(change, by, event)
+        except TargetBusy:
+            place = {"tenant_id": change.tenant_id, "kind": change.kind}
+            freed = await execute(
+                self._pool, "changes.release_dead", **place, target_id=change.target_id
+            )
+            if not freed:
+                raise
+            await self._approve(change, by, event)
+        self._observe(event, NO_USAGE)
+
+    async def _approve(self, change: Change, by: str, event: RunEvent) -> None:
         params = {"id": change.id, "content_hash": change.content_hash, "by": by}
         async with transaction(self._pool) as conn:
             try:
@@ -34,7 +47,6 @@ class PostgresReviews:
                 raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
-        self._observe(event, NO_USAGE)
 
     async def end(
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent

@@ -44,6 +44,10 @@ class PostgresSteps:
         rows = await fetch_all(self._pool, "steps.echoes", **place)
         return [Echo.model_validate(dict(row)) for row in rows]
 
+    async def forget_echoes(self, feedback_id: str) -> int:
+        """Forget what a piece of feedback said again; gives how many targets that was."""
+        return await execute(self._pool, "steps.forget_echoes", feedback_id=feedback_id)
+
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted, where nothing is left of them to undo."""
         await execute(self._pool, "changes.take_back", ids=[*change_ids])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import Decided, InvalidInput, NotFound
+from core.errors import Decided, InvalidInput, NotFound, Stale
 from core.gate.decisions import Decisions
 from core.models import (
     SKILL_MD,
@@ -92,7 +92,7 @@ class Retractor:
                 hint="cancel it first with `skill-worker feedback cancel`, or wait for its end",
             )
         made = await self.steps.of_feedback(feedback.id)
-        if not made:
+        if not made and not await self._unsaid(feedback.id):
             raise NotFound(f"feedback {feedback.id} has changed nothing")
         waiting = [change for change in made if change.status is not ChangeStatus.APPLIED]
         targets = dict.fromkeys(
@@ -104,8 +104,11 @@ class Retractor:
         in_the_way = tuple(plan for plan in plans if isinstance(plan, Standpoint))
         if in_the_way:
             return Retraction(feedback_id=feedback.id, in_the_way=in_the_way)
+        for change in waiting:
+            await self._reject(change, by)
         effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]
-        rejected = [change.id for change in waiting if await self._reject(change, by)]
+        await self._unsaid(feedback.id)
+        rejected = [change.id for change in waiting]
         return Retraction(feedback_id=feedback.id, effects=tuple(effects), rejected=tuple(rejected))
 
     async def _plan(
@@ -186,12 +189,18 @@ class Retractor:
         if not self.dry_run:
             await self.steps.take_back(change_ids)
 
-    async def _reject(self, change: Change, by: str) -> bool:
+    async def _unsaid(self, feedback_id: str) -> bool:
+        """Forget that the feedback said again what was known; False where it did not."""
+        return not self.dry_run and await self.steps.forget_echoes(feedback_id) > 0
+
+    async def _reject(self, change: Change, by: str) -> None:
         try:
             await self.decisions.reject(change.id, by=by, reason="its feedback was retracted")
         except Decided:
-            return False
-        return True
+            raise Stale(
+                f"change {change.id} of this feedback was decided at the same time",
+                hint="retract the feedback again",
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -226,7 +235,7 @@ def _operation(now: Snapshot | None, wanted: Snapshot | None) -> Operation:
 
 def _context(last: Change, feedback: Feedback, wanted: Snapshot | None) -> SubmitContext:
     """Submit on behalf of the agent whose change it takes back, under one key for one effect."""
-    way = text_hash(f"{state_hash(last.after)} {state_hash(wanted)}")
+    way = text_hash(f"{last.id} {state_hash(wanted)}")
     return SubmitContext(
         key=f"retract:{feedback.id}:{last.kind}:{last.target_id}:{way}",
         tenant_id=last.tenant_id,

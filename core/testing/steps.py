@@ -56,6 +56,15 @@ class MemorySteps:
         """Give which feedback said again what a target held, oldest first."""
         return self._echoes.get((kind, tenant_id, target_id), [])
 
+    async def forget_echoes(self, feedback_id: str) -> int:
+        """Forget what a piece of feedback said again; gives how many targets that was."""
+        count = 0
+        for place, echoes in self._echoes.items():
+            kept = [echo for echo in echoes if echo.feedback_id != feedback_id]
+            count += len(echoes) - len(kept)
+            self._echoes[place] = kept
+        return count
+
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted, where nothing is left of them to undo."""
         for change_id in change_ids:

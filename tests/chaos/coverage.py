@@ -81,6 +81,7 @@ ELSEWHERE: dict[str, str] = {
     "steps.chain": "a retraction, after the end",
     "steps.echo": "only where nothing is new: test_retract",
     "steps.echoes": "a retraction, after the end",
+    "steps.forget_echoes": "a retraction, after the end",
     "steps.of_feedback": "a retraction, after the end",
     "steps.take_back": "a retraction, after the end",
     "supabase.ping": "the doctor",

@@ -175,6 +175,49 @@ async def test_a_deletion_is_approved_but_not_edited() -> None:
     assert await contents(world) == []
 
 
+async def test_an_edit_does_not_write_over_what_came_since() -> None:
+    world = World()
+    made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
+    waiting = _with_policy(world, ALL)
+    update = {"operation": "UPDATE", "target_id": made.target_id, "merge_mode": "EXTEND"}
+    first = await waiting.gate.submit(ask("영수증", **update), on_behalf("k1"))
+    second = await waiting.gate.submit(ask("배송비", **update), on_behalf("k2"))
+    assert first.change_id is not None
+    assert second.change_id is not None
+    await waiting.gate.decisions.approve(second.change_id, by="kim")
+    edited = Edited(content="환불은 7일 이내\n영수증 원본")
+    with pytest.raises(Stale, match="has changed since"):
+        await waiting.gate.decisions.edit(first.change_id, edited, by="kim")
+    await waiting.gate.decisions.prepare_again(first.change_id, by="kim")
+    await waiting.gate.decisions.approve(first.change_id, by="kim")
+    assert await contents(world) == ["환불은 7일 이내\n배송비\n영수증"]
+
+
+async def test_an_edited_change_is_done_to_what_is_there_when_it_is_prepared_again() -> None:
+    world = World()
+    made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
+    waiting = _with_policy(world, ALL)
+    update = {"operation": "UPDATE", "target_id": made.target_id, "merge_mode": "EXTEND"}
+    first = await waiting.gate.submit(ask("영수증", **update), on_behalf("k1"))
+    assert first.change_id is not None
+    edited = Edited(content="환불은 7일 이내\n영수증 원본")
+    await waiting.gate.decisions.edit(first.change_id, edited, by="kim")
+    await _with_policy(world, ReviewPolicy()).gate.submit(ask("배송비", **update), on_behalf("k2"))
+    with pytest.raises(Stale):
+        await waiting.gate.decisions.approve(first.change_id, by="kim")
+    await waiting.gate.decisions.prepare_again(first.change_id, by="kim")
+    await waiting.gate.decisions.approve(first.change_id, by="kim")
+    (text,) = await contents(world)
+    assert sorted(text.splitlines()) == ["배송비", "영수증 원본", "환불은 7일 이내"]
+
+
+async def test_an_edited_creation_keeps_the_id_it_was_given(world: World) -> None:
+    receipt = await world.gate.submit(ask(target_id="policy-1"), on_behalf("k1"))
+    assert receipt.change_id is not None
+    edited = await world.gate.decisions.edit(receipt.change_id, Edited(content="달러"), by="kim")
+    assert edited.target_id == "policy-1"
+
+
 async def test_a_dry_run_decides_nothing(world: World) -> None:
     change = await held(world)
     dry = _with_policy(world, ALL, dry_run=True)

@@ -157,6 +157,23 @@ async def test_what_another_piece_said_again_stays(told: Told) -> None:
     assert await told.contents() == ["환불은 7일 이내"]
 
 
+async def test_who_said_a_part_again_keeps_no_other_part(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.add("f1", item, "영수증이 있어야 한다")
+    await told.add("f2", item, "환불은 7일 이내")
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == ["환불은 7일 이내"]
+
+
+async def test_what_all_who_said_it_take_back_is_gone(told: Told) -> None:
+    await told.teach("f1", "환불은 7일 이내", relationship=None)
+    again = on_behalf("again").model_copy(update={"feedback_id": "f2"})
+    await told.world.gate.submit(ask("환불은 7일 이내"), again)
+    assert (await told.retract("f2")).is_done
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == []
+
+
 async def test_what_waits_is_rejected_with_it() -> None:
     world = World(policy=load_policy("all"))
     receipt = await world.gate.submit(ask(), on_behalf("k"))

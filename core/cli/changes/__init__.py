@@ -22,6 +22,12 @@ Status = Literal[
     "prepared", "held", "applying", "applied", "rejected", "stale", "failed", "reverted"
 ]
 ChangeId = Annotated[str, typer.Argument(help="Id of the change.")]
+Seen = Annotated[
+    str | None,
+    typer.Option(
+        "--seen", metavar="HASH", help="Only as it was shown: the content hash of `changes show`."
+    ),
+]
 
 
 @app.command("list")
@@ -67,24 +73,28 @@ def show(
 
 
 @app.command("approve")
-def approve(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False) -> None:
+def approve(
+    change_id: ChangeId, seen: Seen = None, dry_run: DryRun = False, as_json: Json = False
+) -> None:
     """Apply a change that waits, exactly as `changes show` shows it."""
-    _tell(
-        with_app(lambda opened: opened.gate.decisions.approve(change_id, by=who()), dry_run),
-        as_json,
+    receipt = with_app(
+        lambda opened: opened.gate.decisions.approve(change_id, by=who(), seen=seen), dry_run
     )
+    _tell(receipt, as_json)
 
 
 @app.command("reject")
 def reject(
     change_id: ChangeId,
     reason: Annotated[str, typer.Option("--reason", help="Why it is not to be learnt.")],
+    seen: Seen = None,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """End a change that waits; nothing is applied."""
     change = with_app(
-        lambda opened: opened.gate.decisions.reject(change_id, by=who(), reason=reason), dry_run
+        lambda opened: opened.gate.decisions.reject(change_id, by=who(), reason=reason, seen=seen),
+        dry_run,
     )
     _tell_change(change, "would be rejected" if dry_run else "rejected", as_json)
 

@@ -86,7 +86,7 @@ SELECT sha256, data FROM blobs WHERE sha256 = ANY(%(hashes)s)
 SELECT c.* FROM changes c
 LEFT JOIN feedback f ON f.id = c.feedback_id
 WHERE c.status = 'applying'
-  AND c.created_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+  AND coalesce(c.decided_at, c.created_at) < clock_timestamp() - make_interval(secs => %(seconds)s)
   AND (f.status IS NULL OR f.status NOT IN ('queued', 'processing'))
 ORDER BY c.created_at
 

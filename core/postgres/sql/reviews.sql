@@ -41,11 +41,15 @@ WHERE id IN (
     ORDER BY created_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED)
 RETURNING *
 
+-- name: lock_feedback
+SELECT FROM feedback WHERE id = %(feedback_id)s FOR UPDATE
+
 -- name: settle_feedback
 -- Once the last change that waited is decided, the feedback ends as what came of it.
 UPDATE feedback f
 SET status = CASE WHEN EXISTS (
-        SELECT FROM changes c WHERE c.feedback_id = f.id AND c.status = 'applied')
+        SELECT FROM changes c WHERE c.feedback_id = f.id AND c.status = 'applied'
+          AND c.reverts IS NULL AND c.retracts = '[]')
     OR EXISTS (
         SELECT FROM candidates d WHERE d.feedback_id = f.id AND jsonb_path_exists(
             d.verdict, '$.receipts[*].status ? (@ == "known" || @ == "attached")'))

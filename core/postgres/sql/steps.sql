@@ -20,3 +20,6 @@ ON CONFLICT DO NOTHING
 SELECT feedback_id, hash, at FROM echoes
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND target_id = %(target_id)s
 ORDER BY at
+
+-- name: forget_echoes
+DELETE FROM echoes WHERE feedback_id = %(feedback_id)s

@@ -82,3 +82,6 @@ class StepsContract:
         (echo,) = {e.feedback_id: e for e in await steps.echoes(Kind.MEMORY, "t", "m1")}.values()
         assert (echo.feedback_id, echo.hash) == ("f2", state_hash(same.after))
         assert await steps.echoes(Kind.MEMORY, "t", "m2") == []
+        assert await steps.forget_echoes("f2") > 0
+        assert await steps.forget_echoes("f2") == 0
+        assert await steps.echoes(Kind.MEMORY, "t", "m1") == []

@@ -193,6 +193,7 @@ CREATE TABLE echoes (
     at               timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (tenant_id, kind, target_id, feedback_id, hash)
 );
+CREATE INDEX echoes_by_feedback ON echoes (feedback_id);
 
 CREATE TABLE history (
     id               text PRIMARY KEY,
