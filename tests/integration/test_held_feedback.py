@@ -1,0 +1,88 @@
+"""Feedback whose changes wait ends with the last decision, whoever decides at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.models import Change, ChangeStatus
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.queries import Pool, fetch_one, transaction
+from core.postgres.reviews import PostgresReviews
+from core.postgres.targets import PostgresTargets
+from core.testing.contracts.reviews import HAPPENED, waiting
+
+_FEEDBACK = b"""
+INSERT INTO feedback (id, source, source_id, digest, tenant_id, agent_ids, content, status)
+VALUES ('f', 's', '1', 'd', 't', '{a}', 'x', 'held')"""
+
+
+async def held(pool: Pool, count: int) -> list[Change]:
+    """Put in held feedback with changes that wait."""
+    async with transaction(pool) as conn:
+        await conn.execute(_FEEDBACK)
+    log = PostgresChangeLog(pool)
+    made = []
+    for number in range(count):
+        update = {"id": f"c{number}", "key": f"k{number}", "feedback_id": "f"}
+        change = waiting(f"m{number}").model_copy(update=update)
+        await log.keep(change, {}, HAPPENED)
+        made.append(await log.get(change.id))
+    return made
+
+
+async def status(pool: Pool) -> str:
+    row = await fetch_one(pool, "inbox.get", id="f")
+    assert row is not None
+    return str(row["status"])
+
+
+async def test_decisions_at_once_end_it(pool: Pool) -> None:
+    reviews = PostgresReviews(pool)
+    changes = await held(pool, 6)
+    ends = [reviews.end(c, ChangeStatus.REJECTED, "kim", "no", HAPPENED) for c in changes]
+    await asyncio.gather(*ends)
+    assert await status(pool) == "no_action"
+
+
+async def test_it_waits_for_the_last_one_and_for_what_is_stale(pool: Pool) -> None:
+    reviews = PostgresReviews(pool)
+    first, second = await held(pool, 2)
+    await reviews.end(first, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+    assert await status(pool) == "held"
+    await reviews.end(second, ChangeStatus.STALE, "", "it moved", HAPPENED)
+    assert await status(pool) == "held"
+    stale = await PostgresChangeLog(pool).get(second.id)
+    await reviews.end(stale, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+    assert await status(pool) == "no_action"
+
+
+async def test_one_that_was_applied_completes_it(pool: Pool) -> None:
+    reviews, log = PostgresReviews(pool), PostgresChangeLog(pool)
+    first, second = await held(pool, 2)
+    await reviews.end(first, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+    await reviews.approve(second, "kim", HAPPENED)
+    assert await status(pool) == "held"
+    opened = await log.get(second.id)
+    async with log.settle(opened) as settlement:
+        await settlement.close(opened.id, ChangeStatus.APPLIED)
+    assert await status(pool) == "completed"
+
+
+async def test_the_hold_of_a_dead_command_blocks_no_approval(pool: Pool) -> None:
+    (change,) = await held(pool, 1)
+    update = {"id": "dead", "key": "dead", "status": ChangeStatus.PREPARED, "held": ()}
+    await PostgresTargets(pool).hold(change.model_copy(update=update))
+    async with transaction(pool) as conn:
+        await conn.execute(
+            "UPDATE changes SET created_at = created_at - interval '1 day' WHERE id = 'dead'"
+        )
+    await PostgresReviews(pool).approve(change, "kim", HAPPENED)
+
+
+async def test_a_fresh_approval_is_not_taken_for_abandoned(pool: Pool) -> None:
+    (change,) = await held(pool, 1)
+    async with transaction(pool) as conn:
+        await conn.execute("UPDATE changes SET created_at = created_at - interval '1 day'")
+    await PostgresReviews(pool).approve(change, "kim", HAPPENED)
+    assert await PostgresTargets(pool).abandoned(60) == []
+    assert [c.id for c in await PostgresTargets(pool).abandoned(0)] == [change.id]
