@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import psycopg
 import pytest
 from pydantic import JsonValue
 
 from core.cli.app import run
 from tests.acceptance.test_cli import Answer
-from tests.support.databases import url_of
+from tests.support.home import Home, open_home
 
 WON, DOLLAR = "금액은 원화로 적는다", "금액은 달러로 적는다"
 _RULE = {
@@ -27,39 +25,17 @@ _SKILL = (
 )
 
 
-@dataclass
-class Home:
-    """Commands with a database of their own."""
-
-    path: Path
-    capsys: pytest.CaptureFixture[str]
-
-    def call(self, *arguments: str) -> tuple[int, str, str]:
-        """Run one command; give its exit code, stdout and stderr."""
-        code = run([*arguments])
-        out, err = self.capsys.readouterr()
-        return code, out, err
+class Past(Home):
+    """Commands, with short forms of those that look back."""
 
     def show(self, *arguments: str) -> Answer:
         """Run `knowledge show --json`, and give its answer."""
-        code, out, err = self.call("knowledge", "show", *arguments, "--json")
-        assert code == 0, out + err
-        answer: Answer = json.loads(out)
-        return answer
+        return dict(self.ask("knowledge", "show", *arguments))
 
-    def fails(self, *arguments: str, code: int = 5) -> tuple[str, str]:
+    def missing(self, *arguments: str, code: int = 5) -> tuple[str, str]:
         """Run `knowledge show --json`, and give the message and hint of its failure."""
-        done, out, _ = self.call("knowledge", "show", *arguments, "--json")
-        assert done == code, out
-        error = json.loads(out)["error"]
-        return error["message"], error["hint"]
-
-    def bring(self, **line: JsonValue) -> None:
-        """Import one item, in place of what has its id."""
-        file = self.path / "in.jsonl"
-        file.write_text(json.dumps({"agent_id": "a", "tenant_id": "t", **line}), encoding="utf-8")
-        code, out, err = self.call("knowledge", "import", "--replace", str(file))
-        assert code == 0, out + err
+        error = self.fails("knowledge", "show", *arguments, code=code)
+        return str(error["message"]), str(error["hint"])
 
     def revert(self, change_id: JsonValue) -> None:
         """Take a change back."""
@@ -72,14 +48,8 @@ def home(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> Home:
-    with psycopg.connect(database) as conn:
-        for agent, tenant in (("a", "t"), ("b", "other")):
-            insert = "INSERT INTO agents (id, tenant_id, name) VALUES (%s, %s, 'A')"
-            conn.execute(insert, (agent, tenant))
-    monkeypatch.setenv("DATABASE_URL", url_of(database))
-    monkeypatch.setenv("SKILL_WORKER_HOME", str(tmp_path))
-    return Home(tmp_path, capsys)
+) -> Past:
+    return Past(**vars(open_home(database, tmp_path, monkeypatch, capsys)))
 
 
 def now() -> str:
@@ -91,7 +61,7 @@ def option(hint: str) -> str:
     return hint.split("--as-of ")[1]
 
 
-def test_a_memory_that_was_superseded_is_shown_as_it_stood(home: Home) -> None:
+def test_a_memory_that_was_superseded_is_shown_as_it_stood(home: Past) -> None:
     home.bring(kind="MEMORY", id="m", content=WON)
     then = now()
     home.bring(kind="MEMORY", id="m", content=DOLLAR)
@@ -112,17 +82,17 @@ def test_a_memory_that_was_superseded_is_shown_as_it_stood(home: Home) -> None:
     assert "relationship: replaces version 2" in said
 
 
-def test_before_it_was_known_and_after_it_was_deleted_the_hint_leads_to_it(home: Home) -> None:
+def test_before_it_was_known_and_after_it_was_deleted_the_hint_leads_to_it(home: Past) -> None:
     home.bring(kind="MEMORY", id="m", content=WON)
-    message, hint = home.fails("m", "--as-of", "2001-01-01")
+    message, hint = home.missing("m", "--as-of", "2001-01-01")
     assert message.startswith("there was no MEMORY 'm' at 2001-01-01T")
     shown = home.show("m", "--as-of", option(hint))
     assert (shown["content"], shown["valid_from"]) == (WON, shown["valid_from"])
     home.revert(shown["change_id"])
-    message, hint = home.fails("m")
+    message, hint = home.missing("m")
     assert message.startswith("MEMORY 'm' was deleted at ")
     assert home.show("m", "--as-of", option(hint))["content"] == WON
-    assert home.fails("m", "--as-of", now())[1] == hint.replace(
+    assert home.missing("m", "--as-of", now())[1] == hint.replace(
         "it stood until then as version 1", f"version 1 ({spans(shown, hint)}) ended before"
     )
 
@@ -134,12 +104,12 @@ def spans(shown: Answer, hint: str) -> str:
     return f"{start} until {end.isoformat()}"
 
 
-def test_a_deleted_skill_comes_back_with_its_files(home: Home) -> None:
+def test_a_deleted_skill_comes_back_with_its_files(home: Past) -> None:
     files: JsonValue = {"scripts/pay.sh": {"text": "#!/bin/sh\n", "executable": True}}
     home.bring(kind="SKILL", name="refund", content=_SKILL, files=files)
     current = home.show("refund")
     home.revert(current["change_id"])
-    message, hint = home.fails("refund")
+    message, hint = home.missing("refund")
     assert message.startswith("SKILL 'refund' was deleted at ")
     old = home.show("refund", "--as-of", option(hint))
     assert old["content"] == _SKILL == current["content"]
@@ -151,7 +121,7 @@ def test_a_deleted_skill_comes_back_with_its_files(home: Home) -> None:
     assert "scripts/pay.sh  10" in said
 
 
-def test_a_table_as_it_stood_is_a_grid(home: Home) -> None:
+def test_a_table_as_it_stood_is_a_grid(home: Past) -> None:
     rule: JsonValue = json.loads(json.dumps(_RULE))
     home.bring(kind="DMN_RULE", id="r", name="승인", rule=rule)
     said = home.call("knowledge", "show", "r", "--as-of", now())[1]
@@ -159,7 +129,7 @@ def test_a_table_as_it_stood_is_a_grid(home: Home) -> None:
     assert "│ > 10" in said
 
 
-def test_a_name_that_one_item_has_stands_for_its_id(home: Home) -> None:
+def test_a_name_that_one_item_has_stands_for_its_id(home: Past) -> None:
     rule: JsonValue = json.loads(json.dumps(_RULE))
     home.bring(kind="DMN_RULE", id="r", name="주문 승인 Lead", rule=rule)
     then = now()
@@ -168,23 +138,23 @@ def test_a_name_that_one_item_has_stands_for_its_id(home: Home) -> None:
     home.bring(
         kind="DMN_RULE", id="s", name="주문 승인 lead", rule=rule, agent_id="b", tenant_id="other"
     )
-    message, hint = home.fails("주문 승인 Lead", code=1)
+    message, hint = home.missing("주문 승인 Lead", code=1)
     assert message.endswith(": r (DMN_RULE of 't'), s (DMN_RULE of 'other')")
     assert hint == "give the id of one"
     assert home.show("주문 승인 Lead", "--tenant", "other")["id"] == "s"
-    assert home.fails("주문")[0] == "nothing known has the id or the name '주문'"
+    assert home.missing("주문")[0] == "nothing known has the id or the name '주문'"
 
 
-def test_an_id_of_two_tenants_asks_whose(home: Home) -> None:
+def test_an_id_of_two_tenants_asks_whose(home: Past) -> None:
     home.bring(kind="MEMORY", id="m", content=WON)
     then = now()
     home.bring(kind="MEMORY", id="m", content=DOLLAR, agent_id="b", tenant_id="other")
-    message, hint = home.fails("m", code=1)
+    message, hint = home.missing("m", code=1)
     assert message == "'m' is known in several places: MEMORY of 'other', MEMORY of 't'"
     assert hint == "add --tenant or --kind"
     assert home.show("m", "--tenant", "other")["content"] == DOLLAR
     assert home.show("m", "--as-of", then)["content"] == WON
-    assert home.fails("m", "--kind", "SKILL")[0] == "nothing known has the id or the name 'm'"
+    assert home.missing("m", "--kind", "SKILL")[0] == "nothing known has the id or the name 'm'"
 
 
 @pytest.mark.parametrize("text", ["soon", "2026-02-30", "2026-11-21T02:12+25:00", ""])

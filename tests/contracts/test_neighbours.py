@@ -19,7 +19,7 @@ from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 
 
-class TestNeighboursInMemory(NeighboursContract):
+class InMemory:
     @pytest.fixture
     def change_log(self) -> MemoryChangeLog:
         return MemoryChangeLog(MemoryKnowledge())
@@ -29,7 +29,7 @@ class TestNeighboursInMemory(NeighboursContract):
         return KnowledgeSearch(change_log.knowledge)
 
 
-class TestNeighboursInPostgres(NeighboursContract):
+class InPostgres:
     @pytest.fixture
     def change_log(self, pool: Pool) -> ChangeLog:
         return PostgresChangeLog(pool)
@@ -38,6 +38,12 @@ class TestNeighboursInPostgres(NeighboursContract):
     def search(self, pool: Pool) -> Search:
         return PostgresSearch(pool, None)
 
+
+class TestNeighboursInMemory(InMemory, NeighboursContract):
+    pass
+
+
+class TestNeighboursInPostgres(InPostgres, NeighboursContract):
     async def test_one_that_is_not_committed_yet_is_waited_for(
         self, change_log: ChangeLog, search: Search
     ) -> None:
@@ -54,33 +60,17 @@ class TestNeighboursInPostgres(NeighboursContract):
             await waiting
 
 
-class TestRuleNeighboursInMemory(RuleNeighboursContract):
-    @pytest.fixture
-    def change_log(self) -> ChangeLog:
-        return MemoryChangeLog(MemoryKnowledge())
+class TestRuleNeighboursInMemory(InMemory, RuleNeighboursContract):
+    pass
 
 
-class TestRuleNeighboursInPostgres(RuleNeighboursContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
+class TestRuleNeighboursInPostgres(InPostgres, RuleNeighboursContract):
+    pass
 
 
-class TestSkillNeighboursInMemory(SkillNeighboursContract):
-    @pytest.fixture
-    def change_log(self) -> MemoryChangeLog:
-        return MemoryChangeLog(MemoryKnowledge())
-
-    @pytest.fixture
-    def search(self, change_log: MemoryChangeLog) -> Search:
-        return KnowledgeSearch(change_log.knowledge)
+class TestSkillNeighboursInMemory(InMemory, SkillNeighboursContract):
+    pass
 
 
-class TestSkillNeighboursInPostgres(SkillNeighboursContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def search(self, pool: Pool) -> Search:
-        return PostgresSearch(pool, None)
+class TestSkillNeighboursInPostgres(InPostgres, SkillNeighboursContract):
+    pass

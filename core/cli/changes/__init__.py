@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.cli.exits import FAILED
 from core.cli.options import Cursor, DryRun, Json, Limit
 from core.cli.output import print_model, print_page, print_table, say, talk
+from core.cli.receipts import tell_receipt, tell_warnings
 from core.cli.session import with_app
 from core.cli.user import who
 
 if TYPE_CHECKING:
     from core.app import App
-    from core.models import Change, Receipt
+    from core.models import Change
 
 app = typer.Typer(help="See changes of what is known, decide about them, and take them back.")
 Status = Literal[
@@ -80,7 +80,7 @@ def approve(
     receipt = with_app(
         lambda opened: opened.gate.decisions.approve(change_id, by=who(), seen=seen), dry_run
     )
-    _tell(receipt, as_json)
+    tell_receipt(receipt, as_json=as_json)
 
 
 @app.command("reject")
@@ -146,18 +146,8 @@ def revert(
     as_json: Json = False,
 ) -> None:
     """Bring the target of an applied change back to what it was before it."""
-    _tell(with_app(lambda opened: opened.revert(change_id, reason), dry_run), as_json)
-
-
-def _tell(receipt: Receipt, as_json: bool) -> None:
-    if as_json:
-        print_model(receipt)
-    else:
-        say(f"{receipt.status}: {receipt.message}")
-        for warning in receipt.warnings:
-            talk(f"warning: {warning}")
-    if not receipt.status.is_outcome:
-        raise typer.Exit(FAILED)
+    receipt = with_app(lambda opened: opened.revert(change_id, reason), dry_run)
+    tell_receipt(receipt, as_json=as_json)
 
 
 def _tell_change(change: Change, what: str, as_json: bool) -> None:
@@ -165,8 +155,7 @@ def _tell_change(change: Change, what: str, as_json: bool) -> None:
         print_model(change)
         return
     say(f"{change.operation} {change.kind} {change.target_name!r} {what}")
-    for warning in change.warnings:
-        talk(f"warning: {warning}")
+    tell_warnings(change.warnings)
 
 
 async def _read(opened: App, change_id: str, *, wants_diff: bool) -> tuple[Change, str]:

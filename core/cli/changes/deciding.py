@@ -1,4 +1,4 @@
-"""Approving, rejecting and editing what waits, in the name of whoever runs the command."""
+"""What a user puts in the place of a held change: a file, a folder, or what their editor leaves."""
 
 from __future__ import annotations
 

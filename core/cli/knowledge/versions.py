@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.cli.exits import FAILED
 from core.cli.knowledge.showing import find_known
 from core.cli.options import DryRun, Json, KindName, KindOption, Tenant
-from core.cli.output import print_model, print_page, print_table, say, talk
+from core.cli.output import print_page, print_table
+from core.cli.receipts import tell_receipt
 from core.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -56,14 +56,7 @@ def restore(
 ) -> None:
     """Bring an item back to a version, byte for byte; what came since stays in its history."""
     receipt = with_app(lambda opened: _restore(opened, item_id, tenant, kind, to), dry_run)
-    if as_json:
-        print_model(receipt)
-    else:
-        say(f"{receipt.status}: {receipt.message}")
-        for warning in receipt.warnings:
-            talk(f"warning: {warning}")
-    if not receipt.status.is_outcome:
-        raise typer.Exit(FAILED)
+    tell_receipt(receipt, as_json=as_json)
 
 
 async def _versions(
