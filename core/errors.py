@@ -9,6 +9,8 @@
      │   ├─ BundleInvalid        invalid        a skill folder or zip breaks a rule
      │   └─ RuleInvalid          invalid        a decision table breaks a rule
      ├─ NotFound                 not_found      the thing asked for does not exist
+     ├─ Unauthorized             unauthorized   a call comes without a token that is valid
+     ├─ Forbidden                forbidden      the token lacks the role for it
      ├─ Refused                  refused        a well-formed change may not be made as asked
      │   └─ AlreadyExists        refused        a CREATE under a name that is taken
      │       └─ NearDuplicate    refused        a CREATE beside an item that says nearly the same
@@ -87,6 +89,18 @@ class NotFound(SkillWorkerError):
     """The thing asked for does not exist."""
 
     kind = "not_found"
+
+
+class Unauthorized(SkillWorkerError):
+    """A call comes without a token that is valid."""
+
+    kind = "unauthorized"
+
+
+class Forbidden(SkillWorkerError):
+    """The token of a call lacks the role for it."""
+
+    kind = "forbidden"
 
 
 class Refused(SkillWorkerError):

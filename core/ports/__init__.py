@@ -6,6 +6,7 @@ All raise only errors of `core.errors`; ids are opaque text; times are aware dat
 
 from collections.abc import Awaitable, Callable
 
+from core.ports.access import Answers, Tokens
 from core.ports.changes import ChangeLog, Committer, Gate, Reviews, Settlement, Steps, Targets
 from core.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
 from core.ports.knowledge import (
@@ -26,6 +27,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 __all__ = [
     "Agents",
+    "Answers",
     "Backlog",
     "ChangeLog",
     "Committer",
@@ -57,5 +59,6 @@ __all__ = [
     "Sleep",
     "Steps",
     "Targets",
+    "Tokens",
     "Vectors",
 ]

@@ -36,7 +36,15 @@ NAMES: dict[str, type] = {
 }
 # Inside the gate, the author and the search by meaning: the first two speak to the outside by the
 # ports above; what the last does beside them fails to words alone (test_search_by_meaning).
-INSIDE = {ports.Committer, ports.Embeddings, ports.Gate, ports.SkillAuthor, ports.Vectors}
+INSIDE = {
+    ports.Answers,
+    ports.Committer,
+    ports.Embeddings,
+    ports.Gate,
+    ports.SkillAuthor,
+    ports.Tokens,
+    ports.Vectors,
+}
 # Calls that no piece of feedback makes between its claim and its end, or only after a failure.
 ELSEWHERE: dict[str, str] = {
     "agents.awaiting_setup": "beside the jobs",

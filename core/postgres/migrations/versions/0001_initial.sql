@@ -276,6 +276,35 @@ CREATE TABLE intake_pause (
     since         timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- Who may call: secrets by their SHA-256, for programs, for one opening of the console, and for
+-- the sessions of browsers. What came of a token goes with it.
+CREATE TABLE access_tokens (
+    id            text PRIMARY KEY,
+    kind          text NOT NULL CHECK (kind IN ('token', 'link', 'session')),
+    hash          text NOT NULL UNIQUE,
+    name          text NOT NULL,
+    tenant_id     text,               -- null: all tenants
+    roles         text[] NOT NULL,
+    parent        text REFERENCES access_tokens (id) ON DELETE CASCADE,
+    on_purpose    boolean NOT NULL DEFAULT true,  -- false: made at first start
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    expires_at    timestamptz
+);
+CREATE INDEX access_tokens_by_parent ON access_tokens (parent);
+CREATE UNIQUE INDEX access_tokens_by_name ON access_tokens (name) WHERE kind = 'token';
+
+-- What calls with an idempotency key were answered.
+CREATE TABLE idempotent_answers (
+    owner         text NOT NULL,      -- the token the call came with
+    key           text NOT NULL,
+    digest        text NOT NULL,      -- of method, path and body
+    status        integer,            -- null while it is worked on
+    body          text NOT NULL DEFAULT '',
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (owner, key)
+);
+CREATE INDEX idempotent_answers_by_age ON idempotent_answers (created_at);
+
 -- When what one of all workers does in each interval was done last.
 CREATE TABLE sweeps (
     name          text PRIMARY KEY,

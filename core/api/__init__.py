@@ -1,0 +1,1 @@
+"""The HTTP API: parse a call, ask the desk, render what it gives."""
