@@ -40,6 +40,7 @@ log = structlog.get_logger(__name__)
 
 MAX_PREPARES = 5
 _DONE_WITH = {ChangeStatus.STALE, ChangeStatus.FAILED}
+_OVER = {ChangeStatus.REJECTED, ChangeStatus.REVERTED, ChangeStatus.FAILED}
 
 
 class ChangeGate:
@@ -56,7 +57,7 @@ class ChangeGate:
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
             try:
-                if known is None or (known.status in _DONE_WITH and not known.held):
+                if known is None or _may_begin_anew(known):
                     attempt = known.attempt + 1 if known else 1
                     return await self._attempt(request, context, digest, attempt)
                 if known.status is not ChangeStatus.PREPARED:
@@ -200,6 +201,16 @@ class ChangeGate:
             event = records.event("change.failed", change, error.message)
             await self._deps.changes.keep(change, blobs, event, history)
         return receipts.failed_receipt(change, error)
+
+
+def _may_begin_anew(known: Change) -> bool:
+    """Tell whether a key that was used may be used for another attempt.
+
+    A run is told what a person decided; a person may ask to bring something back once more.
+    """
+    if known.undoes and known.status in _OVER:
+        return True
+    return known.status in _DONE_WITH and not known.held
 
 
 def _refusal(request: ChangeRequest, error: SkillWorkerError) -> Receipt:

@@ -69,8 +69,6 @@ async def _record(change: Change, deps: GateDeps) -> None:
         await deps.committers[change.kind].record(change, settlement)
         await settlement.record_knowledge_history(records.applied(change, deps.new_id()))
         await settlement.close(change.id, ChangeStatus.APPLIED)
-        if change.reverts:
-            await settlement.close(change.reverts, ChangeStatus.REVERTED)
-        if change.retracts:
-            await settlement.take_back(change.retracts)
+        if change.undoes:
+            await settlement.take_back(change.undoes)
         await settlement.emit(records.event("change.applied", change))

@@ -18,7 +18,7 @@ from core.models import (
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
     """The audit row of an applied change, or of one that reverted another."""
-    status = HistoryStatus.REVERTED if _takes_back(change) else HistoryStatus.APPLIED
+    status = HistoryStatus.REVERTED if change.undoes else HistoryStatus.APPLIED
     return _history(change, record_id, None, status)
 
 
@@ -99,7 +99,3 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
         return content
     reason = error.message.replace("-->", "--&gt;")
     return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"
-
-
-def _takes_back(change: Change) -> bool:
-    return change.reverts is not None or bool(change.retracts)

@@ -181,6 +181,11 @@ class Change(Model):
     created_at: datetime | None = None
     applied_at: datetime | None = None
 
+    @property
+    def undoes(self) -> tuple[str, ...]:
+        """The ids of the changes that it takes back."""
+        return (self.reverts,) if self.reverts is not None else self.retracts
+
 
 class Echo(Model):
     """A piece of feedback that said what was known already: `hash` is of the state it said."""

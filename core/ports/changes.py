@@ -174,7 +174,7 @@ class Settlement(Protocol):
         """Set the end of a change."""
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted."""
+        """End applied changes as reverted; what one of them had taken back is applied again."""
 
     async def emit(self, event: RunEvent) -> None:
         """Add an event and notify, when the transaction commits."""

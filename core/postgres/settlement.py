@@ -93,7 +93,7 @@ class PostgresSettlement:
         await settle_feedback(self._conn, row["waiting"] if row else None)
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted."""
+        """End applied changes as reverted; what one of them had taken back is applied again."""
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
 
     async def emit(self, event: RunEvent) -> None:

@@ -26,18 +26,8 @@ async def read_steps(chain: Sequence[Change], changes: ChangeLog) -> list[Step]:
 
 
 def undone(chain: Sequence[Change]) -> frozenset[str]:
-    """Give the ids of the changes that were taken back since, and of those that did that.
+    """Give the ids of the changes that were taken back since, and of all that ever did that.
 
-    The target is as if neither had been made. Of some that were taken back nothing was left to
-    undo: no change names them.
+    The target is as if neither had been made: what was taken back and came back is applied again.
     """
-    named = {change_id for change in chain for change_id in _undoes(change)}
-    gone = {c.id for c in chain if c.status is ChangeStatus.REVERTED and c.id not in named}
-    for change in reversed(chain):
-        if change.id not in gone and _undoes(change):
-            gone |= {change.id, *_undoes(change)}
-    return frozenset(gone)
-
-
-def _undoes(change: Change) -> tuple[str, ...]:
-    return (change.reverts,) if change.reverts is not None else change.retracts
+    return frozenset(c.id for c in chain if c.status is ChangeStatus.REVERTED or c.undoes)

@@ -143,6 +143,13 @@ class MemoryChangeLog:
         for event in settlement.events:
             self._observe(event, NO_USAGE)
 
+    def turn(self, change_ids: Sequence[str], old: ChangeStatus, new: ChangeStatus) -> None:
+        """Bring changes from one status into another, and what they took back the other way."""
+        for change in [self.changes[change_id] for change_id in change_ids]:
+            if change.status is old:
+                self.changes[change.id] = change.model_copy(update={"status": new})
+                self.turn(change.undoes, new, old)
+
     def _put(self, change: Change) -> None:
         self._check_fence(change)
         others = [other for other in self.changes.values() if other.id != change.id]
@@ -228,10 +235,8 @@ class MemorySettlement:
         self._log.changes[change_id] = change.model_copy(update=end)
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted."""
-        for change_id in change_ids:
-            if self._log.changes[change_id].status is ChangeStatus.APPLIED:
-                await self.close(change_id, ChangeStatus.REVERTED)
+        """End applied changes as reverted; what one of them had taken back is applied again."""
+        self._log.turn(change_ids, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
 
     async def emit(self, event: RunEvent) -> None:
         """Add an event."""

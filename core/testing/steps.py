@@ -67,8 +67,4 @@ class MemorySteps:
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted, where nothing is left of them to undo."""
-        for change_id in change_ids:
-            change = self._log.changes[change_id]
-            if change.status is ChangeStatus.APPLIED:
-                update = {"status": ChangeStatus.REVERTED}
-                self._log.changes[change_id] = change.model_copy(update=update)
+        self._log.turn(change_ids, ChangeStatus.APPLIED, ChangeStatus.REVERTED)

@@ -251,3 +251,22 @@ async def test_asked_again_after_a_rejection_the_answer_is_who_and_why(world: Wo
     receipt = await world.gate.submit(ask("원화로 적는다"), on_behalf("k1"))
     assert receipt.status is ReceiptStatus.REFUSED
     assert receipt.message == "MEMORY '원화로 적는다' was rejected by kim: 사실이 아니다"
+
+
+async def test_a_revert_is_asked_for_again_after_it_was_reverted_or_rejected() -> None:
+    world = World()
+    made = await world.gate.submit(ask(), on_behalf("k1"))
+    change_id = made.change_id or ""
+    for _ in range(2):
+        reverted = await world.gate.revert(change_id, "no")
+        assert await contents(world) == []
+        await world.gate.revert(reverted.change_id or "", "yes")
+        assert (await world.log.get(change_id)).status is ChangeStatus.APPLIED
+        assert await contents(world) == ["원화로 적는다"]
+    waiting = _with_policy(world, ReviewPolicy(otherwise="hold"))
+    asked = await waiting.gate.revert(change_id, "no")
+    await waiting.gate.decisions.reject(asked.change_id or "", by="kim", reason="keep it")
+    again = await waiting.gate.revert(change_id, "no, really")
+    assert again.status is ReceiptStatus.HELD
+    await waiting.gate.decisions.approve(again.change_id or "", by="kim")
+    assert await contents(world) == []

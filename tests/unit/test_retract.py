@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInput, NotFound
-from core.models import Feedback, FeedbackStatus, Kind, ReceiptStatus
+from core.models import Change, Feedback, FeedbackStatus, Kind, ReceiptStatus
 from core.retraction.retract import Retraction, Retractor
+from core.review_policy import ReviewPolicy
 from core.review_policy_file import load_policy
 from tests.support.gate import World, ask, on_behalf
 
@@ -145,6 +146,45 @@ async def test_pieces_are_taken_back_in_any_order(told: Told) -> None:
     for feedback_id in ("f2", "f0", "f3"):
         assert (await told.retract(feedback_id)).is_done
     assert await told.contents() == ["둘"]
+
+
+async def test_what_came_back_is_taken_back_again(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내")
+    await told.add("f1", item, "영수증이 있어야 한다")
+    for _ in range(3):
+        done = await told.retract("f1")
+        assert await told.contents() == ["환불은 7일 이내"]
+        (effect,) = done.effects
+        assert effect.receipt is not None
+        await told.world.gate.revert(effect.receipt.change_id or "", "back")
+        assert await told.contents() == ["환불은 7일 이내\n영수증이 있어야 한다"]
+    await told.add("f2", item, "배송비는 고객이 낸다", mode="REPLACE")
+    assert (await told.retract("f1")).is_done
+    assert (await told.retract("f2")).is_done
+    assert await told.contents() == ["환불은 7일 이내"]
+
+
+async def test_a_retraction_that_a_person_rejected_can_be_asked_for_again() -> None:
+    world = World()
+    told = Told(world)
+    await told.teach("f1", "환불은 7일 이내")
+    held = World(policy=ReviewPolicy(otherwise="hold"), knowledge=world.knowledge)
+    held.use(world)
+    told.world = held
+    first, second = [await _held_retraction(told) for _ in range(2)]
+    assert first.id == second.id
+    await held.gate.decisions.reject(first.id, by="kim", reason="not yet")
+    third = await _held_retraction(told)
+    assert third.id != first.id
+    await held.gate.decisions.approve(third.id, by="kim")
+    assert await told.contents() == []
+
+
+async def _held_retraction(told: Told) -> Change:
+    (effect,) = (await told.retract("f1")).effects
+    assert effect.receipt is not None
+    assert effect.receipt.status is ReceiptStatus.HELD
+    return await told.world.log.get(effect.receipt.change_id or "")
 
 
 async def test_what_another_piece_said_again_stays(told: Told) -> None:

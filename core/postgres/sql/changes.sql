@@ -110,7 +110,19 @@ WHERE id = %(id)s
 RETURNING CASE WHEN held <> '[]' THEN feedback_id END AS waiting
 
 -- name: take_back
-UPDATE changes SET status = 'reverted' WHERE id = ANY(%(ids)s) AND status = 'applied'
+-- What one of them took back is as it was again, and what that one did in its turn is not.
+WITH RECURSIVE turned AS (
+    SELECT id, reverts, retracts, true AS is_gone FROM changes
+    WHERE id = ANY(%(ids)s) AND status = 'applied'
+    UNION ALL
+    SELECT c.id, c.reverts, c.retracts, NOT t.is_gone FROM turned t
+    CROSS JOIN LATERAL (
+        SELECT t.reverts AS id WHERE t.reverts IS NOT NULL
+        UNION ALL SELECT jsonb_array_elements_text(t.retracts)) named
+    JOIN changes c ON c.id = named.id
+)
+UPDATE changes c SET status = CASE WHEN t.is_gone THEN 'reverted' ELSE 'applied' END
+FROM turned t WHERE c.id = t.id AND c.status IN ('applied', 'reverted')
 
 -- name: record
 INSERT INTO history (

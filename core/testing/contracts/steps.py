@@ -38,8 +38,7 @@ class StepsContract:
             await settlement.write_item(change)
             await settlement.record_knowledge_history(applied(change, f"h-{change.id}"))
             await settlement.close(change.id, ChangeStatus.APPLIED)
-            if change.retracts:
-                await settlement.take_back(change.retracts)
+            await settlement.take_back(change.undoes)
 
     async def test_the_chain_of_a_target_is_in_order_with_what_was_taken_back(
         self, change_log: ChangeLog, steps: Steps
@@ -52,6 +51,24 @@ class StepsContract:
         assert [change.status for change in chain] == ["applied", "reverted", "applied"]
         assert chain[2].retracts == ("c2",)
         assert await steps.chain(Kind.MEMORY, "other", "m1") == []
+
+    async def test_what_is_taken_back_comes_back_with_the_end_of_what_took_it_back(
+        self, change_log: ChangeLog, steps: Steps
+    ) -> None:
+        await self._apply(change_log, taught(1, None, "하나"))
+        await self._apply(change_log, taught(2, "하나", "둘"))
+        statuses = []
+        undoing = ({"retracts": ("c1", "c2")}, {"reverts": "c3"}, {"reverts": "c4"})
+        for number, given in enumerate(undoing, start=3):
+            before, after = ("둘", "하나") if number % 2 else ("하나", "둘")
+            await self._apply(change_log, taught(number, before, after, **given))
+            chain = await steps.chain(Kind.MEMORY, "t", "m1")
+            statuses.append([change.status == "applied" for change in chain])
+        assert statuses == [
+            [False, False, True],
+            [True, True, False, True],
+            [False, False, True, False, True],
+        ]
 
     async def test_what_a_piece_taught_or_would_is_given_without_what_took_it_back(
         self, change_log: ChangeLog, steps: Steps
