@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from core.agent_setup import set_up_new_agents
@@ -103,6 +103,7 @@ class App:
     changes: ChangeLog
     skills: SkillStore
     gate: ChangeGate
+    dry_gate: Callable[[], ChangeGate]
     new_id: NewId
     steps: Steps
     learning: Learning | None = None
@@ -134,6 +135,10 @@ class App:
             gate=self.gate,
             new_id=self.new_id,
         )
+
+    def as_dry_run(self) -> App:
+        """Give this app with a gate that stops at what would be done, for one look ahead."""
+        return replace(self, gate=self.dry_gate())
 
     async def revert(self, change_id: str, reason: str) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from core.app import App, Learning
 from core.bootstrap.health import serve_health, watched
-from core.bootstrap.learning import build_gate, build_learning, chat_model, close_chat_model
+from core.bootstrap.learning import build_gates, build_learning, chat_model, close_chat_model
 from core.bootstrap.line import LinedModel, intake_pause, model_hold, model_line
 from core.bootstrap.meaning import open_meaning, vector_backlog
 from core.bootstrap.pods import (
@@ -109,7 +109,7 @@ async def open_app(
         stores = wrapped(made, wrap)
         line = wrap("line", model_line(settings, pool, offline=offline))
         lined = LinedModel(chat, line) if chat else None
-        gate = build_gate(settings, stores, lined, creator, dry_run=dry_run)
+        gate, dry_gate = build_gates(settings, stores, lined, creator, dry_run=dry_run)
         sources: Mapping[str, FeedbackSource] = {}
         if chat:
             sources = await stack.enter_async_context(feedback_sources(settings, stores, wrap))
@@ -131,7 +131,7 @@ async def open_app(
             if lined
             else None
         )
-        yield _app(stores, gate, learning)
+        yield _app(stores, gate, dry_gate, learning)
 
 
 @asynccontextmanager
@@ -145,7 +145,12 @@ async def _pool(settings: Settings) -> AsyncIterator[Pool]:
             yield pool
 
 
-def _app(stores: Stores, gate: ChangeGate, learning: Learning | None) -> App:
+def _app(
+    stores: Stores,
+    gate: ChangeGate,
+    dry_gate: Callable[[], ChangeGate],
+    learning: Learning | None,
+) -> App:
     return App(
         inbox=stores.inbox,
         intake=stores.intake,
@@ -160,6 +165,7 @@ def _app(stores: Stores, gate: ChangeGate, learning: Learning | None) -> App:
         steps=stores.steps,
         skills=stores.skills,
         gate=gate,
+        dry_gate=dry_gate,
         new_id=new_id,
         learning=learning,
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.app import Learning
 from core.bootstrap.line import LinedModel
-from core.bootstrap.stores import Stores, Wrap, as_it_is, new_id
+from core.bootstrap.stores import Stores, Wrap, as_it_is, new_id, without_trace
 from core.change_gate import ChangeGate
 from core.embedding_backfill import Backfill
 from core.gate.deps import GateDeps
@@ -23,6 +23,7 @@ from core.learning_committers.skill_limits import SkillLimits
 from core.models import Kind
 from core.ports import Committer, FeedbackSource, SkillAuthor
 from core.postgres.job_worker import JobWorker, WorkerOptions
+from core.review_policy import Policy
 from core.review_policy_file import load_policy
 from core.review_sweep import ReviewSweep
 from core.settings import Settings
@@ -63,15 +64,31 @@ async def close_chat_model(chat: BaseChatModel) -> None:
     await llm.close_chat_model(chat)
 
 
-def build_gate(
+def build_gates(
     settings: Settings,
     stores: Stores,
     model: LinedModel | None,
     creator: SkillCreatorDeps | None,
     *,
     dry_run: bool,
+) -> tuple[ChangeGate, Callable[[], ChangeGate]]:
+    """Make the gate, and what makes one for a single look ahead, which leaves no trace.
+
+    Without a model skills can be applied and reverted, not written.
+    """
+    policy = load_policy(settings.review_policy)
+    gate = _gate(settings, stores, model, creator, policy, dry_run)
+    return gate, lambda: _gate(settings, without_trace(stores), model, creator, policy, True)
+
+
+def _gate(
+    settings: Settings,
+    stores: Stores,
+    model: LinedModel | None,
+    creator: SkillCreatorDeps | None,
+    policy: Policy,
+    dry_run: bool,
 ) -> ChangeGate:
-    """Make the gate; without a model skills can be applied and reverted, not written."""
     limits = _skill_limits(settings)
     neighbours = Neighbours(stores.search, stores.skills)
     committers: dict[Kind, Committer] = {
@@ -99,7 +116,7 @@ def build_gate(
             journal=stores.journal,
             new_id=new_id,
             sleep=asyncio.sleep,
-            policy=load_policy(settings.review_policy),
+            policy=policy,
             dry_run=dry_run,
         )
     )

@@ -91,6 +91,13 @@ class Stores:
     skills: SkillStore
 
 
+def without_trace(stores: Stores) -> Stores:
+    """Keep in memory what a gate writes beside its changes, for one look ahead."""
+    return replace(
+        stores, runs=MemoryRuns(new_id=new_id), replies=MemoryReplies(), journal=MemoryJournal()
+    )
+
+
 class Wrap(Protocol):
     """Stands a port in for another of the same kind: where tests cut off, delay and count."""
 

@@ -8,7 +8,16 @@ import pytest
 from pydantic import SecretStr
 
 from core.bootstrap import open_app
-from core.models import Agent, NewFeedback
+from core.models import (
+    Agent,
+    ChangeStatus,
+    MemoryRequest,
+    NewFeedback,
+    Operation,
+    ReceiptStatus,
+    SubmitContext,
+)
+from core.postgres.queries import Pool, connection
 from core.settings import Settings, load_settings
 from core.testing.contracts.search import skill
 
@@ -39,3 +48,44 @@ async def test_the_search_index_is_taken_as_it_stands(settings: Settings) -> Non
         await app.inbox.add("cli", [piece])
         assert len(await app.dry_run(5)) == 1
         assert not await app.knowledge.list(tenant_id=None, agent_id=None, kind=None)
+
+
+async def test_an_open_app_looks_ahead_and_leaves_no_trace(settings: Settings, pool: Pool) -> None:
+    async with open_app(settings.model_copy(update={"review_policy": "all"})) as app:
+        await app.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
+        ((feedback_id, _),) = await app.inbox.add("cli", [piece])
+        await app.intake.cancel(feedback_id, "only its change is looked at")
+        context = SubmitContext(
+            key="k", tenant_id="t", agent_id="a", feedback_id=feedback_id, feedback_content="원화로"
+        )
+        request = MemoryRequest(operation=Operation.CREATE, content="금액은 원화로 적는다")
+        held = await app.gate.submit(request, context)
+        assert held.change_id
+        before = await everything(pool)
+        dry = app.as_dry_run()
+        approved = await dry.gate.decisions.approve(held.change_id, by="kim")
+        rejected = await dry.gate.decisions.reject(held.change_id, by="kim", reason="no")
+        retracted = await dry.retractor.retract(await app.inbox.get(feedback_id), by="kim")
+        refused = MemoryRequest(operation=Operation.DELETE, target_id="nothing")
+        other = context.model_copy(update={"key": "other"})
+        assert (await dry.gate.submit(refused, other)).status is ReceiptStatus.REFUSED
+        assert approved.status is ReceiptStatus.PREPARED
+        assert rejected.status is ChangeStatus.REJECTED
+        assert retracted.rejected == (held.change_id,)
+        assert await everything(pool) == before
+        receipt = await app.gate.decisions.approve(held.change_id, by="kim")
+        assert receipt.status is ReceiptStatus.APPLIED
+
+
+async def everything(pool: Pool) -> dict[str, int]:
+    """Which version of its rows each table holds: what is written, even twice the same, differs."""
+    async with connection(pool) as conn:
+        found = await conn.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        tables = [row["tablename"] for row in await found.fetchall()]
+        hashes = {}
+        for table in tables:
+            query = f"SELECT coalesce(sum(hashtext(t::text || xmin::text)), 0) AS h FROM {table} t"
+            row = await (await conn.execute(query.encode())).fetchone()
+            hashes[table] = int(row["h"]) if row else 0
+        return hashes
