@@ -1,0 +1,33 @@
+"""Puts the console on a server: its pages under /console, over the opened program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from nicegui import storage, ui
+
+from core.api.opened import Opened
+from core.console.pages import overview
+from core.console.site import BASE, Site
+
+PAGES = (overview,)
+
+
+def mount(app: FastAPI, opened: Opened, home: Path) -> None:
+    """Mount the console on `app`, once a process; who serves it puts the guard around both."""
+    # Nothing is kept there; without this the framework makes a folder where the worker stands.
+    storage.Storage.path = home / "console"
+    site = Site(opened)
+    site.preferences()
+    for page in PAGES:
+        page.add(site)
+    ui.run_with(
+        app,
+        mount_path=BASE,
+        title="skill-worker",
+        dark=None,
+        tailwind=False,
+        reconnect_timeout=30.0,
+        show_welcome_message=False,
+    )

@@ -1,0 +1,47 @@
+"""What keys do on a page, and the help that "?" shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from nicegui import ui
+from nicegui.events import KeyEventArguments
+
+from core.console.parts.dialogs import keys_help
+from core.console.visit import Visit
+
+_SHOWN = {"ArrowLeft": "←", "ArrowRight": "→"}
+HELP = "?"
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a key does, in the visitor's words; `do` is what it does."""
+
+    what: str
+    do: Callable[[], Awaitable[None] | None]
+
+
+def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
+    """Let keys act while nobody types and no dialog is open; "?" tells which there are.
+
+    Names are those of the browser: `a`, `ArrowLeft`. Keys with Ctrl, Alt or Meta are left to it.
+    """
+    told = {_SHOWN.get(name, name): key.what for name, key in keys.items()}
+    told[HELP] = visit.say("frame.keys_help")
+    help_dialog = keys_help(visit, told)
+
+    async def on_key(event: KeyEventArguments) -> None:
+        held = event.modifiers
+        if not event.action.keydown or event.action.repeat or held.ctrl or held.alt or held.meta:
+            return
+        name = event.key.name
+        if name == HELP:
+            help_dialog.open()
+        elif name in keys and not help_dialog.value:
+            done = keys[name].do()
+            if done is not None:
+                await done
+
+    ui.keyboard(on_key, ignore=["input", "select", "textarea"])

@@ -1,0 +1,56 @@
+"""One visit of a page: who looks, at what, in which language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from starlette.requests import Request
+
+from core.console.language import Language, chosen, say
+from core.desk.seat import Seat
+
+LANGUAGE_COOKIE = "console_language"
+THEME_COOKIE = "console_theme"
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+@dataclass(frozen=True)
+class Visit:
+    """`now` gives the time; `request` is that of the page, whose scope knows the principal."""
+
+    request: Request
+    seat: Seat
+    language: Language
+    now: Callable[[], datetime]
+
+    def say(self, key: str, **values: object) -> str:
+        """Give the words for `page.key` in the visitor's language."""
+        return say(self.language, key, **values)
+
+    def query(self, name: str) -> str | None:
+        """Give a value of the page's query; None where it is missing or empty."""
+        return self.request.query_params.get(name) or None
+
+    def ago(self, at: datetime | None) -> str:
+        """Say how long ago something was."""
+        if at is None:
+            return self.say("frame.none")
+        seconds = round((self.now() - at).total_seconds())
+        if seconds < 0:
+            return self.say("frame.in_future", n=-seconds)
+        for unit, name in ((_DAY, "days"), (_HOUR, "hours"), (_MINUTE, "minutes"), (1, "seconds")):
+            if seconds >= unit:
+                return self.say(f"frame.{name}_ago", n=seconds // unit)
+        return self.say("frame.just_now")
+
+
+def language_of(request: Request) -> Language:
+    """Give the language that the visitor chose, or that the browser asks for."""
+    return chosen(request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language"))
+
+
+def theme_of(request: Request) -> bool | None:
+    """True where dark was chosen, False where light; None: as the browser has it."""
+    return {"dark": True, "light": False}.get(request.cookies.get(THEME_COOKIE, ""))
