@@ -13,9 +13,10 @@ from core.agent_setup import set_up_new_agents
 from core.change_gate import ChangeGate
 from core.embedding_backfill import Backfill
 from core.errors import ConfigurationError
-from core.models import Feedback, FeedbackStatus, Hold, Receipt, Verdict
+from core.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, Receipt, Verdict
 from core.ports import (
     Agents,
+    Answers,
     ChangeLog,
     Inbox,
     Intake,
@@ -30,6 +31,7 @@ from core.ports import (
     Search,
     SkillStore,
     Steps,
+    Tokens,
 )
 from core.restoring import Restorer
 from core.retraction.retract import Retractor
@@ -106,6 +108,8 @@ class App:
     dry_gate: Callable[[], ChangeGate]
     new_id: NewId
     steps: Steps
+    tokens: Tokens
+    answers: Answers
     learning: Learning | None = None
 
     @property
@@ -201,9 +205,8 @@ class App:
         return [*reversed(kept)]
 
     async def _queued(self, cursor: str | None) -> tuple[Sequence[Feedback], str | None]:
-        return await self.reader.feedback(
-            status=FeedbackStatus.QUEUED, tenant_id=None, limit=PAGE, cursor=cursor
-        )
+        wanted = FeedbackFilter(statuses=(FeedbackStatus.QUEUED,))
+        return await self.reader.feedback(wanted, limit=PAGE, cursor=cursor)
 
     def _learning(self) -> Learning:
         if self.learning is None:

@@ -163,6 +163,8 @@ def _app(
         reader=stores.reader,
         changes=stores.changes,
         steps=stores.steps,
+        tokens=stores.tokens,
+        answers=stores.answers,
         skills=stores.skills,
         gate=gate,
         dry_gate=dry_gate,

@@ -14,6 +14,7 @@ import structlog
 
 from core.ports import (
     Agents,
+    Answers,
     ChangeLog,
     Deliveries,
     Inbox,
@@ -32,9 +33,11 @@ from core.ports import (
     SkillStore,
     Steps,
     Targets,
+    Tokens,
 )
 from core.postgres import migrations
 from core.postgres.agents import PostgresAgents
+from core.postgres.answers import PostgresAnswers
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.dead_workers import forget_workers
 from core.postgres.deliveries import PostgresDeliveries
@@ -55,6 +58,7 @@ from core.postgres.search import PostgresSearch
 from core.postgres.skill_follower import SkillFollower
 from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
+from core.postgres.tokens import PostgresTokens
 from core.settings import Settings
 from core.skill_api_client import open_skill_api
 from core.testing.journal import MemoryJournal
@@ -88,6 +92,8 @@ class Stores:
     search: Search
     journal: Journal
     reader: Reader
+    tokens: Tokens
+    answers: Answers
     skills: SkillStore
 
 
@@ -151,6 +157,8 @@ def build_stores(
         search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
         journal=MemoryJournal() if dry_run else PostgresJournal(pool, observe),
         reader=PostgresReader(pool),
+        tokens=PostgresTokens(pool),
+        answers=PostgresAnswers(pool),
         skills=skills,
     )
 

@@ -9,6 +9,7 @@ from core import ports
 # Ports by the names under which `open_app` gives them to its hook, and of what contexts give.
 NAMES: dict[str, type] = {
     "agents": ports.Agents,
+    "answers": ports.Answers,
     "backlog": ports.Backlog,
     "changes": ports.ChangeLog,
     "deliveries": ports.Deliveries,
@@ -33,16 +34,15 @@ NAMES: dict[str, type] = {
     "steps": ports.Steps,
     "supabase": ports.FeedbackSource,
     "targets": ports.Targets,
+    "tokens": ports.Tokens,
 }
 # Inside the gate, the author and the search by meaning: the first two speak to the outside by the
 # ports above; what the last does beside them fails to words alone (test_search_by_meaning).
 INSIDE = {
-    ports.Answers,
     ports.Committer,
     ports.Embeddings,
     ports.Gate,
     ports.SkillAuthor,
-    ports.Tokens,
     ports.Vectors,
 }
 # Calls that no piece of feedback makes between its claim and its end, or only after a failure.
@@ -50,6 +50,9 @@ ELSEWHERE: dict[str, str] = {
     "agents.awaiting_setup": "beside the jobs",
     "agents.list": "the command line",
     "agents.setup_begun": "the command line",
+    "answers.begin": "the HTTP API",
+    "answers.end": "the HTTP API",
+    "answers.forget": "the HTTP API",
     "backlog.ended": "the figures of the health port",
     "backlog.waiting": "the figures of the health port",
     "changes.get": "the command line",
@@ -97,6 +100,11 @@ ELSEWHERE: dict[str, str] = {
     "targets.adopt": "beside the jobs: the gate's sweep",
     "targets.latest": "only where the lease was lost: test_late_writes",
     "targets.unfinished": "only in a run that a person asked to repeat",
+    "tokens.add": "the HTTP API and the command line",
+    "tokens.find": "the HTTP API and the command line",
+    "tokens.list": "the HTTP API and the command line",
+    "tokens.redeem": "the HTTP API and the command line",
+    "tokens.revoke": "the HTTP API and the command line",
 }
 
 
