@@ -23,8 +23,11 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List history records, newest first."""
+    from core.models import HistoryFilter
+
+    wanted = HistoryFilter(feedback_id=feedback)
     items, following = with_app(
-        lambda opened: opened.reader.history(feedback_id=feedback, limit=limit, cursor=cursor)
+        lambda opened: opened.reader.history(wanted, limit=limit, cursor=cursor)
     )
     if as_json:
         print_page(items, following)

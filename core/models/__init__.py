@@ -37,6 +37,7 @@ from core.models.feedback import (
 )
 from core.models.fence import Fence
 from core.models.knowledge import (
+from core.models.filters import ChangeFilter, FeedbackFilter, HistoryFilter
     Aggregation,
     DecisionRow,
     DecisionTable,
@@ -93,6 +94,7 @@ __all__ = [
     "Candidate",
     "Change",
     "ChangeRequest",
+    "ChangeFilter",
     "ChangeStatus",
     "DecisionRow",
     "DecisionTable",
@@ -104,10 +106,12 @@ __all__ = [
     "FeedbackStatus",
     "Fence",
     "Fetched",
+    "FeedbackFilter",
     "FileRef",
     "HistoryRecord",
     "HistoryStatus",
     "Hit",
+    "HistoryFilter",
     "HitPolicy",
     "Hold",
     "HoldKind",

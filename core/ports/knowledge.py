@@ -10,8 +10,11 @@ from core.models import (
     AuthorRequest,
     Bundle,
     Change,
+    ChangeFilter,
     Feedback,
+    FeedbackFilter,
     FileRef,
+    HistoryFilter,
     HistoryRecord,
     Hit,
     Kind,
@@ -151,19 +154,19 @@ class Reader(Protocol):
     """Reads for entry points: lists and audit, straight from the tables."""
 
     async def feedback(
-        self, *, status: str | None, tenant_id: str | None, limit: int, cursor: str | None
+        self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Feedback], str | None]:
-        """Give feedback, newest first, and the cursor of the next page."""
+        """Give feedback, newest first, and the cursor of the next page. Raises InvalidInput."""
 
     async def changes(
-        self, *, status: str | None, limit: int, cursor: str | None
+        self, wanted: ChangeFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Change], str | None]:
-        """Give changes, newest first, and the cursor of the next page."""
+        """Give changes, newest first, and the cursor of the next page. Raises InvalidInput."""
 
     async def history(
-        self, *, feedback_id: str | None, limit: int, cursor: str | None
+        self, wanted: HistoryFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[HistoryRecord], str | None]:
-        """Give history records, newest first, and the cursor of the next page."""
+        """Give history, newest first, and the cursor of the next page. Raises InvalidInput."""
 
     async def history_record(self, record_id: str) -> HistoryRecord:
         """Give one history record. Raises NotFound."""

@@ -3,43 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import LiteralString
 
 from psycopg.rows import DictRow
 
 from core.errors import NotFound
-from core.models import Change, Feedback, HistoryRecord, RunEvent
-from core.paging import Place, decode_cursor, encode_cursor
-from core.postgres.queries import Pool, fetch_all, fetch_one
+from core.models import (
+    Change,
+    ChangeFilter,
+    Feedback,
+    FeedbackFilter,
+    HistoryFilter,
+    HistoryRecord,
+    RunEvent,
+)
+from core.models.base import Model
+from core.paging import Place, decode_cursor, encode_cursor, query_digest
+from core.postgres.queries import Pool, connection, fetch_all, fetch_one, sql
 from core.postgres.rows import feedback_of
+
+REACH = 10_000  # so many are looked through for one page where no index serves
+_FEEDBACK = {
+    "statuses": "reads.of_statuses",
+    "tenant_id": "reads.of_tenant",
+    "since": "reads.since",
+    "until": "reads.until",
+}
+_LOOKED_FOR = {"agent_id": "reads.of_agents", "text": "reads.holding"}
+_CHANGES = {
+    "statuses": "reads.of_statuses",
+    "tenant_id": "reads.of_tenant",
+    "agent_id": "reads.of_agent",
+    "kind": "reads.of_kind",
+    "feedback_id": "reads.of_feedback",
+    "target_id": "reads.of_target",
+}
+_HISTORY = {
+    "statuses": "reads.of_statuses",
+    "tenant_id": "reads.of_tenant",
+    "agent_id": "reads.of_agent",
+    "kind": "reads.of_item_kind",
+    "feedback_id": "reads.of_feedback",
+    "item_id": "reads.of_item",
+}
 
 
 class PostgresReader:
     """The `Reader` port."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, *, reach: int = REACH) -> None:
         self._pool = pool
+        self._reach = reach
 
     async def feedback(
-        self, *, status: str | None, tenant_id: str | None, limit: int, cursor: str | None
+        self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Feedback], str | None]:
         """Give feedback, newest first, and the cursor of the next page."""
-        rows, following = await self._page(
-            "reads.feedback", limit, cursor, status=status, tenant_id=tenant_id
-        )
+        digest = query_digest("feedback", wanted)
+        if not _given(wanted, _LOOKED_FOR):
+            query = _composed("reads.feedback", wanted, _FEEDBACK)
+            rows, following = await self._page(query, wanted, digest, limit, cursor)
+        else:
+            rows, following = await self._looked_through(wanted, digest, limit, cursor)
         return [feedback_of(row) for row in rows], following
 
     async def changes(
-        self, *, status: str | None, limit: int, cursor: str | None
+        self, wanted: ChangeFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Change], str | None]:
         """Give changes, newest first, and the cursor of the next page."""
-        rows, following = await self._page("reads.changes", limit, cursor, status=status)
+        query = _composed("reads.changes", wanted, _CHANGES)
+        digest = query_digest("changes", wanted)
+        rows, following = await self._page(query, wanted, digest, limit, cursor)
         return [Change.model_validate(dict(row)) for row in rows], following
 
     async def history(
-        self, *, feedback_id: str | None, limit: int, cursor: str | None
+        self, wanted: HistoryFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[HistoryRecord], str | None]:
         """Give history records, newest first, and the cursor of the next page."""
-        rows, following = await self._page("reads.history", limit, cursor, feedback_id=feedback_id)
+        query = _composed("reads.history", wanted, _HISTORY)
+        digest = query_digest("history", wanted)
+        rows, following = await self._page(query, wanted, digest, limit, cursor)
         return [HistoryRecord.model_validate(dict(row)) for row in rows], following
 
     async def history_record(self, record_id: str) -> HistoryRecord:
@@ -62,19 +105,53 @@ class PostgresReader:
         return {row["status"]: row["pieces"] for row in rows}
 
     async def _page(
-        self, name: str, limit: int, cursor: str | None, **filters: str | None
+        self, query: LiteralString, wanted: Model, digest: str, limit: int, cursor: str | None
     ) -> tuple[Sequence[DictRow], str | None]:
         """Give at most `limit` rows; one more is read to know whether there is a next page."""
-        after = decode_cursor(cursor) if cursor else None
-        rows = await fetch_all(
-            self._pool,
-            name,
-            at=after.at if after else "infinity",
-            id=after.id if after else "",
-            limit=limit + 1,
-            **filters,
-        )
+        rows = await self._rows(query, wanted, digest, limit, cursor)
         page = rows[:limit]
-        if len(rows) <= limit or not page:
-            return page, None
-        return page, encode_cursor(Place(page[-1]["created_at"], page[-1]["id"]))
+        return page, _after(page, digest) if len(rows) > limit else None
+
+    async def _looked_through(
+        self, wanted: FeedbackFilter, digest: str, limit: int, cursor: str | None
+    ) -> tuple[Sequence[DictRow], str | None]:
+        """Give what fits among the next rows; where they end before the list, it goes on there."""
+        query = _composed("reads.feedback_looked_through", wanted, _FEEDBACK)
+        looked_for = _conditions(wanted, _LOOKED_FOR)
+        query = query.replace("/* looked for */", looked_for)
+        rows = await self._rows(query, wanted, digest, limit, cursor)
+        found = [row for row in rows if row["id"] is not None]
+        if len(found) > limit:
+            return found[:limit], _after(found[:limit], digest)
+        if not rows or rows[0]["looked_through"] < self._reach:
+            return found, None
+        place = Place(rows[0]["reach_at"], rows[0]["reach_id"])
+        return found, encode_cursor(place, digest)
+
+    async def _rows(
+        self, query: LiteralString, wanted: Model, digest: str, limit: int, cursor: str | None
+    ) -> list[DictRow]:
+        after = decode_cursor(cursor, digest) if cursor else None
+        given = {name: list(v) if isinstance(v, tuple) else v for name, v in wanted}
+        place = {"at": after.at if after else "infinity", "id": after.id if after else ""}
+        params = {**given, **place, "limit": limit + 1, "reach": self._reach}
+        async with connection(self._pool) as conn:
+            return await (await conn.execute(query, params)).fetchall()
+
+
+def _composed(name: str, wanted: Model, blocks: Mapping[str, str]) -> LiteralString:
+    """Give a query with the conditions that are asked for, and no others."""
+    return sql(name).replace("/* asked for */", _conditions(wanted, blocks))
+
+
+def _conditions(wanted: Model, blocks: Mapping[str, str]) -> LiteralString:
+    return " ".join([sql(blocks[name]) for name in _given(wanted, blocks)])
+
+
+def _given(wanted: Model, names: Mapping[str, str]) -> Sequence[str]:
+    """Give those of the names that the filter sets."""
+    return [name for name in names if getattr(wanted, name) not in (None, ())]
+
+
+def _after(page: Sequence[DictRow], digest: str) -> str | None:
+    return encode_cursor(Place(page[-1]["created_at"], page[-1]["id"]), digest) if page else None

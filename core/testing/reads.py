@@ -8,14 +8,24 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from core.errors import NotFound
-from core.models import Change, Feedback, HistoryRecord, RunEvent
-from core.paging import Place, decode_cursor, encode_cursor
+from core.models import (
+    Change,
+    ChangeFilter,
+    Feedback,
+    FeedbackFilter,
+    HistoryFilter,
+    HistoryRecord,
+    RunEvent,
+)
+from core.models.base import Model
+from core.paging import Place, decode_cursor, encode_cursor, query_digest
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal
 
 T = TypeVar("T", Feedback, Change, HistoryRecord)
 _NO_TIME = datetime.min.replace(tzinfo=UTC)
+_RECORD = {"kind": "knowledge_type", "item_id": "knowledge_id"}  # where names of fields differ
 
 
 class MemoryReader:
@@ -33,30 +43,27 @@ class MemoryReader:
         self._journal = journal or MemoryJournal(log=log)
 
     async def feedback(
-        self, *, status: str | None, tenant_id: str | None, limit: int, cursor: str | None
+        self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Feedback], str | None]:
         """Give feedback, newest first, and the cursor of the next page."""
         stored = self._inbox.feedback.values() if self._inbox else ()
-        found = [
-            piece
-            for piece in stored
-            if status in {None, piece.status} and tenant_id in {None, piece.tenant_id}
-        ]
-        return _page(found, limit, cursor)
+        found = [piece for piece in stored if _is_wanted(piece, wanted)]
+        return _page(found, limit, cursor, query_digest("feedback", wanted))
 
     async def changes(
-        self, *, status: str | None, limit: int, cursor: str | None
+        self, wanted: ChangeFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Change], str | None]:
         """Give changes, newest first, and the cursor of the next page."""
         stored = self._log.changes.values() if self._log else ()
-        return _page([c for c in stored if status in {None, c.status}], limit, cursor)
+        found = [change for change in stored if _has(change, wanted)]
+        return _page(found, limit, cursor, query_digest("changes", wanted))
 
     async def history(
-        self, *, feedback_id: str | None, limit: int, cursor: str | None
+        self, wanted: HistoryFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[HistoryRecord], str | None]:
         """Give history records, newest first, and the cursor of the next page."""
-        found = [h for h in self._history() if feedback_id in {None, h.feedback_id}]
-        return _page(found, limit, cursor)
+        found = [record for record in self._history() if _has(record, wanted)]
+        return _page(found, limit, cursor, query_digest("history", wanted))
 
     async def history_record(self, record_id: str) -> HistoryRecord:
         """Give one history record. Raises NotFound."""
@@ -78,14 +85,44 @@ class MemoryReader:
         return self._log.history if self._log else ()
 
 
-def _page(items: Iterable[T], limit: int, cursor: str | None) -> tuple[Sequence[T], str | None]:
+def _is_wanted(piece: Feedback, wanted: FeedbackFilter) -> bool:
+    at = piece.created_at or _NO_TIME
+    text = wanted.text or ""
+    return (
+        (not wanted.statuses or piece.status in wanted.statuses)
+        and wanted.tenant_id in {None, piece.tenant_id}
+        and wanted.agent_id in {None, *piece.agent_ids}
+        and (wanted.since is None or at >= wanted.since)
+        and (wanted.until is None or at < wanted.until)
+        and (text.lower() in piece.content.lower() or text in piece.id)
+    )
+
+
+def _has(item: Change | HistoryRecord, wanted: Model) -> bool:
+    """Compare what the filter sets with the item's field of that name."""
+    return all(
+        item.status in value
+        if isinstance(value, tuple)
+        else getattr(item, _field(item, name)) == value
+        for name, value in wanted
+        if value not in (None, ())
+    )
+
+
+def _field(item: Change | HistoryRecord, name: str) -> str:
+    return _RECORD.get(name, name) if isinstance(item, HistoryRecord) else name
+
+
+def _page(
+    items: Iterable[T], limit: int, cursor: str | None, query: str
+) -> tuple[Sequence[T], str | None]:
     ordered = sorted(items, key=_place, reverse=True)
     if cursor is not None:
-        after = decode_cursor(cursor)
+        after = decode_cursor(cursor, query)
         ordered = [item for item in ordered if _place(item) < after]
     page = ordered[:limit]
-    following = encode_cursor(_place(page[-1])) if page and len(ordered) > limit else None
-    return page, following
+    more = page and len(ordered) > limit
+    return page, encode_cursor(_place(page[-1]), query) if more else None
 
 
 def _place(item: Feedback | Change | HistoryRecord) -> Place:

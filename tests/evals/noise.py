@@ -15,6 +15,7 @@ from core.app import App
 from core.models import (
     Agent,
     FeedbackStatus,
+    HistoryFilter,
     MemoryRequest,
     NewFeedback,
     Operation,
@@ -103,7 +104,9 @@ async def _ended(app: App, story: Story, piece: NewFeedback, feedback_id: str) -
     done = [receipt for receipt in receipts if receipt.status.is_outcome]
     called_off = [r.category for r in done if r.status is ReceiptStatus.NO_ACTION]
     items = await app.knowledge.list(tenant_id=piece.tenant_id, agent_id=None, kind=None)
-    history, _ = await app.reader.history(feedback_id=feedback_id, limit=9, cursor=None)
+    history, _ = await app.reader.history(
+        HistoryFilter(feedback_id=feedback_id), limit=9, cursor=None
+    )
     ended = called_off[0] if called_off else str(done[0].kind) if done else "failed"
     return Told(
         story=story,

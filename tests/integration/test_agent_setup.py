@@ -12,7 +12,15 @@ from pydantic import SecretStr
 from core.agent_setup import SOURCE, set_up_new_agents, setup_feedback
 from core.app import App
 from core.bootstrap import open_app
-from core.models import Agent, Feedback, FeedbackStatus, Kind, NewFeedback
+from core.models import (
+    Agent,
+    Feedback,
+    FeedbackFilter,
+    FeedbackStatus,
+    HistoryFilter,
+    Kind,
+    NewFeedback,
+)
 from core.settings import Settings, load_settings
 
 GOAL = """고객의 환불을 정확하고 빠르게 처리한다.
@@ -50,7 +58,7 @@ async def work(app: App) -> None:
 
 
 async def pieces(app: App) -> list[Feedback]:
-    found, _ = await app.reader.feedback(status=None, tenant_id=None, limit=50, cursor=None)
+    found, _ = await app.reader.feedback(FeedbackFilter(), limit=50, cursor=None)
     return [piece for piece in found if piece.source == SOURCE]
 
 
@@ -77,7 +85,9 @@ async def test_a_goal_becomes_a_memory_a_rule_and_a_skill(app: App) -> None:
     assert bundle is not None
     assert "수수료를 계산하고" in bundle.document
     assert "팀장 승인" not in bundle.document
-    history, _ = await app.reader.history(feedback_id=feedback.id, limit=9, cursor=None)
+    history, _ = await app.reader.history(
+        HistoryFilter(feedback_id=feedback.id), limit=9, cursor=None
+    )
     assert len(history) == 3
     assert {GOAL in record.feedback_content for record in history} == {True}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import RunFailed
-from core.models import FeedbackStatus, NewFeedback
+from core.models import FeedbackFilter, FeedbackStatus, NewFeedback
 from core.postgres.inbox import PostgresInbox
 from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
@@ -45,7 +45,7 @@ async def test_a_row_that_cannot_be_read_fails_with_its_column_named(
     feedback_id, other = await added(inbox), await added(inbox, _piece())
     await damage(pool, f"UPDATE feedback SET {column} = {value} WHERE id = '{feedback_id}'")
     reader = PostgresReader(pool)
-    listed, _ = await reader.feedback(status=None, tenant_id=None, limit=10, cursor=None)
+    listed, _ = await reader.feedback(FeedbackFilter(), limit=10, cursor=None)
     assert {piece.id for piece in listed} == {feedback_id, other}
     assert column in ((await inbox.get(feedback_id)).error or "")
     assert await inbox.claim(feedback_id) is None

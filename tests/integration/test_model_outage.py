@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from core.app import App
 from core.bootstrap import open_app
 from core.errors import ConfigurationError
-from core.models import Agent, Feedback, FeedbackStatus, NewFeedback
+from core.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
 from core.settings import Settings, load_settings
 from tests.support.openai_server import (
     OpenAIServer,
@@ -72,7 +72,7 @@ async def add(app: App, number: int) -> None:
 
 
 async def all_feedback(app: App) -> Sequence[Feedback]:
-    found, _ = await app.reader.feedback(status=None, tenant_id=None, limit=100, cursor=None)
+    found, _ = await app.reader.feedback(FeedbackFilter(), limit=100, cursor=None)
     return found
 
 

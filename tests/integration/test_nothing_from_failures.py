@@ -15,7 +15,7 @@ from pydantic import JsonValue, SecretStr
 from core.app import App
 from core.bootstrap import open_app
 from core.errors import InvalidInput, ModelDown
-from core.models import Agent, Feedback, FeedbackStatus, NewFeedback
+from core.models import Agent, Feedback, FeedbackStatus, HistoryFilter, NewFeedback
 from core.prompt_data import read_fenced_json
 from core.settings import Settings, load_settings
 from core.testing.chat_model import AnsweringChatModel
@@ -65,7 +65,7 @@ async def told(app: App, content: str, *events: JsonValue) -> Feedback:
 
 async def nothing_is_known(app: App) -> bool:
     known = await app.knowledge.list(tenant_id=None, agent_id=None, kind=None)
-    history, _ = await app.reader.history(feedback_id=None, limit=9, cursor=None)
+    history, _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
     return not known and not history
 
 

@@ -19,7 +19,14 @@ from core.bootstrap import open_app
 from core.embedded.computer_use import run_computer_use
 from core.embedded.http_server import run_server
 from core.embedded.skill_server import create_app
-from core.models import Agent, FeedbackStatus, HistoryRecord, HistoryStatus, NewFeedback
+from core.models import (
+    Agent,
+    FeedbackStatus,
+    HistoryFilter,
+    HistoryRecord,
+    HistoryStatus,
+    NewFeedback,
+)
 from core.settings import load_settings
 from tests.support import commands
 
@@ -84,7 +91,9 @@ def url_of(database: str) -> str:
 
 
 async def history(app: App, feedback_id: str) -> Sequence[HistoryRecord]:
-    rows, _ = await app.reader.history(feedback_id=feedback_id, limit=10, cursor=None)
+    rows, _ = await app.reader.history(
+        HistoryFilter(feedback_id=feedback_id), limit=10, cursor=None
+    )
     return rows
 
 

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from core.bootstrap import open_app
 from core.doctor import CheckStatus, check_up
 from core.errors import ConfigurationError, SourceDown
-from core.models import FeedbackStatus
+from core.models import FeedbackFilter, FeedbackStatus
 from core.polling_manager import fetch_feedback_task
 from core.settings import Settings, load_settings
 from tests.support.postgrest_server import KEY
@@ -47,7 +47,7 @@ async def _run_once(settings: Settings) -> dict[str, str]:
     """Work until nothing is left; gives the status of each content."""
     async with open_app(settings, model=True) as app:
         await app.run(True, 2, asyncio.Event(), lambda _: None)
-        found, _ = await app.reader.feedback(status=None, tenant_id=TENANT, limit=9, cursor=None)
+        found, _ = await app.reader.feedback(FeedbackFilter(tenant_id=TENANT), limit=9, cursor=None)
     return {piece.content: piece.status for piece in found}
 
 

@@ -16,7 +16,9 @@ from core.app import App
 from core.bootstrap import open_app
 from core.models import (
     Agent,
+    ChangeFilter,
     FeedbackStatus,
+    HistoryFilter,
     Kind,
     NewFeedback,
     Operation,
@@ -100,7 +102,7 @@ async def test_two_feedback_that_teach_one_new_skill_give_a_create_and_an_update
 ) -> None:
     async with opened(settings, insists_on_a_new_skill) as app:
         await work(app, ("a", "one way to refund"), ("b", "another way to refund"))
-        history, _ = await app.reader.history(feedback_id=None, limit=10, cursor=None)
+        history, _ = await app.reader.history(HistoryFilter(), limit=10, cursor=None)
         assert sorted((h.operation, h.status.value) for h in history) == [
             (Operation.CREATE, "applied"),
             (Operation.UPDATE, "applied"),
@@ -156,7 +158,7 @@ async def test_a_dry_run_says_what_would_be_and_leaves_no_trace(settings: Settin
         assert (await app.inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
         assert await app.skills.list("t") == ()
         assert await app.reader.events(feedback_id) == []
-        assert not (await app.reader.changes(status=None, limit=5, cursor=None))[0]
+        assert not (await app.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
         assert not await app.runs.candidates("none")
 
 
@@ -167,7 +169,7 @@ async def test_reverting_a_skill_through_the_api_brings_the_folder_back(settings
         await work(app, ("a", "another way to refund"))
         (update,) = [
             change
-            for change in (await app.reader.changes(status=None, limit=5, cursor=None))[0]
+            for change in (await app.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
             if change.operation is Operation.UPDATE
         ]
         await app.revert(update.id, "wrong")

@@ -15,7 +15,7 @@ from core.knowledge_transfer.exporter import Exporter
 from core.knowledge_transfer.importer import Imported, Importer
 from core.knowledge_transfer.owners import Owners
 from core.knowledge_transfer.pipeline import import_lines
-from core.models import Agent, Change, Kind
+from core.models import Agent, Change, ChangeFilter, Kind
 
 AGENTS = (
     Agent(id="a", tenant_id="t", name="A"),
@@ -82,7 +82,7 @@ class Place:
 
     async def changes(self) -> list[Change]:
         """All changes, newest first."""
-        return [*(await self.app.reader.changes(status=None, limit=100, cursor=None))[0]]
+        return [*(await self.app.reader.changes(ChangeFilter(), limit=100, cursor=None))[0]]
 
 
 def short(results: list[Imported | Problem]) -> list[str]:

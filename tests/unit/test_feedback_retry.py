@@ -8,7 +8,7 @@ import pytest
 
 from core.cli.app import run
 from core.cli.feedback.retrying import revive_all
-from core.models import Feedback, FeedbackStatus, NewFeedback, Outcome
+from core.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Outcome
 from core.testing.contracts.inbox import claimed
 from core.testing.inbox import MemoryInbox
 from core.testing.intake import MemoryIntake
@@ -53,11 +53,9 @@ async def test_what_another_has_revived_meanwhile_is_left_to_them() -> None:
 
     class Rival(MemoryReader):
         async def feedback(
-            self, *, status: str | None, tenant_id: str | None, limit: int, cursor: str | None
+            self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
         ) -> tuple[Sequence[Feedback], str | None]:
-            page = await super().feedback(
-                status=status, tenant_id=tenant_id, limit=limit, cursor=cursor
-            )
+            page = await super().feedback(wanted, limit=limit, cursor=cursor)
             if not taken:
                 taken.append((await MemoryIntake(inbox).revive(first)).id)
             return page

@@ -38,8 +38,11 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List changes, newest first."""
+    from core.models import ChangeFilter, ChangeStatus
+
+    wanted = ChangeFilter(statuses=(ChangeStatus(status),) if status else ())
     items, following = with_app(
-        lambda opened: opened.reader.changes(status=status, limit=limit, cursor=cursor)
+        lambda opened: opened.reader.changes(wanted, limit=limit, cursor=cursor)
     )
     if as_json:
         print_page(items, following)

@@ -72,12 +72,14 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List feedback, newest first."""
+    from core.models import FeedbackFilter, FeedbackStatus
+
+    statuses = (FeedbackStatus(status),) if status else ()
+    wanted = FeedbackFilter(statuses=statuses, tenant_id=tenant)
 
     async def read(opened: App) -> tuple[Sequence[Feedback], str | None]:
         await _known(opened, tenant)
-        return await opened.reader.feedback(
-            status=status, tenant_id=tenant, limit=limit, cursor=cursor
-        )
+        return await opened.reader.feedback(wanted, limit=limit, cursor=cursor)
 
     items, following = with_app(read)
     if as_json:
@@ -99,9 +101,11 @@ def list_(
 def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
     """Show one piece of feedback: its state, what it changed, what happened."""
     from core.cli.render import FeedbackFile, show_feedback
+    from core.models import HistoryFilter
 
     async def read(opened: App) -> FeedbackFile:
-        history, _ = await opened.reader.history(feedback_id=feedback_id, limit=200, cursor=None)
+        its = HistoryFilter(feedback_id=feedback_id)
+        history, _ = await opened.reader.history(its, limit=200, cursor=None)
         return FeedbackFile(
             feedback=await opened.inbox.get(feedback_id),
             candidates=tuple(await opened.runs.candidates(feedback_id)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.errors import Refused
-from core.models import Feedback, FeedbackStatus
+from core.models import Feedback, FeedbackFilter, FeedbackStatus
 from core.ports import Intake, Reader
 
 _PAGE = 500
@@ -24,11 +24,10 @@ async def revive_all(
     """
     revived: list[Feedback] = []
     for status in statuses:
+        wanted = FeedbackFilter(statuses=(status,), tenant_id=tenant_id)
         cursor: str | None = None
         while True:
-            page, cursor = await reader.feedback(
-                status=status, tenant_id=tenant_id, limit=_PAGE, cursor=cursor
-            )
+            page, cursor = await reader.feedback(wanted, limit=_PAGE, cursor=cursor)
             for piece in page:
                 revived += await _revive(intake, piece.id)
                 on_progress(1)

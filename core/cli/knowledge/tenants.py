@@ -36,9 +36,12 @@ async def known_tenant(opened: App, tenant: str) -> str:
 
     Raises NotFound: a name that was mistyped is not to look like a tenant without anything.
     """
+    from core.models import FeedbackFilter
+
     if await opened.agents.list(tenant):
         return tenant
-    feedback, _ = await opened.reader.feedback(status=None, tenant_id=tenant, limit=1, cursor=None)
+    its = FeedbackFilter(tenant_id=tenant)
+    feedback, _ = await opened.reader.feedback(its, limit=1, cursor=None)
     if not feedback:
         await refresh_skills(opened, [tenant])
         if not await opened.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):

@@ -1,14 +1,30 @@
+-- Lists. What is asked for is put in the place of the comments, so that each has its own plan.
+
 -- name: feedback
 SELECT * FROM feedback
-WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s)
-  AND (%(status)s::text IS NULL OR status = %(status)s)
-  AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
+WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
 ORDER BY created_at DESC, id DESC LIMIT %(limit)s
+
+-- What no index serves is looked for among so many; `reach` is the last of them.
+-- name: feedback_looked_through
+WITH seen AS MATERIALIZED (
+    SELECT created_at, id, true /* looked for */ AS fits FROM feedback
+    WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
+    ORDER BY created_at DESC, id DESC LIMIT %(reach)s
+), last AS (
+    SELECT created_at AS reach_at, id AS reach_id, (SELECT count(*) FROM seen) AS looked_through
+    FROM seen ORDER BY created_at, id LIMIT 1
+)
+SELECT feedback.*, last.* FROM last
+LEFT JOIN (
+    SELECT id FROM seen WHERE fits ORDER BY created_at DESC, id DESC LIMIT %(limit)s
+) found ON true
+LEFT JOIN feedback ON feedback.id = found.id
+ORDER BY feedback.created_at DESC, feedback.id DESC
 
 -- name: changes
 SELECT * FROM changes
-WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s)
-  AND (%(status)s::text IS NULL OR status = %(status)s)
+WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
 ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 
 -- name: history
@@ -16,9 +32,44 @@ SELECT id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, op
        previous_content, new_content, previous_files, new_files, feedback_content, feedback_id,
        change_id, attempt, status, error, created_at
 FROM history
-WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s)
-  AND (%(feedback_id)s::text IS NULL OR feedback_id = %(feedback_id)s)
+WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
 ORDER BY created_at DESC, id DESC LIMIT %(limit)s
+
+-- name: of_statuses
+AND status = ANY(%(statuses)s)
+
+-- name: of_tenant
+AND tenant_id = %(tenant_id)s
+
+-- name: of_agent
+AND agent_id = %(agent_id)s
+
+-- name: of_agents
+AND %(agent_id)s = ANY(agent_ids)
+
+-- name: of_kind
+AND kind = %(kind)s
+
+-- name: of_feedback
+AND feedback_id = %(feedback_id)s
+
+-- name: of_target
+AND target_id = %(target_id)s
+
+-- name: of_item_kind
+AND knowledge_type = %(kind)s
+
+-- name: of_item
+AND knowledge_id = %(item_id)s
+
+-- name: since
+AND created_at >= %(since)s
+
+-- name: until
+AND created_at < %(until)s
+
+-- name: holding
+AND (strpos(lower(content), lower(%(text)s)) > 0 OR strpos(id, %(text)s) > 0)
 
 -- name: history_record
 SELECT id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,

@@ -59,6 +59,7 @@ CREATE TABLE feedback (
 );
 CREATE INDEX feedback_by_age ON feedback (created_at DESC, id DESC);
 CREATE INDEX feedback_unfinished ON feedback (status, created_at)
+CREATE INDEX feedback_by_tenant ON feedback (tenant_id, created_at DESC, id DESC);
     WHERE status IN ('queued', 'processing');
 CREATE INDEX feedback_ended ON feedback (status)       -- counted when metrics are read
     WHERE status NOT IN ('queued', 'processing');
@@ -181,7 +182,7 @@ CREATE INDEX changes_waiting ON changes (created_at, id)
     WHERE status IN ('held', 'stale') AND held <> '[]';
 CREATE INDEX changes_by_feedback ON changes (feedback_id, created_at);
 CREATE INDEX changes_by_candidate ON changes (candidate_id, created_at);
-CREATE INDEX changes_by_target ON changes (tenant_id, kind, target_id, created_at);
+CREATE INDEX changes_by_target ON changes (target_id, kind, tenant_id, created_at);
 
 -- Feedback that said what a target held already: who takes back the first leaves it to the other.
 CREATE TABLE echoes (
@@ -203,6 +204,10 @@ CREATE TABLE history (
     knowledge_name   text NOT NULL,
     agent_id         text NOT NULL,
     tenant_id        text NOT NULL,
+CREATE INDEX changes_by_tenant ON changes (tenant_id, created_at DESC, id DESC);
+CREATE INDEX changes_by_agent ON changes (agent_id, created_at DESC, id DESC);
+CREATE INDEX changes_by_status ON changes (status, created_at DESC, id DESC)
+    WHERE status <> 'applied';
     operation        text NOT NULL,
     previous_content text,
     new_content      text,
@@ -219,7 +224,7 @@ CREATE TABLE history (
 );
 CREATE INDEX history_by_age ON history (created_at DESC, id DESC);
 CREATE INDEX history_by_feedback ON history (feedback_id);
-CREATE INDEX history_by_item ON history (tenant_id, knowledge_type, knowledge_id, created_at);
+CREATE INDEX history_by_item ON history (knowledge_id, knowledge_type, tenant_id, created_at);
 
 -- What our own changes made of each skill, with the span it held; one target has one change at a
 -- time, so their order is that of `seq`. A change that reverts another is recorded as 'reverted'.
@@ -244,6 +249,8 @@ CREATE TABLE run_events (
     name          text NOT NULL,
     tenant_id     text,
     feedback_id   text,
+CREATE INDEX history_by_tenant ON history (tenant_id, created_at DESC, id DESC);
+CREATE INDEX history_by_agent ON history (agent_id, created_at DESC, id DESC);
     candidate_id  text,
     change_id     text,
     data          jsonb NOT NULL DEFAULT '{}'
