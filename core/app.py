@@ -23,6 +23,7 @@ from core.ports import (
     Knowledge,
     KnowledgePages,
     KnowledgePast,
+    Lineage,
     ModelLine,
     NewId,
     Reader,
@@ -100,6 +101,7 @@ class App:
     knowledge: Knowledge
     pages: KnowledgePages
     past: KnowledgePast
+    lineage: Lineage
     search: Search
     reader: Reader
     changes: ChangeLog

@@ -159,6 +159,7 @@ def _app(
         knowledge=stores.knowledge,
         pages=stores.pages,
         past=stores.past,
+        lineage=stores.lineage,
         search=stores.search,
         reader=stores.reader,
         changes=stores.changes,

@@ -26,6 +26,7 @@ from core.ports import (
     Observer,
     Reader,
     Replies,
+    Lineage,
     Retention,
     Reviews,
     Runs,
@@ -52,6 +53,7 @@ from core.postgres.queries import Pool
 from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
 from core.postgres.retention import PostgresRetention
+from core.postgres.lineage import PostgresLineage
 from core.postgres.reviews import PostgresReviews
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
@@ -97,6 +99,7 @@ class Stores:
     skills: SkillStore
 
 
+    lineage: Lineage
 def without_trace(stores: Stores) -> Stores:
     """Keep in memory what a gate writes beside its changes, for one look ahead."""
     return replace(
@@ -168,6 +171,7 @@ def _follower(settings: Settings, pool: Pool, skills: SkillStore) -> SkillFollow
     return SkillFollower(pool, skills, every=every, clock=time.monotonic)
 
 
+        lineage=PostgresLineage(pool),
 @contextmanager
 def database(settings: Settings) -> Iterator[str]:
     """Give the connection string: of `DATABASE_URL`, or of the embedded server."""

@@ -28,6 +28,7 @@ Sleep = Callable[[float], Awaitable[None]]
 __all__ = [
     "Agents",
     "Answers",
+from core.ports.lineage import Lineage
     "Backlog",
     "ChangeLog",
     "Committer",
@@ -53,6 +54,7 @@ __all__ = [
     "Runs",
     "Search",
     "Settlement",
+    "Lineage",
     "SkillAuthor",
     "SkillDocuments",
     "SkillStore",

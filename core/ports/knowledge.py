@@ -26,6 +26,7 @@ from core.models import (
     SkillFile,
     SkillSummary,
 )
+from core.models.known import Listed
 
 
 class Knowledge(Protocol):
@@ -67,7 +68,7 @@ class Knowledge(Protocol):
 
 
 class KnowledgePast(Protocol):
-    """Where an id is known, or was: an id may be taken in several tenants and kinds."""
+    """What was known: an id may be taken in several tenants and kinds, and has versions."""
 
     async def last(
         self, item_id: str, *, tenant_id: str | None, kind: Kind | None
@@ -77,9 +78,14 @@ class KnowledgePast(Protocol):
         `valid_to` is set where it was deleted. By tenant and kind.
         """
 
+    async def version(
+        self, kind: Kind, tenant_id: str, item_id: str, version: int
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give one version of an item, and the files of a skill. Raises NotFound."""
+
 
 class KnowledgePages(Protocol):
-    """Everything of one kind, page by page in a lasting order: for what copies it all."""
+    """What is known now, page by page in a lasting order: to copy it all, and to look at it."""
 
     async def page(
         self,
@@ -91,6 +97,21 @@ class KnowledgePages(Protocol):
         limit: int,
     ) -> Sequence[KnowledgeItem]:
         """Give current memories or rules by tenant and id (code points), those behind `after`."""
+
+    async def browse(
+        self,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        kind: Kind | None,
+        after: tuple[str, str, str] | None,
+        limit: int,
+    ) -> Sequence[Listed]:
+        """Give current items of all kinds by tenant, kind and id (code points).
+
+        `after` is tenant, kind and id of the last one of the page before. Skills as the index
+        knows them, with an agent those on its list.
+        """
 
 
 class Search(Protocol):

@@ -74,6 +74,11 @@ class MemoryKnowledge:
         made = [item for place in sorted(skills) for item, _ in skill_versions(self._steps, *place)]
         return [*self._rows, *made]
 
+    def files_of(self, version: KnowledgeItem) -> Mapping[str, FileRef]:
+        """Give the files of a version of a skill."""
+        made = skill_versions(self._steps, version.tenant_id, version.id)
+        return {item.version: files for item, files in made}.get(version.version, {})
+
     def record(self, history: HistoryRecord, relationship: Relationship | None) -> None:
         """Keep what a change made of a skill."""
         self._steps.append((history, relationship, datetime.now(UTC)))

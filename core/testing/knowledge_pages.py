@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.models import Kind, KnowledgeItem
+from core.models.known import Listed
 from core.testing.knowledge import MemoryKnowledge
+
+EXCERPT = 240
 
 
 class MemoryKnowledgePages:
@@ -30,6 +33,25 @@ class MemoryKnowledgePages:
         )
         return behind[:limit]
 
+    async def browse(
+        self,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        kind: Kind | None,
+        after: tuple[str, str, str] | None,
+        limit: int,
+    ) -> Sequence[Listed]:
+        """Give current items by tenant, kind and id; there are no skills in memory."""
+        items = await self._knowledge.list(tenant_id=tenant_id, agent_id=agent_id, kind=kind)
+        listed = [Listed.of(item, item.content[:EXCERPT]) for item in items]
+        behind = (item for item in listed if after is None or _shelf(item) > after)
+        return sorted(behind, key=_shelf)[:limit]
+
 
 def _place(item: KnowledgeItem) -> tuple[str, str]:
     return item.tenant_id, item.id
+
+
+def _shelf(item: Listed) -> tuple[str, str, str]:
+    return item.tenant_id, item.kind, item.id

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from core.models import Kind, KnowledgeItem
+from core.errors import NotFound
+from core.models import FileRef, Kind, KnowledgeItem
 from core.testing.knowledge import MemoryKnowledge
 
 
@@ -23,3 +24,13 @@ class MemoryKnowledgePast:
             if item.id == item_id and tenant_id in {None, item.tenant_id}:
                 found[item.tenant_id, item.kind] = item
         return [found[place] for place in sorted(found) if kind in {None, found[place].kind}]
+
+    async def version(
+        self, kind: Kind, tenant_id: str, item_id: str, version: int
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give one version of an item, and the files of a skill. Raises NotFound."""
+        for item in self._knowledge.everything():
+            place = (item.kind, item.tenant_id, item.id, item.version)
+            if place == (kind, tenant_id, item_id, version):
+                return item, self._knowledge.files_of(item)
+        raise NotFound(f"{kind} {item_id!r} has no version {version}")

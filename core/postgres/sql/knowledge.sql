@@ -84,3 +84,42 @@ WHERE valid_to IS NULL AND kind = %(kind)s
   AND (tenant_id COLLATE "C", item_id COLLATE "C") > (%(after_tenant)s, %(after_id)s)
 ORDER BY tenant_id COLLATE "C", item_id COLLATE "C"
 LIMIT %(limit)s
+
+-- name: browse
+-- The beginning of an item is what the index has of it: read for the page alone.
+WITH page AS (
+    SELECT * FROM (
+        SELECT item_id, version, kind, tenant_id, agent_id, name, relationship, change_id,
+               feedback_id, valid_from
+        FROM knowledge_versions
+        WHERE valid_to IS NULL
+          AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
+          AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
+          AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+        UNION ALL
+        SELECT d.item_id, coalesce(last.version, 1), d.kind, d.tenant_id, '', d.name,
+               last.relationship, last.change_id, last.feedback_id, last.valid_from
+        FROM search_documents d
+        LEFT JOIN LATERAL (
+            SELECT * FROM skill_versions s
+            WHERE s.tenant_id = d.tenant_id AND s.item_id = d.item_id AND s.valid_to IS NULL
+        ) last ON last.operation <> 'DELETE'
+        WHERE d.kind = 'SKILL'
+          AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
+          AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
+          AND (%(agent_id)s::text IS NULL OR EXISTS (
+              SELECT FROM agent_skills s
+              JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
+              WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+    ) known
+    WHERE %(tenant)s::text IS NULL
+       OR (tenant_id COLLATE "C", kind COLLATE "C", item_id COLLATE "C")
+          > (%(tenant)s, %(after_kind)s, %(after_id)s)
+    ORDER BY tenant_id COLLATE "C", kind COLLATE "C", item_id COLLATE "C"
+    LIMIT %(limit)s
+)
+SELECT page.*, left(coalesce(d.content, ''), 240) AS excerpt
+FROM page
+LEFT JOIN search_documents d
+    ON d.tenant_id = page.tenant_id AND d.kind = page.kind AND d.item_id = page.item_id
+ORDER BY page.tenant_id COLLATE "C", page.kind COLLATE "C", page.item_id COLLATE "C"

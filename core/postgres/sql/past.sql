@@ -20,6 +20,16 @@ SELECT *, '' AS agent_id FROM skill_versions
 WHERE tenant_id = %(tenant_id)s AND item_id = %(item_id)s AND operation <> 'DELETE'
 ORDER BY version
 
+-- name: version
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
+  AND version = %(version)s
+
+-- name: skill_version
+SELECT *, '' AS agent_id FROM skill_versions
+WHERE tenant_id = %(tenant_id)s AND item_id = %(item_id)s AND operation <> 'DELETE'
+  AND version = %(version)s
+
 -- name: last
 -- The newest version of all that has the id or had it; of skills by others only that they are there.
 SELECT DISTINCT ON (tenant_id, kind) * FROM (

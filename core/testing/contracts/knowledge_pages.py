@@ -88,3 +88,25 @@ class KnowledgePagesContract:
         await self._write(change_log, memory("1", tenant_id="u"))
         page = await pages.page(Kind.MEMORY, tenant_id=None, agent_id=None, after=None, limit=9)
         assert [(item.tenant_id, item.version) for item in page] == [("t", 1), ("u", 1)]
+
+    async def test_all_kinds_are_browsed_in_one_lasting_order(
+        self, pages: KnowledgePages, change_log: ChangeLog
+    ) -> None:
+        for tenant_id in ("t", "T"):
+            for item_id in IDS:
+                await self._write(change_log, memory(item_id, tenant_id=tenant_id))
+
+        async def browsed(
+            after: tuple[str, str, str] | None, **given: str | None
+        ) -> list[tuple[str, str]]:
+            wanted = {"tenant_id": None, "agent_id": None, **given}
+            page = await pages.browse(**wanted, kind=None, after=after, limit=4)
+            return [(item.tenant_id, item.id) for item in page]
+
+        found: list[tuple[str, str]] = []
+        while page := await browsed((found[-1][0], "MEMORY", found[-1][1]) if found else None):
+            found += page
+        assert found == [(t, i) for t in "Tt" for i in sorted(IDS)]
+        assert await browsed(None, tenant_id="t", agent_id="b") == []
+        assert (await browsed(None, tenant_id="t"))[0] == ("t", "B")
+        assert await browsed(("t", "SKILL", "")) == []

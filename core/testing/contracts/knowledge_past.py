@@ -219,6 +219,19 @@ class KnowledgePastContract:
         ]
         assert await past.last("nothing", tenant_id=None, kind=None) == []
 
+    @pytest.mark.parametrize("kind", [Kind.MEMORY, Kind.SKILL])
+    async def test_one_version_is_read_by_its_number(
+        self, past: KnowledgePast, change_log: ChangeLog, kind: Kind
+    ) -> None:
+        await carry(change_log, step(1, None, "one", kind=kind), step(2, "one", "two", kind=kind))
+        first, files = await past.version(kind, "t", "item", 1)
+        assert (first.content, first.version, first.valid_to is None) == ("one", 1, False)
+        assert set(files) == ({"SKILL.md"} if kind is Kind.SKILL else set())
+        assert (await past.version(kind, "t", "item", 2))[0].content == "two"
+        for tenant_id, number in (("t", 3), ("T", 1)):
+            with pytest.raises(NotFound):
+                await past.version(kind, tenant_id, "item", number)
+
 
 def _start(item: KnowledgeItem) -> datetime:
     assert item.valid_from is not None

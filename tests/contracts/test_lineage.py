@@ -1,0 +1,34 @@
+"""Where knowledge came from, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, Lineage
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.lineage import PostgresLineage
+from core.postgres.queries import Pool
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.lineage import LineageContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.lineage import MemoryLineage
+
+
+class TestLineageInMemory(LineageContract):
+    @pytest.fixture
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def lineage(self, change_log: MemoryChangeLog) -> Lineage:
+        return MemoryLineage(change_log)
+
+
+class TestLineageInPostgres(LineageContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def lineage(self, pool: Pool) -> Lineage:
+        return PostgresLineage(pool)
