@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import structlog
 from psycopg.rows import DictRow
 
+from core.postgres.answers import KEEP_SECONDS
 from core.postgres.queries import Connection, Pool, execute, sql, transaction
 from core.reply_keys import candidate_prefix, kept_key, matching_prefix
 
@@ -39,6 +40,8 @@ class PostgresRetention:
             log.info("feedback.pruned", count=pruned)
         params = {"seconds": seconds, "limit": 10 * self._batch}
         await execute(self._pool, "retention.drop_events_of_nothing", **params)
+        await execute(self._pool, "access.prune_tokens")
+        await execute(self._pool, "access.prune_answers", keep_seconds=KEEP_SECONDS)
         return pruned
 
     async def _prune_batch(self, seconds: float) -> int:
