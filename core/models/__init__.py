@@ -36,8 +36,8 @@ from core.models.feedback import (
     Waiting,
 )
 from core.models.fence import Fence
-from core.models.knowledge import (
 from core.models.filters import ChangeFilter, FeedbackFilter, HistoryFilter
+from core.models.knowledge import (
     Aggregation,
     DecisionRow,
     DecisionTable,
@@ -93,8 +93,8 @@ __all__ = [
     "Bundle",
     "Candidate",
     "Change",
-    "ChangeRequest",
     "ChangeFilter",
+    "ChangeRequest",
     "ChangeStatus",
     "DecisionRow",
     "DecisionTable",
@@ -103,15 +103,15 @@ __all__ = [
     "Echo",
     "Edited",
     "Feedback",
+    "FeedbackFilter",
     "FeedbackStatus",
     "Fence",
     "Fetched",
-    "FeedbackFilter",
     "FileRef",
+    "HistoryFilter",
     "HistoryRecord",
     "HistoryStatus",
     "Hit",
-    "HistoryFilter",
     "HitPolicy",
     "Hold",
     "HoldKind",

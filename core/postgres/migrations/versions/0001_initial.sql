@@ -58,8 +58,8 @@ CREATE TABLE feedback (
     UNIQUE (source, source_id)
 );
 CREATE INDEX feedback_by_age ON feedback (created_at DESC, id DESC);
-CREATE INDEX feedback_unfinished ON feedback (status, created_at)
 CREATE INDEX feedback_by_tenant ON feedback (tenant_id, created_at DESC, id DESC);
+CREATE INDEX feedback_unfinished ON feedback (status, created_at)
     WHERE status IN ('queued', 'processing');
 CREATE INDEX feedback_ended ON feedback (status)       -- counted when metrics are read
     WHERE status NOT IN ('queued', 'processing');
@@ -178,6 +178,10 @@ CREATE TABLE changes (
 CREATE UNIQUE INDEX changes_open_target ON changes (tenant_id, kind, target_id)
     WHERE status IN ('prepared', 'applying');
 CREATE INDEX changes_by_age ON changes (created_at DESC, id DESC);
+CREATE INDEX changes_by_tenant ON changes (tenant_id, created_at DESC, id DESC);
+CREATE INDEX changes_by_agent ON changes (agent_id, created_at DESC, id DESC);
+CREATE INDEX changes_by_status ON changes (status, created_at DESC, id DESC)
+    WHERE status <> 'applied';
 CREATE INDEX changes_waiting ON changes (created_at, id)
     WHERE status IN ('held', 'stale') AND held <> '[]';
 CREATE INDEX changes_by_feedback ON changes (feedback_id, created_at);
@@ -204,10 +208,6 @@ CREATE TABLE history (
     knowledge_name   text NOT NULL,
     agent_id         text NOT NULL,
     tenant_id        text NOT NULL,
-CREATE INDEX changes_by_tenant ON changes (tenant_id, created_at DESC, id DESC);
-CREATE INDEX changes_by_agent ON changes (agent_id, created_at DESC, id DESC);
-CREATE INDEX changes_by_status ON changes (status, created_at DESC, id DESC)
-    WHERE status <> 'applied';
     operation        text NOT NULL,
     previous_content text,
     new_content      text,
@@ -223,6 +223,8 @@ CREATE INDEX changes_by_status ON changes (status, created_at DESC, id DESC)
     UNIQUE (change_id, attempt, status)
 );
 CREATE INDEX history_by_age ON history (created_at DESC, id DESC);
+CREATE INDEX history_by_tenant ON history (tenant_id, created_at DESC, id DESC);
+CREATE INDEX history_by_agent ON history (agent_id, created_at DESC, id DESC);
 CREATE INDEX history_by_feedback ON history (feedback_id);
 CREATE INDEX history_by_item ON history (knowledge_id, knowledge_type, tenant_id, created_at);
 
@@ -249,8 +251,6 @@ CREATE TABLE run_events (
     name          text NOT NULL,
     tenant_id     text,
     feedback_id   text,
-CREATE INDEX history_by_tenant ON history (tenant_id, created_at DESC, id DESC);
-CREATE INDEX history_by_agent ON history (agent_id, created_at DESC, id DESC);
     candidate_id  text,
     change_id     text,
     data          jsonb NOT NULL DEFAULT '{}'
