@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -13,11 +14,14 @@ from core.agent_setup import set_up_new_agents
 from core.change_gate import ChangeGate
 from core.embedding_backfill import Backfill
 from core.errors import ConfigurationError
+from core.looked_at import LookedAt
 from core.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, Receipt, Verdict
 from core.ports import (
     Agents,
     Answers,
+    Budgets,
     ChangeLog,
+    Echoes,
     Inbox,
     Intake,
     Knowledge,
@@ -28,10 +32,13 @@ from core.ports import (
     NewId,
     Reader,
     Retention,
+    ReviewQueue,
     Runs,
     Search,
     SkillStore,
+    Spending,
     Steps,
+    Threads,
     Tokens,
 )
 from core.restoring import Restorer
@@ -103,6 +110,8 @@ class App:
     past: KnowledgePast
     lineage: Lineage
     search: Search
+    spending: Spending
+    budgets: Budgets
     reader: Reader
     changes: ChangeLog
     skills: SkillStore
@@ -110,8 +119,12 @@ class App:
     dry_gate: Callable[[], ChangeGate]
     new_id: NewId
     steps: Steps
+    echoes: Echoes
     tokens: Tokens
     answers: Answers
+    review_queue: ReviewQueue
+    threads: Threads
+    looked_at: LookedAt = field(default_factory=lambda: LookedAt(time.monotonic))
     learning: Learning | None = None
 
     @property
@@ -122,14 +135,7 @@ class App:
     @property
     def retractor(self) -> Retractor:
         """What takes back the effect of a piece of feedback."""
-        gate = self.gate
-        return Retractor(
-            gate=gate,
-            decisions=gate.decisions,
-            changes=self.changes,
-            steps=self.steps,
-            dry_run=gate.is_dry_run,
-        )
+        return Retractor(gate=self.gate, changes=self.changes, steps=self.steps, echoes=self.echoes)
 
     @property
     def restorer(self) -> Restorer:

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from core.app import App, Learning
+from core.bootstrap.costs import billing, require_prices
 from core.bootstrap.health import serve_health, watched
 from core.bootstrap.learning import build_gates, build_learning, chat_model, close_chat_model
 from core.bootstrap.line import LinedModel, intake_pause, model_hold, model_line
@@ -34,6 +35,7 @@ from core.bootstrap.stores import (
     skill_store,
     wrapped,
 )
+from core.budgets import Meter
 from core.change_gate import ChangeGate
 from core.observers import all_of, log_event
 from core.ports import FeedbackSource
@@ -93,6 +95,9 @@ async def open_app(
         if model and chat is None:
             chat = chat_model(settings, offline=offline)
             stack.push_async_callback(close_chat_model, chat)
+        billed = billing(settings, offline=offline)
+        if chat:
+            require_prices(settings, billed)
         pool = await stack.enter_async_context(_pool(settings))
         url = await stack.enter_async_context(skill_server(settings))
         skills = wrap("skills", await stack.enter_async_context(skill_store(settings, url)))
@@ -102,13 +107,13 @@ async def open_app(
         tally = Tally()
         metrics = [health.metrics.observe] if health else []
         observe = all_of(log_event, tally.note, *metrics)
-        made = build_stores(settings, pool, skills, observe=observe, dry_run=dry_run)
+        made = build_stores(settings, pool, skills, observe=observe, billed=billed, dry_run=dry_run)
         meaning = await stack.enter_async_context(open_meaning(settings, offline=offline))
         if meaning:
             made = meaning.beside_words(made)
         stores = wrapped(made, wrap)
         line = wrap("line", model_line(settings, pool, offline=offline))
-        lined = LinedModel(chat, line) if chat else None
+        lined = LinedModel(chat, line, Meter(billed.price, stores.budgets)) if chat else None
         gate, dry_gate = build_gates(settings, stores, lined, creator, dry_run=dry_run)
         sources: Mapping[str, FeedbackSource] = {}
         if chat:
@@ -161,9 +166,14 @@ def _app(
         past=stores.past,
         lineage=stores.lineage,
         search=stores.search,
+        spending=stores.spending,
+        budgets=stores.budgets,
         reader=stores.reader,
         changes=stores.changes,
         steps=stores.steps,
+        echoes=stores.echoes,
+        review_queue=stores.review_queue,
+        threads=stores.threads,
         tokens=stores.tokens,
         answers=stores.answers,
         skills=stores.skills,

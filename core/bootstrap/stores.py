@@ -12,28 +12,35 @@ from typing import Protocol, TypeVar
 
 import structlog
 
+from core.bootstrap.costs import budgets
+from core.look_ahead import BilledJournal, BilledReplies
 from core.ports import (
     Agents,
     Answers,
+    Budgets,
     ChangeLog,
     Deliveries,
+    Echoes,
     Inbox,
     Intake,
     Journal,
     Knowledge,
     KnowledgePages,
     KnowledgePast,
+    Lineage,
     Observer,
     Reader,
     Replies,
-    Lineage,
     Retention,
+    ReviewQueue,
     Reviews,
     Runs,
     Search,
     SkillStore,
+    Spending,
     Steps,
     Targets,
+    Threads,
     Tokens,
 )
 from core.postgres import migrations
@@ -42,6 +49,7 @@ from core.postgres.answers import PostgresAnswers
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.dead_workers import forget_workers
 from core.postgres.deliveries import PostgresDeliveries
+from core.postgres.echoes import PostgresEchoes
 from core.postgres.inbox import PostgresInbox
 from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
@@ -49,18 +57,22 @@ from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.knowledge_pages import PostgresKnowledgePages
 from core.postgres.knowledge_past import PostgresKnowledgePast
+from core.postgres.lineage import PostgresLineage
 from core.postgres.queries import Pool
 from core.postgres.reads import PostgresReader
 from core.postgres.replies import PostgresReplies
 from core.postgres.retention import PostgresRetention
-from core.postgres.lineage import PostgresLineage
+from core.postgres.review_queue import PostgresReviewQueue
 from core.postgres.reviews import PostgresReviews
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
 from core.postgres.skill_follower import SkillFollower
+from core.postgres.spending import PostgresSpending
 from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
+from core.postgres.threads import PostgresThreads
 from core.postgres.tokens import PostgresTokens
+from core.prices import UNBILLED, Billing
 from core.settings import Settings
 from core.skill_api_client import open_skill_api
 from core.testing.journal import MemoryJournal
@@ -83,14 +95,20 @@ class Stores:
     agents: Agents
     runs: Runs
     replies: Replies
+    spending: Spending
+    budgets: Budgets
     retention: Retention
     changes: ChangeLog
     targets: Targets
     reviews: Reviews
+    review_queue: ReviewQueue
+    threads: Threads
     steps: Steps
+    echoes: Echoes
     knowledge: Knowledge
     pages: KnowledgePages
     past: KnowledgePast
+    lineage: Lineage
     search: Search
     journal: Journal
     reader: Reader
@@ -99,11 +117,13 @@ class Stores:
     skills: SkillStore
 
 
-    lineage: Lineage
 def without_trace(stores: Stores) -> Stores:
     """Keep in memory what a gate writes beside its changes, for one look ahead."""
     return replace(
-        stores, runs=MemoryRuns(new_id=new_id), replies=MemoryReplies(), journal=MemoryJournal()
+        stores,
+        runs=MemoryRuns(new_id=new_id),
+        replies=BilledReplies(MemoryReplies(), stores.spending),
+        journal=BilledJournal(MemoryJournal(), stores.spending),
     )
 
 
@@ -136,34 +156,42 @@ def build_stores(
     skills: SkillStore,
     *,
     observe: Observer,
+    billed: Billing = UNBILLED,
     dry_run: bool = False,
 ) -> Stores:
     """Make the adapters; a dry run keeps its runs in memory and takes the index as it stands."""
     jobs = Jobs(pool)
-    return Stores(
+    made = Stores(
         pool=pool,
         jobs=jobs,
         inbox=PostgresInbox(pool, jobs, new_id, observe),
         intake=PostgresIntake(pool, jobs, observe),
         deliveries=PostgresDeliveries(pool),
         agents=PostgresAgents(pool, sets_up_new=settings.setup_new_agents),
-        runs=MemoryRuns(new_id=new_id) if dry_run else PostgresRuns(pool, new_id),
-        replies=MemoryReplies() if dry_run else PostgresReplies(pool, observe),
+        runs=PostgresRuns(pool, new_id),
+        replies=PostgresReplies(pool, observe, billed),
+        spending=PostgresSpending(pool, billed),
+        budgets=budgets(settings, pool, billed),
         retention=PostgresRetention(pool),
         changes=PostgresChangeLog(pool, observe),
         targets=PostgresTargets(pool),
         reviews=PostgresReviews(pool, observe),
+        review_queue=PostgresReviewQueue(pool),
+        threads=PostgresThreads(pool),
         steps=PostgresSteps(pool),
+        echoes=PostgresEchoes(pool),
         knowledge=PostgresKnowledge(pool, skills),
         pages=PostgresKnowledgePages(pool),
         past=PostgresKnowledgePast(pool),
+        lineage=PostgresLineage(pool),
         search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
-        journal=MemoryJournal() if dry_run else PostgresJournal(pool, observe),
+        journal=PostgresJournal(pool, observe, billed),
         reader=PostgresReader(pool),
         tokens=PostgresTokens(pool),
         answers=PostgresAnswers(pool),
         skills=skills,
     )
+    return without_trace(made) if dry_run else made
 
 
 def _follower(settings: Settings, pool: Pool, skills: SkillStore) -> SkillFollower:
@@ -171,7 +199,6 @@ def _follower(settings: Settings, pool: Pool, skills: SkillStore) -> SkillFollow
     return SkillFollower(pool, skills, every=every, clock=time.monotonic)
 
 
-        lineage=PostgresLineage(pool),
 @contextmanager
 def database(settings: Settings) -> Iterator[str]:
     """Give the connection string: of `DATABASE_URL`, or of the embedded server."""

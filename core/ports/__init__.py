@@ -7,7 +7,17 @@ All raise only errors of `core.errors`; ids are opaque text; times are aware dat
 from collections.abc import Awaitable, Callable
 
 from core.ports.access import Answers, Tokens
-from core.ports.changes import ChangeLog, Committer, Gate, Reviews, Settlement, Steps, Targets
+from core.ports.changes import (
+    ChangeLog,
+    Committer,
+    Echoes,
+    Gate,
+    Reviews,
+    Settlement,
+    Steps,
+    Targets,
+)
+from core.ports.costs import Budgets, Spending
 from core.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
 from core.ports.knowledge import (
     Knowledge,
@@ -18,8 +28,11 @@ from core.ports.knowledge import (
     SkillAuthor,
     SkillStore,
 )
+from core.ports.lineage import Lineage
 from core.ports.pods import Pod, Pods, SkillDocuments
+from core.ports.review_queue import ReviewQueue
 from core.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs
+from core.ports.threads import Threads
 from core.ports.vectors import Embeddings, Vectors
 
 NewId = Callable[[], str]
@@ -28,11 +41,12 @@ Sleep = Callable[[float], Awaitable[None]]
 __all__ = [
     "Agents",
     "Answers",
-from core.ports.lineage import Lineage
     "Backlog",
+    "Budgets",
     "ChangeLog",
     "Committer",
     "Deliveries",
+    "Echoes",
     "Embeddings",
     "FeedbackSource",
     "Gate",
@@ -42,6 +56,7 @@ from core.ports.lineage import Lineage
     "Knowledge",
     "KnowledgePages",
     "KnowledgePast",
+    "Lineage",
     "ModelLine",
     "NewId",
     "Observer",
@@ -50,17 +65,19 @@ from core.ports.lineage import Lineage
     "Reader",
     "Replies",
     "Retention",
+    "ReviewQueue",
     "Reviews",
     "Runs",
     "Search",
     "Settlement",
-    "Lineage",
     "SkillAuthor",
     "SkillDocuments",
     "SkillStore",
     "Sleep",
+    "Spending",
     "Steps",
     "Targets",
+    "Threads",
     "Tokens",
     "Vectors",
 ]

@@ -1,0 +1,1 @@
+"""The review sheet: all that a person looks at to decide about one change."""

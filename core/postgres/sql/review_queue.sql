@@ -1,0 +1,43 @@
+-- name: look
+-- One trip: the change, what it came of, and its place in the line. Those in `but` are skipped;
+-- behind the last one the line begins again.
+SELECT c.*,
+    (SELECT jsonb_build_object('id', f.id, 'content', f.content, 'author', f.author,
+        'task', f.task, 'source', f.source, 'status', f.status, 'created_at', f.created_at)
+     FROM feedback f WHERE f.id = c.feedback_id) AS cause,
+    (SELECT to_jsonb(d) - 'verdict' FROM candidates d WHERE d.id = c.candidate_id) AS matched,
+    jsonb_build_object('waiting', w.waiting, 'position', w.position, 'previous', (
+        SELECT o.id FROM changes o
+        WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
+          AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+          AND (o.created_at, o.id) < (c.created_at, c.id)
+        ORDER BY o.created_at DESC, o.id DESC LIMIT 1
+    )) AS place,
+    ARRAY(SELECT o.id FROM changes o
+        WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
+          AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+          AND (o.created_at, o.id) > (c.created_at, c.id) AND o.id <> ALL(%(but)s::text[])
+        ORDER BY o.created_at, o.id LIMIT %(ahead)s) AS later,
+    ARRAY(SELECT o.id FROM changes o
+        WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
+          AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+          AND (o.created_at, o.id) < (c.created_at, c.id) AND o.id <> ALL(%(but)s::text[])
+        ORDER BY o.created_at, o.id LIMIT %(ahead)s) AS earlier
+FROM changes c
+CROSS JOIN LATERAL (
+    SELECT count(*) AS waiting,
+           CASE WHEN bool_or(o.id = c.id)
+                THEN count(*) FILTER (WHERE (o.created_at, o.id) <= (c.created_at, c.id))
+           END AS position
+    FROM changes o
+    WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
+      AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+) w
+WHERE c.id = %(id)s
+
+-- name: first
+SELECT o.id FROM changes o
+WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
+  AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+  AND o.id <> ALL(%(but)s::text[])
+ORDER BY o.created_at, o.id LIMIT %(ahead)s

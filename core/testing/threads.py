@@ -1,0 +1,26 @@
+"""The `Threads` port over any saver of LangGraph, so over one in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from core.models.threads import Said
+from core.react.said import said_in
+
+
+class MemoryThreads:
+    """Reads the threads of the saver that it is given."""
+
+    def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
+        self._saver = saver
+
+    async def read(self, thread: str) -> Sequence[Said] | None:
+        """Give what was said, in order; None where nothing is kept."""
+        found = await self._saver.aget_tuple(
+            {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+        )
+        if found is None:
+            return None
+        return said_in(thread, found.checkpoint["channel_values"].get("messages", []))
