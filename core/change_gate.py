@@ -29,9 +29,11 @@ from core.models import (
     ChangeRequest,
     ChangeStatus,
     Fence,
+    Kind,
     Prepared,
     Receipt,
     ReceiptStatus,
+    Snapshot,
     SubmitContext,
 )
 from core.snapshots import request_digest, state_hash
@@ -102,6 +104,10 @@ class ChangeGate:
             )
         return await self.submit(drafts.revert_of(change, reason), drafts.revert_context(change))
 
+    async def current(self, kind: Kind, tenant_id: str, target_id: str) -> Snapshot | None:
+        """Give a target's state as its store holds it now."""
+        return await self._deps.committers[kind].current(tenant_id, target_id)
+
     async def _settled(self, change: Change) -> bool:
         try:
             await finish(change, self._deps)
@@ -151,7 +157,7 @@ class ChangeGate:
         """Apply what was prepared, unless it changes nothing or the policy stops it."""
         if state_hash(change.before) == state_hash(change.after):
             if drafts.says_all(change) and not self._deps.dry_run:
-                await self._deps.steps.echo(change)
+                await self._deps.echoes.note(change)
             return receipts.known_receipt(change)
         change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
         if self._deps.dry_run:

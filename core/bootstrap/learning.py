@@ -112,7 +112,7 @@ def _gate(
             changes=stores.changes,
             targets=stores.targets,
             reviews=stores.reviews,
-            steps=stores.steps,
+            echoes=stores.echoes,
             journal=stores.journal,
             new_id=new_id,
             sleep=asyncio.sleep,

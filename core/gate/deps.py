@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.models import Kind
-from core.ports import ChangeLog, Committer, Journal, NewId, Reviews, Sleep, Steps, Targets
+from core.ports import ChangeLog, Committer, Echoes, Journal, NewId, Reviews, Sleep, Targets
 from core.review_policy import Policy, apply_all
 
 
 @dataclass(frozen=True)
 class GateDeps:
-    """`targets`, `reviews` and `steps` are other faces of the change log.
+    """`targets` and `reviews` are other faces of the change log.
 
     In a dry run every change stops once it is prepared, and leaves no trace.
     """
@@ -21,7 +21,7 @@ class GateDeps:
     changes: ChangeLog
     targets: Targets
     reviews: Reviews
-    steps: Steps
+    echoes: Echoes
     journal: Journal
     new_id: NewId
     sleep: Sleep

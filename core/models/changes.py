@@ -191,6 +191,8 @@ class Echo(Model):
     """A piece of feedback that said what was known already: `hash` is of the state it said."""
 
     feedback_id: str
+    kind: Kind
+    target_id: str
     hash: str
     at: datetime
 

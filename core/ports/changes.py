@@ -189,14 +189,21 @@ class Steps(Protocol):
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
         """Give all that was done to a target, what was reverted too, in order."""
 
-    async def echo(self, change: Change) -> None:
-        """Note that the change's feedback said what its target holds already."""
-
-    async def echoes(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
-        """Give which feedback said again what a target held, oldest first."""
-
-    async def forget_echoes(self, feedback_id: str) -> int:
-        """Forget what a piece of feedback said again; gives how many targets that was."""
-
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted, where nothing is left of them to undo."""
+
+
+class Echoes(Protocol):
+    """Which feedback said what others had said: had those not been there, it would have taught it."""
+
+    async def note(self, change: Change) -> None:
+        """Note that the change's feedback said what its target holds already."""
+
+    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
+        """Give which feedback said again what a target held, oldest first."""
+
+    async def of_feedback(self, feedback_id: str) -> Sequence[Echo]:
+        """Give what a piece of feedback said again, oldest first."""
+
+    async def forget(self, feedback_id: str) -> None:
+        """Forget what a piece of feedback said again."""

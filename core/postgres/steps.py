@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.models import Change, Echo, Kind
+from core.models import Change, Kind
 from core.postgres.changelog import change_of
 from core.postgres.queries import Pool, execute, fetch_all
-from core.snapshots import state_hash
 
 
 class PostgresSteps:
@@ -25,28 +24,6 @@ class PostgresSteps:
         """Give all that was done to a target, what was reverted too, in order."""
         place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
         return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **place)]
-
-    async def echo(self, change: Change) -> None:
-        """Note that the change's feedback said what its target holds already."""
-        await execute(
-            self._pool,
-            "steps.echo",
-            feedback_id=change.feedback_id,
-            tenant_id=change.tenant_id,
-            kind=change.kind,
-            target_id=change.target_id,
-            hash=state_hash(change.after),
-        )
-
-    async def echoes(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
-        """Give which feedback said again what a target held, oldest first."""
-        place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
-        rows = await fetch_all(self._pool, "steps.echoes", **place)
-        return [Echo.model_validate(dict(row)) for row in rows]
-
-    async def forget_echoes(self, feedback_id: str) -> int:
-        """Forget what a piece of feedback said again; gives how many targets that was."""
-        return await execute(self._pool, "steps.forget_echoes", feedback_id=feedback_id)
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted, where nothing is left of them to undo."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from core.change_gate import ChangeGate
 from core.errors import Decided, InvalidInput, NotFound, Stale
-from core.gate.decisions import Decisions
 from core.models import (
     SKILL_MD,
     Bundle,
     Change,
     ChangeStatus,
+    Echo,
     Feedback,
     Kind,
     Operation,
@@ -24,18 +25,21 @@ from core.models import (
     SubmitContext,
 )
 from core.models.base import Model
-from core.ports import ChangeLog, Gate, Steps
+from core.ports import ChangeLog, Echoes, Steps
 from core.rebasing.states import State
 from core.retraction.replay import Standing, without
-from core.retraction.steps import read_steps, undone
+from core.retraction.steps import followed, read_steps, undone
 from core.skill_bundle import file_refs
 from core.snapshots import state_hash, text_hash
 
 
 class Standpoint(Model):
-    """A later change that cannot be kept without what is to be taken back."""
+    """A later change that cannot be kept without what is to be taken back.
 
-    change_id: str
+    Without a change: somebody has changed the target past the worker.
+    """
+
+    change_id: str | None
     feedback_id: str | None
     kind: Kind
     target_id: str
@@ -55,11 +59,15 @@ class Effect(Model):
 
 
 class Retraction(Model):
-    """What retracting came to. Where something stands in the way, nothing was done."""
+    """What retracting came to. Where something stands in the way, nothing was done.
+
+    `unsaid` are items that others taught, of which is forgotten that this feedback says the same.
+    """
 
     feedback_id: str
     effects: tuple[Effect, ...] = ()
     rejected: tuple[str, ...] = ()
+    unsaid: tuple[Echo, ...] = ()
     in_the_way: tuple[Standpoint, ...] = ()
 
     @property
@@ -72,13 +80,12 @@ class Retraction(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Retractor:
-    """In a dry run the gate stops at what would be done."""
+    """With a gate for dry runs it tells what would be done."""
 
-    gate: Gate
-    decisions: Decisions
+    gate: ChangeGate
     changes: ChangeLog
     steps: Steps
-    dry_run: bool = False
+    echoes: Echoes
 
     async def retract(self, feedback: Feedback, *, by: str) -> Retraction:
         """Bring every target to where it would be without this feedback.
@@ -92,32 +99,32 @@ class Retractor:
                 hint="cancel it first with `skill-worker feedback cancel`, or wait for its end",
             )
         made = await self.steps.of_feedback(feedback.id)
-        if not made and not await self._unsaid(feedback.id):
+        unsaid = await self.echoes.of_feedback(feedback.id)
+        if not made and not unsaid:
             raise NotFound(f"feedback {feedback.id} has changed nothing")
-        waiting = [change for change in made if change.status is not ChangeStatus.APPLIED]
-        targets = dict.fromkeys(
-            (change.kind, change.tenant_id, change.target_id)
-            for change in reversed(made)
-            if change.status is ChangeStatus.APPLIED
-        )
-        plans = [await self._plan(feedback.id, *target) for target in targets]
+        plans = [await self._plan(feedback.id, *target) for target in _targets(made)]
         in_the_way = tuple(plan for plan in plans if isinstance(plan, Standpoint))
         if in_the_way:
             return Retraction(feedback_id=feedback.id, in_the_way=in_the_way)
+        waiting = [change for change in made if change.status is not ChangeStatus.APPLIED]
         for change in waiting:
             await self._reject(change, by)
         effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]
-        await self._unsaid(feedback.id)
-        rejected = [change.id for change in waiting]
-        return Retraction(feedback_id=feedback.id, effects=tuple(effects), rejected=tuple(rejected))
+        if not self.gate.is_dry_run:
+            await self.echoes.forget(feedback.id)
+        return Retraction(
+            feedback_id=feedback.id,
+            effects=tuple(effects),
+            rejected=tuple(change.id for change in waiting),
+            unsaid=tuple(unsaid),
+        )
 
     async def _plan(
         self, feedback_id: str, kind: Kind, tenant_id: str, target_id: str
     ) -> _Plan | Standpoint:
-        """Work out where a target would be."""
+        """Work out where a target would be, from where it is now."""
         chain = await self.steps.chain(kind, tenant_id, target_id)
         said_too = await self._said_too(feedback_id, chain)
-
         its = [
             change.id
             for change in chain
@@ -128,19 +135,19 @@ class Retractor:
             and change.reverts is None
         ]
         gone = undone(chain) | {*its}
-        found = without(kind, await read_steps(chain, self.changes), lambda c: c.id in gone)
+        now = await self.gate.current(kind, tenant_id, target_id)
+        steps = await read_steps(chain, self.changes)
+        if kind is Kind.AGENT_SKILLS:
+            steps = followed(steps, now)
+        found = without(kind, steps, lambda c: c.id in gone)
         last = chain[-1]
         if isinstance(found, Standing):
-            change = found.change
-            return Standpoint(
-                change_id=change.id,
-                feedback_id=change.feedback_id,
-                kind=kind,
-                target_id=target_id,
-                target_name=last.target_name,
-                why=found.why,
-            )
-        return _Plan(last, found, tuple(its), tuple(dict.fromkeys(said_too.values())))
+            return _standpoint(last, found.change, found.why)
+        known = now if kind is Kind.AGENT_SKILLS else last.after
+        plan = _Plan(last, known, *_snapshot(found), tuple(its), tuple(said_too.values()))
+        if plan.changes_anything and state_hash(now) != state_hash(known):
+            return _standpoint(last, None, "somebody changed it past the worker")
+        return plan
 
     async def _said_too(self, feedback_id: str, chain: Sequence[Change]) -> Mapping[str, str]:
         """Give which of this feedback's changes another piece has said again, and which piece.
@@ -148,7 +155,7 @@ class Retractor:
         Had the first not been there, the other would have taught it.
         """
         last = chain[-1]
-        echoes = await self.steps.echoes(last.kind, last.tenant_id, last.target_id)
+        echoes = await self.echoes.at(last.kind, last.tenant_id, last.target_id)
         return {
             change.id: echo.feedback_id
             for change in chain
@@ -158,44 +165,39 @@ class Retractor:
         }
 
     async def _do(self, plan: _Plan, feedback: Feedback) -> Effect:
-        last = plan.last
-        wanted, folder = _snapshot(plan.wanted)
+        last, wanted = plan.last, plan.wanted
         effect = Effect(
             kind=last.kind,
             target_id=last.target_id,
             target_name=last.target_name,
             operation=None,
-            said_too=plan.said_too,
+            said_too=tuple(dict.fromkeys(plan.said_too)),
         )
-        if state_hash(wanted) == state_hash(last.after):
+        if not plan.changes_anything:
             await self._note(plan.its)
             return effect
-        operation = _operation(last.after, wanted)
+        operation = _operation(plan.known, wanted)
         request = RestoreRequest(
             operation=operation,
             target_kind=last.kind,
             target_id=last.target_id,
             state=wanted,
-            folder=folder,
-            expected_hash=state_hash(last.after),
+            folder=plan.folder,
+            expected_hash=state_hash(plan.known),
             retracts=plan.its,
             reason=f"retracts feedback {feedback.id}",
         )
-        receipt = await self.gate.submit(request, _context(last, feedback, wanted))
+        receipt = await self.gate.submit(request, _context(plan, feedback))
         return effect.model_copy(update={"operation": operation, "receipt": receipt})
 
     async def _note(self, change_ids: Sequence[str]) -> None:
         """Remember that changes are taken back of which nothing was left."""
-        if not self.dry_run:
+        if not self.gate.is_dry_run:
             await self.steps.take_back(change_ids)
-
-    async def _unsaid(self, feedback_id: str) -> bool:
-        """Forget that the feedback said again what was known; False where it did not."""
-        return not self.dry_run and await self.steps.forget_echoes(feedback_id) > 0
 
     async def _reject(self, change: Change, by: str) -> None:
         try:
-            await self.decisions.reject(change.id, by=by, reason="its feedback was retracted")
+            await self.gate.decisions.reject(change.id, by=by, reason="its feedback was retracted")
         except Decided:
             raise Stale(
                 f"change {change.id} of this feedback was decided at the same time",
@@ -205,12 +207,40 @@ class Retractor:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The newest change of a target, and where the target would be without the feedback."""
+    """Where a target would be without the feedback, and from what state it is brought there."""
 
     last: Change
-    wanted: State | None
+    known: Snapshot | None
+    wanted: Snapshot | None
+    folder: Mapping[str, SkillFile] | None
     its: tuple[str, ...]
     said_too: tuple[str, ...]
+
+    @property
+    def changes_anything(self) -> bool:
+        """False where nothing is left to undo."""
+        return state_hash(self.known) != state_hash(self.wanted)
+
+
+def _targets(made: Sequence[Change]) -> list[tuple[Kind, str, str]]:
+    """Give what was changed, newest first, but lists of skills before skills, which change them."""
+    found = dict.fromkeys(
+        (change.kind, change.tenant_id, change.target_id)
+        for change in reversed(made)
+        if change.status is ChangeStatus.APPLIED
+    )
+    return sorted(found, key=lambda target: target[0] is not Kind.AGENT_SKILLS)
+
+
+def _standpoint(last: Change, standing: Change | None, why: str) -> Standpoint:
+    return Standpoint(
+        change_id=standing.id if standing else None,
+        feedback_id=standing.feedback_id if standing else None,
+        kind=last.kind,
+        target_id=last.target_id,
+        target_name=last.target_name,
+        why=why,
+    )
 
 
 def _snapshot(
@@ -233,9 +263,10 @@ def _operation(now: Snapshot | None, wanted: Snapshot | None) -> Operation:
     return Operation.CREATE if now is None else Operation.UPDATE
 
 
-def _context(last: Change, feedback: Feedback, wanted: Snapshot | None) -> SubmitContext:
+def _context(plan: _Plan, feedback: Feedback) -> SubmitContext:
     """Submit on behalf of the agent whose change it takes back, under one key for one effect."""
-    way = text_hash(f"{last.id} {state_hash(wanted)}")
+    last = plan.last
+    way = text_hash(f"{last.id} {state_hash(plan.known)} {state_hash(plan.wanted)}")
     return SubmitContext(
         key=f"retract:{feedback.id}:{last.kind}:{last.target_id}:{way}",
         tenant_id=last.tenant_id,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.gate.stored import StoredStates
-from core.models import Change, ChangeStatus
+from core.models import Change, ChangeStatus, Snapshot
 from core.ports import ChangeLog
+from core.rebasing.states import State
 from core.retraction.states import Step
 
 
@@ -23,6 +24,15 @@ async def read_steps(chain: Sequence[Change], changes: ChangeLog) -> list[Step]:
             made.append(Step(change, made[-1].after, before, is_ours=False))
         made.append(Step(change, before, after))
     return made
+
+
+def followed(steps: Sequence[Step], now: Snapshot | None) -> list[Step]:
+    """Give the steps up to what a list of skills is now: skills that come and go change it too."""
+    last = steps[-1]
+    current = None if now is None else State(now.content, now.name)
+    if current == last.after:
+        return [*steps]
+    return [*steps, Step(last.change, last.after, current, is_ours=False)]
 
 
 def undone(chain: Sequence[Change]) -> frozenset[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ChangeLog, Steps
+from core.ports import ChangeLog, Echoes, Steps
 from core.postgres.changelog import PostgresChangeLog
+from core.postgres.echoes import PostgresEchoes
 from core.postgres.queries import Pool
 from core.postgres.steps import PostgresSteps
 from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.echoes import EchoesContract
 from core.testing.contracts.steps import StepsContract
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.steps import MemorySteps
 
@@ -32,3 +35,15 @@ class TestStepsInPostgres(StepsContract):
     @pytest.fixture
     def steps(self, pool: Pool) -> Steps:
         return PostgresSteps(pool)
+
+
+class TestEchoesInMemory(EchoesContract):
+    @pytest.fixture
+    def echoes(self) -> Echoes:
+        return MemoryEchoes()
+
+
+class TestEchoesInPostgres(EchoesContract):
+    @pytest.fixture
+    def echoes(self, pool: Pool) -> Echoes:
+        return PostgresEchoes(pool)

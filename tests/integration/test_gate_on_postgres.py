@@ -38,6 +38,7 @@ from core.models import (
 from core.models.fence import Fence
 from core.postgres.agents import PostgresAgents
 from core.postgres.changelog import PostgresChangeLog
+from core.postgres.echoes import PostgresEchoes
 from core.postgres.inbox import PostgresInbox
 from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
@@ -47,7 +48,6 @@ from core.postgres.queries import Pool
 from core.postgres.reviews import PostgresReviews
 from core.postgres.runs import PostgresRuns
 from core.postgres.search import PostgresSearch
-from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
 from tests.support.skills import REFUND, FlakyStore, ScriptedAuthor
 
@@ -83,7 +83,7 @@ class Stores:
                 changes=self.changes,
                 targets=PostgresTargets(pool),
                 reviews=PostgresReviews(pool),
-                steps=PostgresSteps(pool),
+                echoes=PostgresEchoes(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,
                 sleep=lambda seconds: asyncio.sleep(min(seconds, 0.01)),

@@ -24,12 +24,12 @@ from core.models import (
     SubmitContext,
 )
 from core.postgres.changelog import PostgresChangeLog
+from core.postgres.echoes import PostgresEchoes
 from core.postgres.journal import PostgresJournal
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
 from core.postgres.reviews import PostgresReviews
 from core.postgres.search import PostgresSearch
-from core.postgres.steps import PostgresSteps
 from core.postgres.targets import PostgresTargets
 from tests.support.rules import learnt, row
 from tests.support.skills import FlakyStore
@@ -50,7 +50,7 @@ class Rules:
                 changes=PostgresChangeLog(pool),
                 targets=PostgresTargets(pool),
                 reviews=PostgresReviews(pool),
-                steps=PostgresSteps(pool),
+                echoes=PostgresEchoes(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,
                 sleep=lambda seconds: asyncio.sleep(min(seconds, 0.01)),

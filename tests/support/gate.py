@@ -27,6 +27,7 @@ from core.models import (
 from core.ports import Settlement, SkillStore
 from core.review_policy import Policy, apply_all
 from core.testing.changes import MemoryChangeLog
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -101,13 +102,14 @@ class World:
     def _build(self) -> None:
         self.reviews = MemoryReviews(self.log)
         self.steps = MemorySteps(self.log)
+        self.echoes = MemoryEchoes()
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.MEMORY: self.committer},
                 changes=self.log,
                 targets=self.log,
                 reviews=self.reviews,
-                steps=self.steps,
+                echoes=self.echoes,
                 journal=self.events,
                 new_id=lambda: next(self._ids),
                 sleep=self.sleep,

@@ -23,11 +23,11 @@ from core.ports import SkillStore
 from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.search import MemorySearch
 from core.testing.skill_store import MemorySkillStore
-from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill
@@ -106,7 +106,7 @@ class PodGate:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                steps=MemorySteps(self.log),
+                echoes=MemoryEchoes(),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -28,10 +28,10 @@ from core.models import (
 )
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
-from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.gate import neighbours_of
 
@@ -132,7 +132,7 @@ class World:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                steps=MemorySteps(self.log),
+                echoes=MemoryEchoes(),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

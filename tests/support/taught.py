@@ -36,6 +36,7 @@ from core.models import (
 from core.retraction.retract import Retraction, Retractor
 from core.review_policy_file import load_policy
 from core.testing.changes import MemoryChangeLog
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -126,6 +127,7 @@ class Taught:
         self.ops: list[Op] = []
         self._ids: dict[Place, str] = {}
         self._steps = MemorySteps(self.log)
+        self._echoes = MemoryEchoes()
         knowledge = self.log.knowledge
         neighbours = neighbours_of(knowledge, self.store)
         numbers = itertools.count()
@@ -148,7 +150,7 @@ class Taught:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                steps=self._steps,
+                echoes=self._echoes,
                 journal=MemoryJournal(),
                 new_id=lambda: f"c{next(numbers)}",
                 sleep=asyncio.sleep,
@@ -173,9 +175,8 @@ class Taught:
 
     async def retract(self, number: int) -> Retraction:
         """Take back what one of them taught."""
-        decisions = self.gate.decisions
         retractor = Retractor(
-            gate=self.gate, decisions=decisions, changes=self.log, steps=self._steps
+            gate=self.gate, changes=self.log, steps=self._steps, echoes=self._echoes
         )
         feedback = Feedback(
             id=f"f{number}",

@@ -20,12 +20,12 @@ from core.react.deps import ReactDeps
 from core.retry_policy import RetryPolicy
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.model_line import MemoryModelLine
 from core.testing.reviews import MemoryReviews
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
-from core.testing.steps import MemorySteps
 from core.testing.stores import (
     MemoryAgents,
     MemoryDeliveries,
@@ -72,7 +72,7 @@ class MemoryWorker:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                steps=MemorySteps(self.log),
+                echoes=MemoryEchoes(),
                 journal=self.journal,
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -24,6 +24,10 @@ def feedback(feedback_id: str, status: FeedbackStatus = FeedbackStatus.COMPLETED
     )
 
 
+def retractor(world: World) -> Retractor:
+    return Retractor(gate=world.gate, changes=world.log, steps=world.steps, echoes=world.echoes)
+
+
 class Told:
     """A world that is taught by pieces of feedback."""
 
@@ -44,13 +48,7 @@ class Told:
         await self.teach(feedback_id, content, **given)
 
     async def retract(self, feedback_id: str) -> Retraction:
-        retractor = Retractor(
-            gate=self.world.gate,
-            decisions=self.world.gate.decisions,
-            changes=self.world.log,
-            steps=self.world.steps,
-        )
-        return await retractor.retract(feedback(feedback_id), by="kim")
+        return await retractor(self.world).retract(feedback(feedback_id), by="kim")
 
     async def contents(self) -> list[str]:
         items = await self.world.knowledge.list(tenant_id="t", agent_id="a", kind=Kind.MEMORY)
@@ -223,12 +221,8 @@ async def test_what_waits_is_rejected_with_it() -> None:
 
 @pytest.mark.parametrize("status", [FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING])
 async def test_what_is_worked_on_is_not_taken_back(told: Told, status: FeedbackStatus) -> None:
-    world = told.world
-    retractor = Retractor(
-        gate=world.gate, decisions=world.gate.decisions, changes=world.log, steps=world.steps
-    )
     with pytest.raises(InvalidInput, match="teach something yet"):
-        await retractor.retract(feedback("f1", status), by="kim")
+        await retractor(told.world).retract(feedback("f1", status), by="kim")
 
 
 async def test_what_taught_nothing_is_told(told: Told) -> None:

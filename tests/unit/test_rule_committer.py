@@ -22,10 +22,10 @@ from core.models import (
     SubmitContext,
 )
 from core.testing.changes import MemoryChangeLog
+from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
-from core.testing.steps import MemorySteps
 from tests.support.gate import Events
 from tests.support.react import item_change
 from tests.support.rules import learnt, row
@@ -50,7 +50,7 @@ class Rules:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                steps=MemorySteps(self.log),
+                echoes=MemoryEchoes(),
                 journal=Events(),
                 new_id=lambda: f"id-{next(self.numbers)}",
                 sleep=self.sleep,

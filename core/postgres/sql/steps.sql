@@ -10,16 +10,3 @@ SELECT c.* FROM history h JOIN changes c ON c.id = h.change_id
 WHERE h.tenant_id = %(tenant_id)s AND h.knowledge_type = %(kind)s
   AND h.knowledge_id = %(target_id)s AND h.status IN ('applied', 'reverted')
 ORDER BY h.seq
-
--- name: echo
-INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash)
-VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s)
-ON CONFLICT DO NOTHING
-
--- name: echoes
-SELECT feedback_id, hash, at FROM echoes
-WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND target_id = %(target_id)s
-ORDER BY at
-
--- name: forget_echoes
-DELETE FROM echoes WHERE feedback_id = %(feedback_id)s

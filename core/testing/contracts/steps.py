@@ -58,7 +58,11 @@ class StepsContract:
         await self._apply(change_log, taught(1, None, "하나"))
         await self._apply(change_log, taught(2, "하나", "둘"))
         statuses = []
-        undoing = ({"retracts": ("c1", "c2")}, {"reverts": "c3"}, {"reverts": "c4"})
+        undoing: tuple[dict[str, object], ...] = (
+            {"retracts": ("c1", "c2")},
+            {"reverts": "c3"},
+            {"reverts": "c4"},
+        )
         for number, given in enumerate(undoing, start=3):
             before, after = ("둘", "하나") if number % 2 else ("하나", "둘")
             await self._apply(change_log, taught(number, before, after, **given))
@@ -88,17 +92,3 @@ class StepsContract:
         await steps.take_back(["c1"])
         await steps.take_back(["c1"])
         assert (await change_log.get("c1")).status is ChangeStatus.REVERTED
-
-    async def test_who_said_the_same_is_remembered_once(
-        self, change_log: ChangeLog, steps: Steps
-    ) -> None:
-        del change_log
-        same = taught(2, "하나", "하나")
-        await steps.echo(same)
-        await steps.echo(same)
-        (echo,) = {e.feedback_id: e for e in await steps.echoes(Kind.MEMORY, "t", "m1")}.values()
-        assert (echo.feedback_id, echo.hash) == ("f2", state_hash(same.after))
-        assert await steps.echoes(Kind.MEMORY, "t", "m2") == []
-        assert await steps.forget_echoes("f2") > 0
-        assert await steps.forget_echoes("f2") == 0
-        assert await steps.echoes(Kind.MEMORY, "t", "m1") == []
