@@ -142,6 +142,7 @@ class App:
         """What brings an item back to one of its versions."""
         return Restorer(
             knowledge=self.knowledge,
+            past=self.past,
             skills=self.skills,
             changes=self.changes,
             gate=self.gate,

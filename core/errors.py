@@ -32,6 +32,7 @@
          ├─ SourceDown           source         a source of feedback
          ├─ ModelDown            model          the language model
          │   └─ ModelHeld        model          it is held back for all, so nobody asked it
+         │       └─ BudgetUsedUp budget         the tenant has spent what it may in a day
          └─ TargetBusy           busy           another change holds the target
 
 `kind` is the closed set of words that `--json` failures carry.
@@ -260,6 +261,12 @@ class ModelDown(DependencyDown):
 
 class ModelHeld(ModelDown):
     """The model was not asked: it is held back, or its line is full. This is no attempt."""
+
+
+class BudgetUsedUp(ModelHeld):
+    """The tenant has spent what it may in a day, so nobody asked the model. This is no attempt."""
+
+    kind = "budget"
 
 
 class TargetBusy(DependencyDown):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import Field, JsonValue
 
+from core.budgets import Meter
 from core.errors import RunFailed
 from core.llm import ask_structured, parse_structured, prompt
 from core.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
@@ -21,12 +22,13 @@ from core.reply_keys import matching_prefix
 
 @dataclass(frozen=True)
 class MatchDeps:
-    """The model and the line to it, where its replies are kept, how often it may answer."""
+    """The model and the line to it, its meter, where replies are kept, how often it may answer."""
 
     model: BaseChatModel
     line: ModelLine
     replies: Replies
     max_rounds: int = 3
+    meter: Meter = field(default_factory=Meter)
 
 
 class MatchedAgent(Model):
@@ -65,7 +67,7 @@ async def match_feedback_to_agents(
     messages = _question(feedback, agents, task_description, events)
     problem = ""
     for ordinal in range(deps.max_rounds):
-        raw = await _reply(key, ordinal, messages, deps)
+        raw = await _reply(feedback.tenant_id, key, ordinal, messages, deps)
         answer, problem = parse_structured(raw, MatchAnswer)
         problem = problem or _problem(answer, agents)
         if answer is not None and not problem:
@@ -77,14 +79,17 @@ async def match_feedback_to_agents(
     )
 
 
-async def _reply(key: str, ordinal: int, messages: list[BaseMessage], deps: MatchDeps) -> JsonValue:
+async def _reply(
+    tenant_id: str, key: str, ordinal: int, messages: list[BaseMessage], deps: MatchDeps
+) -> JsonValue:
     """Give the stored reply, or ask and store it before anyone acts on it."""
     stored = await deps.replies.get(key, ordinal)
     if stored is not None:
         return stored[0]
-    async with deps.line.call():
-        reply = await ask_structured(deps.model, messages, MatchAnswer)
-    await deps.replies.put(key, ordinal, reply.raw, reply.usage)
+    async with deps.meter.budgets.call(tenant_id, key):
+        async with deps.line.call():
+            reply = await ask_structured(deps.model, messages, MatchAnswer, price=deps.meter.price)
+        await deps.replies.put(key, ordinal, reply.raw, reply.usage, tenant_id=tenant_id)
     return reply.raw
 
 

@@ -17,7 +17,9 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.errors import ConfigurationError
 from core.llm_errors import translate_model_errors
+from core.llm_usage import billed, usage_of
 from core.models import Usage
+from core.prices import Price
 from core.prompt_data import clean
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ __all__ = [
     "prompt_sections",
     "tool_schema",
     "translate_model_errors",
-    "usage_of",
 ]
 
 M = TypeVar("M", bound=BaseModel)
@@ -181,18 +182,6 @@ def _package(provider: str) -> str:
     return f"langchain-{provider.replace('_', '-')}"
 
 
-def usage_of(message: BaseMessage) -> Usage:
-    """Give what one model message cost: one call, and its tokens where the provider tells."""
-    if not isinstance(message, AIMessage):
-        return Usage()
-    told = message.usage_metadata
-    return Usage(
-        model_calls=1,
-        input_tokens=told["input_tokens"] if told else 0,
-        output_tokens=told["output_tokens"] if told else 0,
-    )
-
-
 @lru_cache
 def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") -> ToolSchema:
     """Give a model's schema as a tool in OpenAI's form, which every LangChain provider takes.
@@ -227,7 +216,10 @@ async def knock(model: BaseChatModel) -> None:
 
 
 async def ask_structured(
-    model: BaseChatModel, messages: Sequence[BaseMessage], *schemas: type[M]
+    model: BaseChatModel,
+    messages: Sequence[BaseMessage],
+    *schemas: type[M],
+    price: Price | None = None,
 ) -> StructuredReply[M]:
     """Ask for one call of one of `schemas`. Raises ModelDown and the permanent kinds."""
     with translate_model_errors():
@@ -235,7 +227,7 @@ async def ask_structured(
         message = await bound.ainvoke(list(messages))
     raw = _raw(message)
     value, error = parse_structured(raw, *schemas)
-    return StructuredReply(value, raw, error, usage_of(message))
+    return StructuredReply(value, raw, error, usage_of(billed(message, price)))
 
 
 def _raw(message: AIMessage) -> JsonValue:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from core.errors import DependencyDown, InvalidInput, LeaseLost, SkillWorkerError
+from core.errors import BudgetUsedUp, DependencyDown, InvalidInput, LeaseLost, SkillWorkerError
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
 from core.models import (
     Agent,
@@ -82,6 +82,7 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
 async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     """Bring a claimed piece to its end, or give it back. Raises LeaseLost, DatabaseDown."""
     try:
+        await deps.react.meter.budgets.require(feedback.tenant_id)
         await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
             outcome = await _exhausted(feedback, deps)
@@ -233,7 +234,18 @@ async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) 
     else:
         delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
         await deps.inbox.give_back(feedback, _reason(error), delay, counts=counts)
-        await _tell(feedback, "feedback.retried", deps, error=error.message, delay=round(delay, 1))
+        await _tell_given_back(feedback, error, delay, deps)
+
+
+async def _tell_given_back(
+    feedback: Feedback, error: SkillWorkerError, delay: float, deps: PollingDeps
+) -> None:
+    """Tell it; of a budget that is used up once, though it is looked at again and again."""
+    is_budget = isinstance(error, BudgetUsedUp)
+    if is_budget and feedback.error == _reason(error):
+        return
+    name = "feedback.held_back" if is_budget else "feedback.retried"
+    await _tell(feedback, name, deps, error=error.message, delay=round(delay, 1))
 
 
 def _dead(attempts: int, error: str) -> Outcome:

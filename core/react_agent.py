@@ -13,7 +13,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
 from core.errors import IterationsExhausted, NoCommit, RunFailed
-from core.llm import prompt, usage_of
+from core.llm import prompt
+from core.llm_usage import usage_of
 from core.models import (
     Agent,
     Candidate,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.models import RunEvent, Usage
 
+_AUTHOR = ":author"
 
 def matching_prefix(feedback_id: str) -> str:
     """The beginning of the keys under which the matcher's replies on a piece are stored."""
@@ -15,10 +16,26 @@ def candidate_prefix(candidate_id: str) -> str:
     return f"{candidate_id}:"
 
 
+def author_prefix(change_key: str) -> str:
+    """The beginning of the keys under which the author's replies for a change are stored."""
+    return f"{change_key}{_AUTHOR}"
+
+
+def folded_key(key: str, kept: str) -> str:
+    """The key under which the cost of a forgotten reply stays: of its change, else `kept`."""
+    change_key, found, _ = key.partition(f"{_AUTHOR}:")
+    return author_prefix(change_key) if found else kept
+
+
+def is_folded(key: str) -> bool:
+    """Tell whether a row holds the cost of an author's forgotten replies."""
+    return key.endswith(_AUTHOR)
+
+
 def reply_event(key: str, ordinal: int, usage: Usage) -> RunEvent:
     """The event about a stored reply, for observers in this process; the reply is its row."""
-    tokens = usage.model_dump(include={"input_tokens", "output_tokens"})
-    return RunEvent(name="reply.stored", data={"key": key, "ordinal": ordinal, **tokens})
+    spent = usage.model_dump(mode="json", include={"input_tokens", "output_tokens", "cost"})
+    return RunEvent(name="reply.stored", data={"key": key, "ordinal": ordinal, **spent})
 
 
 def kept_key(feedback_id: str) -> str:

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsConfigDict
 
 from core.errors import ConfigurationError
+from core.settings_costs import CostSettings
 from core.settings_file import name_warnings
 from core.settings_groups import (
     KnowledgeSettings,
@@ -42,6 +43,7 @@ class Settings(
     KnowledgeSettings,
     WorkerSettings,
     ServerSettings,
+    CostSettings,
     ModelSettings,
     PlaceSettings,
 ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from pydantic import JsonValue, SecretStr
@@ -64,7 +65,7 @@ def _masked(value: object) -> JsonValue:
         return _PASSWORD.sub(r"\1:***@", secret) if "://" in secret else "***"
     if isinstance(value, str):
         return _PASSWORD.sub(r"\1:***@", value)
-    if isinstance(value, Path):
+    if isinstance(value, Path | Decimal):
         return str(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)

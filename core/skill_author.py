@@ -8,6 +8,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import JsonValue
 
+from core.budgets import Meter
 from core.errors import ArtifactInvalid
 from core.llm import ask_structured, parse_structured, prompt
 from core.models import AuthorRequest, SkillArtifact, SkillEdits, Usage
@@ -19,7 +20,15 @@ from core.skill_view import shown_files
 class SkillAuthorModel:
     """A chat model as the skill author (port `SkillAuthor`)."""
 
-    def __init__(self, model: BaseChatModel, line: ModelLine, replies: Replies, runs: Runs) -> None:
+    def __init__(
+        self,
+        model: BaseChatModel,
+        line: ModelLine,
+        replies: Replies,
+        runs: Runs,
+        meter: Meter | None = None,
+    ) -> None:
+        self._meter = meter or Meter()
         self._model = model
         self._line = line
         self._replies = replies
@@ -49,16 +58,19 @@ class SkillAuthorModel:
         messages = _question(request, problems, last[0] if last else None)
         if request.fence is not None:
             await self._runs.check(request.fence)
-        async with self._line.call():
-            raw, usage = await self._ask(messages, is_new=request.existing is None)
-        await self._replies.put(key, ordinal, raw, usage)
+        tenant_id = request.tenant_id
+        async with self._meter.budgets.call(tenant_id, key):
+            async with self._line.call():
+                raw, usage = await self._ask(messages, is_new=request.existing is None)
+            await self._replies.put(key, ordinal, raw, usage, tenant_id=tenant_id)
         return raw
 
     async def _ask(self, messages: list[BaseMessage], *, is_new: bool) -> tuple[JsonValue, Usage]:
+        price = self._meter.price
         if is_new:
-            created = await ask_structured(self._model, messages, SkillArtifact)
+            created = await ask_structured(self._model, messages, SkillArtifact, price=price)
             return created.raw, created.usage
-        edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact)
+        edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact, price=price)
         return edited.raw, edited.usage
 
 

@@ -136,7 +136,7 @@ def _author(stores: Stores, model: LinedModel | None) -> SkillAuthor:
         return NoAuthor()
     from core.skill_author import SkillAuthorModel
 
-    return SkillAuthorModel(model.chat, model.line, stores.replies, stores.runs)
+    return SkillAuthorModel(model.chat, model.line, stores.replies, stores.runs, model.meter)
 
 
 def build_learning(
@@ -233,6 +233,7 @@ def _react(
         replies=stores.replies,
         journal=stores.journal,
         saver_factory=saver_factory,
+        meter=model.meter,
         max_iterations=settings.react_max_iterations,
         search_limit=settings.search_limit,
     )
@@ -255,7 +256,7 @@ def _polling(
         journal=stores.journal,
         deliveries=stores.deliveries,
         sources=sources,
-        matching=MatchDeps(react.model, react.line, stores.replies),
+        matching=MatchDeps(react.model, react.line, stores.replies, meter=react.meter),
         react=react,
         retry=RetryPolicy(
             max_attempts=settings.max_attempts,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.bootstrap.stores import database, new_id
+from core.budgets import Meter
 from core.model_line import LineOptions
 from core.models import Hold
 from core.ports import ModelLine
@@ -30,10 +31,11 @@ _CLIENT_PAUSE = 120.0
 
 @dataclass(frozen=True)
 class LinedModel:
-    """A chat model, and the line that every call of it goes through."""
+    """A chat model, the line that every call of it goes through, and what a call costs."""
 
     chat: BaseChatModel
     line: ModelLine
+    meter: Meter
 
     async def knock(self) -> None:
         """Ask whether it answers, outside the line. Raises ModelDown, ConfigurationError."""

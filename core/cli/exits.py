@@ -31,6 +31,7 @@ _BY_KIND = {
     "mcp": DEPENDENCY,
     "source": DEPENDENCY,
     "model": DEPENDENCY,
+    "budget": DEPENDENCY,
     "busy": DEPENDENCY,
     "not_found": NOT_FOUND,
     "stale": NOT_FOUND,

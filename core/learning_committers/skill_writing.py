@@ -18,6 +18,7 @@ from core.models import (
     SubmitContext,
 )
 from core.ports import SkillAuthor, SkillStore
+from core.reply_keys import author_prefix
 from core.skill_bundle import bundle_hash
 from core.skill_document.markdown import refuse_too_many_lines
 from core.snapshots import ABSENT
@@ -47,7 +48,7 @@ class SkillWriter:
         if base is not None and guarded_mode(request) is not None:
             refuse_too_many_lines(base.document)  # before a model is asked in vain
         asked = await self._asked(request, context, base)
-        key = f"{context.key}:author:{(bundle_hash(base) if base else ABSENT)[:12]}"
+        key = f"{author_prefix(context.key)}:{(bundle_hash(base) if base else ABSENT)[:12]}"
         problems: list[str] = []
         for ordinal in range(self.limits.author_rounds):
             try:
@@ -72,6 +73,7 @@ class SkillWriter:
         room = self.limits.related_chars
         related = await related_skills(self.skills, context.tenant_id, names, room)
         return AuthorRequest(
+            tenant_id=context.tenant_id,
             operation=request.operation,
             skill_name=request.target_id,
             feedback_content=context.feedback_content,

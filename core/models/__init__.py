@@ -15,6 +15,7 @@ from core.models.changes import (
     ReceiptStatus,
     SubmitContext,
 )
+from core.models.costs import ChangeCost, DaySpending, TenantBudget
 from core.models.feedback import (
     NO_USAGE,
     Agent,
@@ -93,9 +94,11 @@ __all__ = [
     "Bundle",
     "Candidate",
     "Change",
+    "ChangeCost",
     "ChangeFilter",
     "ChangeRequest",
     "ChangeStatus",
+    "DaySpending",
     "DecisionRow",
     "DecisionTable",
     "Defect",
@@ -150,6 +153,7 @@ __all__ = [
     "SkillSummary",
     "Snapshot",
     "SubmitContext",
+    "TenantBudget",
     "Usage",
     "Verdict",
     "VerdictStatus",

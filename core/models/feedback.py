@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
 from core.models.base import Model
 from core.models.changes import Receipt
+from core.models.money import Money
 
 
 class FeedbackStatus(StrEnum):
@@ -77,17 +79,19 @@ class Hold(Model):
 
 
 class Usage(Model):
-    """Model calls and tokens spent."""
+    """Model calls, their tokens, and what they cost in the currency of the price table."""
 
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cost: Money = Decimal(0)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             model_calls=self.model_calls + other.model_calls,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cost=self.cost + other.cost,
         )
 
 

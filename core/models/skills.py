@@ -112,9 +112,10 @@ class AuthorRequest(Model):
     """All the author needs to write or edit one skill.
 
     `related_unknown` names the related skills that are not shown, each with the reason. `fence`
-    is the candidate's: it is compared before the model is asked.
+    is the candidate's: it is compared before the model is asked. The tenant pays for it.
     """
 
+    tenant_id: str
     operation: Operation
     skill_name: str | None
     feedback_content: str

@@ -52,8 +52,10 @@ class Replies(Protocol):
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
         """Give a stored reply, or None."""
 
-    async def put(self, key: str, ordinal: int, reply: JsonValue, usage: Usage) -> None:
-        """Store a reply; the first one stored stays."""
+    async def put(
+        self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
+    ) -> None:
+        """Store a reply; the first one stored stays, and is the one its tenant pays for."""
 
     async def usage(self, key_prefix: str) -> Usage:
         """Sum the usage of the replies whose key begins with `key_prefix`."""
@@ -94,7 +96,10 @@ class Journal(Protocol):
     """What happens in a run, for logs and for people watching."""
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event and notify; what was `spent` is added to its candidate's usage."""
+        """Write one event and notify; what was `spent` goes on the bills of who caused it.
+
+        Those are its candidate's, and its tenant's for the day.
+        """
 
 
 # Told of each event once it is committed; it must neither block nor raise.

@@ -8,29 +8,45 @@ from core.models import NO_USAGE, RunEvent, Usage
 from core.observers import nobody
 from core.ports import Observer
 from core.postgres.queries import Connection, Pool, connection, sql
+from core.prices import UNBILLED, Billing
 
 
 class PostgresJournal:
     """The `Journal` port; `observe` is told of each event once it is committed."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+    def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
         self._pool = pool
         self._observe = observe
+        self._billing = billing
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event and notify; what was `spent` is added to its candidate's usage."""
+        """Write one event and notify; what was `spent` goes on the bills of who caused it."""
         async with connection(self._pool) as conn:
-            await write_event(conn, event, spent, alone=True)
+            if spent.model_calls:
+                params = {**_row(event), **bill(self._billing, event.tenant_id or "", spent)}
+                await conn.execute(sql("journal.pay"), params)
+            else:
+                await write_event(conn, event, alone=True)
         self._observe(event, spent)
 
 
-async def write_event(
-    conn: Connection, event: RunEvent, spent: Usage = NO_USAGE, *, alone: bool = False
-) -> None:
+async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False) -> None:
     """Write an event in the caller's transaction, which notifies when it commits.
 
     The caller tells the observer after that. `alone` says that the transaction holds nothing else.
     """
-    row = event.model_dump(exclude={"id", "at", "data"})
-    params = {**row, **spent.model_dump(), "data": Jsonb(event.data), "alone": alone}
-    await conn.execute(sql("journal.emit"), params)
+    await conn.execute(sql("journal.emit"), {**_row(event), "alone": alone})
+
+
+def bill(billing: Billing, tenant_id: str, spent: Usage) -> dict[str, object]:
+    """Give the parameters by which a call is put on the bill of its tenant's day."""
+    return {
+        **spent.model_dump(),
+        "tenant_id": tenant_id,
+        "model": billing.model,
+        "unpriced": billing.unpriced(spent),
+    }
+
+
+def _row(event: RunEvent) -> dict[str, object]:
+    return {**event.model_dump(exclude={"id", "at", "data"}), "data": Jsonb(event.data)}

@@ -8,27 +8,33 @@ from pydantic import JsonValue
 from core.models import Usage
 from core.observers import nobody
 from core.ports import Observer
+from core.postgres.journal import bill
 from core.postgres.queries import Pool, execute, fetch_one
 from core.postgres.rows import usage_of
+from core.prices import UNBILLED, Billing
 from core.reply_keys import reply_event
 
 
 class PostgresReplies:
     """The `Replies` port; `observe` is told what each reply cost, also one that came too late."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+    def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
         self._pool = pool
         self._observe = observe
+        self._billing = billing
 
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
         """Give a stored reply, or None."""
         row = await fetch_one(self._pool, "replies.get", key=key, ordinal=ordinal)
         return (row["reply"], usage_of(row)) if row else None
 
-    async def put(self, key: str, ordinal: int, reply: JsonValue, usage: Usage) -> None:
-        """Store a reply; the first one stored stays."""
-        row = {"key": key, "ordinal": ordinal, "reply": Jsonb(reply), **usage.model_dump()}
-        await execute(self._pool, "replies.put", **row)
+    async def put(
+        self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
+    ) -> None:
+        """Store a reply; the first one stored stays, and is the one its tenant pays for."""
+        row = {"key": key, "ordinal": ordinal, "reply": Jsonb(reply)}
+        params = {**row, **bill(self._billing, tenant_id, usage)}
+        await execute(self._pool, "replies.put", **params)
         self._observe(reply_event(key, ordinal, usage), usage)
 
     async def usage(self, key_prefix: str) -> Usage:

@@ -55,4 +55,5 @@ def usage_of(row: DictRow) -> Usage:
         model_calls=int(row["model_calls"]),
         input_tokens=int(row["input_tokens"]),
         output_tokens=int(row["output_tokens"]),
+        cost=row["cost"],
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
+from core.budgets import Meter
 from core.models import Agent, Candidate, Feedback, Fence
 from core.ports import Gate, Journal, Knowledge, ModelLine, Replies, Runs, Search, SkillStore
 
@@ -29,6 +30,7 @@ class ReactDeps:
     replies: Replies
     journal: Journal
     saver_factory: Callable[[], BaseCheckpointSaver[str]]
+    meter: Meter = field(default_factory=Meter)
     max_iterations: int = MAX_ITERATIONS
     search_limit: int = 8
 

@@ -3,9 +3,9 @@
 | name | data |
 |---|---|
 | `run.started` | `resumed`: the thread has been begun before |
-| `model.called` | `ordinal` of the message in its thread, `input_tokens`, `output_tokens` |
+| `model.called` | `generation`, `ordinal` in its thread, `input_tokens`, `output_tokens`, `cost` |
 | `tool.called` | `tool`, `key` of the call, `status`: `success` or `error` |
-| `run.finished` | `status` of the verdict, `model_calls`, `input_tokens`, `output_tokens` |
+| `run.finished` | `status` of the verdict, `model_calls` and the same of all of them |
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from core.models import NO_USAGE, RunEvent, Usage, Verdict
+from core.models.money import plain
 from core.react.deps import RunDeps
 
 
@@ -23,7 +24,8 @@ async def run_started(deps: RunDeps, *, resumed: bool) -> None:
 
 async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
     """The model has answered; what that cost is kept with the candidate, however the run ends."""
-    await _emit(deps, "model.called", {"ordinal": ordinal, **_tokens(usage)}, usage)
+    place: dict[str, JsonValue] = {"generation": deps.candidate.generation, "ordinal": ordinal}
+    await _emit(deps, "model.called", place | _spent(usage), usage)
 
 
 async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
@@ -35,11 +37,15 @@ async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
     """A run has come to its verdict."""
     usage = verdict.usage
     data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
-    await _emit(deps, "run.finished", data | _tokens(usage))
+    await _emit(deps, "run.finished", data | _spent(usage))
 
 
-def _tokens(usage: Usage) -> dict[str, JsonValue]:
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+def _spent(usage: Usage) -> dict[str, JsonValue]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost": plain(usage.cost),
+    }
 
 
 async def _emit(

@@ -11,7 +11,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 from langgraph.types import Command
 
 from core.errors import IterationsExhausted
-from core.llm import prompt_sections, translate_model_errors, usage_of
+from core.llm import prompt_sections, translate_model_errors
+from core.llm_usage import billed, usage_of
 from core.react.deps import RunContext
 from core.react.events import model_called
 from core.react.messages import (
@@ -46,11 +47,13 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         ordinal = len(ai_messages(messages)) + 1
         _check_limit(ordinal, deps.shared.max_iterations)
         await deps.shared.runs.check(deps.fence)
-        async with deps.shared.line.call():
-            with translate_model_errors():
-                response = await handler(request.override(tools=[*react_tool_schemas()]))
-        message = _answer(response, messages)
-        await model_called(deps, ordinal, usage_of(message))
+        meter = deps.shared.meter
+        async with meter.budgets.call(deps.feedback.tenant_id, deps.candidate.id):
+            async with deps.shared.line.call():
+                with translate_model_errors():
+                    response = await handler(request.override(tools=[*react_tool_schemas()]))
+            message = billed(_answer(response, messages), meter.price)
+            await model_called(deps, ordinal, usage_of(message))
         return _next(message, messages)
 
 

@@ -6,6 +6,7 @@ from core.models import NO_USAGE, RunEvent, Usage
 from core.observers import nobody
 from core.ports import Observer
 from core.testing.changes import MemoryChangeLog
+from core.testing.ledger import Ledger
 from core.testing.runs import MemoryRuns
 
 
@@ -21,7 +22,9 @@ class MemoryJournal:
         log: MemoryChangeLog | None = None,
         runs: MemoryRuns | None = None,
         observe: Observer = nobody,
+        ledger: Ledger | None = None,
     ) -> None:
+        self._ledger = ledger or Ledger()
         self._own: list[RunEvent] = []
         self._log = log
         self._runs = runs
@@ -33,8 +36,11 @@ class MemoryJournal:
         return self._own if self._log is None else self._log.events
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event; what was `spent` is added to its candidate's usage."""
+        """Write one event; what was `spent` goes on the bills of who caused it."""
         self.events.append(event)
+        if spent.model_calls:
+            self._ledger.pay(event.tenant_id or "", spent)
+            self._ledger.release(event.candidate_id or "")
         if self._runs is not None and event.candidate_id is not None:
             self._runs.spend(event.candidate_id, spent)
         self._observe(event, spent)

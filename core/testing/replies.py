@@ -9,22 +9,29 @@ from pydantic import JsonValue
 from core.models import Usage
 from core.observers import nobody
 from core.ports import Observer
-from core.reply_keys import reply_event
+from core.reply_keys import folded_key, is_folded, reply_event
+from core.testing.ledger import Ledger
 
 
 class MemoryReplies:
     """Replies by (key, ordinal)."""
 
-    def __init__(self, observe: Observer = nobody) -> None:
+    def __init__(self, observe: Observer = nobody, ledger: Ledger | None = None) -> None:
         self._observe = observe
+        self._ledger = ledger or Ledger()
         self.stored: dict[tuple[str, int], tuple[JsonValue, Usage]] = {}
 
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
         """Give a stored reply, or None."""
         return self.stored.get((key, ordinal))
 
-    async def put(self, key: str, ordinal: int, reply: JsonValue, usage: Usage) -> None:
-        """Store a reply; the first one stored stays."""
+    async def put(
+        self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
+    ) -> None:
+        """Store a reply; the first one stored stays, and is the one its tenant pays for."""
+        if (key, ordinal) not in self.stored:
+            self._ledger.pay(tenant_id, usage)
+        self._ledger.release(key)
         self.stored.setdefault((key, ordinal), (reply, usage))
         self._observe(reply_event(key, ordinal, usage), usage)
 
@@ -36,9 +43,10 @@ class MemoryReplies:
         return sum(found, Usage())
 
     def fold(self, kept: str, prefixes: Sequence[str]) -> None:
-        """Forget the replies whose key begins so; their usage is added to the one under `kept`."""
-        gone = [at for at in self.stored if at[0] != kept and at[0].startswith(tuple(prefixes))]
-        if gone:
-            _, already = self.stored.get((kept, 0), (None, Usage()))
-            spent = sum((self.stored.pop(at)[1] for at in gone), already)
-            self.stored[kept, 0] = (None, spent)
+        """Forget the replies whose key begins so; their usage is added up under other keys."""
+        for at in [at for at in self.stored if at[0].startswith(tuple(prefixes))]:
+            if at[0] == kept or is_folded(at[0]):
+                continue
+            place = folded_key(at[0], kept), 0
+            _, already = self.stored.get(place, (None, Usage()))
+            self.stored[place] = (None, already + self.stored.pop(at)[1])

@@ -13,8 +13,9 @@ from langchain_core.exceptions import (
 from langchain_core.messages import AIMessage
 
 from core.errors import ConfigurationError, InvalidInput, LeaseLost, ModelDown, SkillWorkerError
-from core.llm import build_chat_model, close_chat_model, prompt, prompt_sections, usage_of
+from core.llm import build_chat_model, close_chat_model, prompt, prompt_sections
 from core.llm_errors import translate_model_errors
+from core.llm_usage import usage_of
 from core.models import Usage
 from core.prompt_data import clean, fenced_json, read_fenced_json
 from core.react_tools import ARGUMENTS, react_tool_schemas

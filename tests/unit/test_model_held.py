@@ -107,6 +107,7 @@ async def test_the_matcher_asks_no_model_that_is_held_back() -> None:
 
 async def test_the_author_gives_what_is_stored_and_asks_nothing_while_it_is_held_back() -> None:
     request = AuthorRequest(
+        tenant_id="t",
         operation=Operation.CREATE,
         skill_name=None,
         feedback_content="영수증 먼저",
@@ -121,6 +122,8 @@ async def test_the_author_gives_what_is_stored_and_asks_nothing_while_it_is_held
     with pytest.raises(LeaseLost):
         await author.write(request, key="k", ordinal=0, problems=[])
     artifact: JsonValue = {"name": "refund", "description": "환불"}
-    await replies.put("k", 0, {"calls": [{"name": "SkillArtifact", "args": artifact}]}, Usage())
+    await replies.put(
+        "k", 0, {"calls": [{"name": "SkillArtifact", "args": artifact}]}, Usage(), tenant_id="t"
+    )
     written = await author.write(request, key="k", ordinal=0, problems=[])
     assert written == SkillArtifact(name="refund", description="환불")

@@ -58,25 +58,26 @@ RETURNING turn, retry_at
 -- Keys of the skill author's replies begin with the candidate's id and a colon; a semicolon is
 -- the next character, and a range, unlike a prefix that is no constant, can use the index.
 WITH spent AS (
-    SELECT model_calls, input_tokens, output_tokens
+    SELECT model_calls, input_tokens, output_tokens, cost
     FROM candidates WHERE feedback_id = %(id)s
     UNION ALL
-    SELECT model_calls, input_tokens, output_tokens
+    SELECT model_calls, input_tokens, output_tokens, cost
     FROM model_replies WHERE starts_with(key, %(matching)s)
     UNION ALL
-    SELECT r.model_calls, r.input_tokens, r.output_tokens
+    SELECT r.model_calls, r.input_tokens, r.output_tokens, r.cost
     FROM candidates c
     JOIN model_replies r ON r.key >= c.id || ':' AND r.key < c.id || ';'
     WHERE c.feedback_id = %(id)s
 ), total AS (
     SELECT coalesce(sum(model_calls), 0) AS model_calls,
            coalesce(sum(input_tokens), 0) AS input_tokens,
-           coalesce(sum(output_tokens), 0) AS output_tokens
+           coalesce(sum(output_tokens), 0) AS output_tokens,
+           coalesce(sum(cost), 0) AS cost
     FROM spent
 )
 UPDATE feedback f
 SET status = %(status)s, error = %(error)s, finished_at = clock_timestamp(), retry_at = NULL,
     model_calls = total.model_calls, input_tokens = total.input_tokens,
-    output_tokens = total.output_tokens
+    output_tokens = total.output_tokens, cost = total.cost
 FROM total
 WHERE f.id = %(id)s AND f.epoch = %(epoch)s AND f.status IN ('queued', 'processing')

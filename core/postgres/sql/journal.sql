@@ -8,15 +8,43 @@ WITH event AS (
     INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data)
     VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s)
     RETURNING id, name, feedback_id
-), spent AS (
-    UPDATE candidates
-    SET model_calls = model_calls + %(model_calls)s,
-        input_tokens = input_tokens + %(input_tokens)s,
-        output_tokens = output_tokens + %(output_tokens)s
-    WHERE id = %(candidate_id)s AND %(model_calls)s > 0
 )
 SELECT pg_notify('run_events', json_build_object(
     'id', id, 'name', left(name, 200), 'feedback_id', left(feedback_id, 200))::text),
-    CASE WHEN %(alone)s AND %(model_calls)s = 0
-         THEN set_config('synchronous_commit', 'off', true) END
+    CASE WHEN %(alone)s THEN set_config('synchronous_commit', 'off', true) END
+FROM event
+
+-- name: pay
+-- What a call of a run has cost, beside its event, on the bills of its candidate and its tenant's
+-- day. What was set aside for it is free again in the same moment: between the two another call
+-- would begin too many.
+WITH of_candidate AS (
+    UPDATE candidates
+    SET model_calls = model_calls + %(model_calls)s,
+        input_tokens = input_tokens + %(input_tokens)s,
+        output_tokens = output_tokens + %(output_tokens)s,
+        cost = cost + %(cost)s
+    WHERE id = %(candidate_id)s
+), over AS (
+    DELETE FROM reservations WHERE id = %(candidate_id)s
+), paid AS (
+    INSERT INTO spending AS s (
+        tenant_id, day, model, model_calls, input_tokens, output_tokens, cost, unpriced_calls,
+        dearest)
+    SELECT %(tenant_id)s, (clock_timestamp() AT TIME ZONE 'UTC')::date, %(model)s,
+           %(model_calls)s, %(input_tokens)s, %(output_tokens)s, %(cost)s, %(unpriced)s, %(cost)s
+    ON CONFLICT (tenant_id, day, model) DO UPDATE SET
+        model_calls = s.model_calls + excluded.model_calls,
+        input_tokens = s.input_tokens + excluded.input_tokens,
+        output_tokens = s.output_tokens + excluded.output_tokens,
+        cost = s.cost + excluded.cost,
+        unpriced_calls = s.unpriced_calls + excluded.unpriced_calls,
+        dearest = greatest(s.dearest, excluded.dearest)
+), event AS (
+    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data)
+    VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s)
+    RETURNING id, name, feedback_id
+)
+SELECT pg_notify('run_events', json_build_object(
+    'id', id, 'name', left(name, 200), 'feedback_id', left(feedback_id, 200))::text)
 FROM event

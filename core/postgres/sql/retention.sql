@@ -25,23 +25,28 @@ DELETE FROM checkpoint_writes WHERE thread_id = ANY(%(threads)s)
 DELETE FROM run_events WHERE feedback_id = ANY(%(feedback_ids)s)
 
 -- name: fold_replies
--- What the replies cost stays, as one row a piece: the bill of a piece is over all generations.
+-- What the replies cost stays: of the author as one row a change, of the matcher as one a piece,
+-- whose bill is over all generations.
 -- Prefixes end with a colon; a semicolon is the next character, so that the index finds the range.
 WITH part AS (
     SELECT * FROM unnest(%(kept_keys)s::text[], %(prefixes)s::text[]) AS p (kept_key, prefix)
 ), gone AS (
     DELETE FROM model_replies r USING part p
-    WHERE r.key >= p.prefix AND r.key < left(p.prefix, -1) || ';' AND r.key <> p.kept_key
-    RETURNING p.kept_key, r.model_calls, r.input_tokens, r.output_tokens
+    WHERE r.key >= p.prefix AND r.key < left(p.prefix, -1) || ';'
+      AND r.key <> p.kept_key AND right(r.key, 7) <> ':author'
+    RETURNING CASE WHEN strpos(r.key, ':author:') > 0
+                   THEN left(r.key, strpos(r.key, ':author:') + 6) ELSE p.kept_key END AS kept_key,
+              r.model_calls, r.input_tokens, r.output_tokens, r.cost
 )
 INSERT INTO model_replies AS r (
-    key, ordinal, reply, model_calls, input_tokens, output_tokens)
-SELECT kept_key, 0, 'null', sum(model_calls), sum(input_tokens), sum(output_tokens)
+    key, ordinal, reply, model_calls, input_tokens, output_tokens, cost)
+SELECT kept_key, 0, 'null', sum(model_calls), sum(input_tokens), sum(output_tokens), sum(cost)
 FROM gone GROUP BY kept_key
 ON CONFLICT (key, ordinal) DO UPDATE SET
     model_calls = r.model_calls + excluded.model_calls,
     input_tokens = r.input_tokens + excluded.input_tokens,
-    output_tokens = r.output_tokens + excluded.output_tokens
+    output_tokens = r.output_tokens + excluded.output_tokens,
+    cost = r.cost + excluded.cost
 
 -- name: mark
 UPDATE feedback SET pruned = true WHERE id = ANY(%(feedback_ids)s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
 
 import pytest
 
@@ -181,17 +182,19 @@ class InboxContract:
         self, inbox: Inbox, intake: Intake, runs: Runs, replies: Replies, journal: Journal
     ) -> None:
         feedback_id = await added(inbox)
-        one = Usage(model_calls=1, input_tokens=100, output_tokens=7)
+        one = Usage(model_calls=1, input_tokens=100, output_tokens=7, cost=Decimal("0.1"))
         key = f"{matching_prefix(feedback_id)}1"
-        await replies.put(key, 1, {}, Usage(model_calls=1, input_tokens=10))
-        await replies.put(f"{matching_prefix('other')}1", 1, {}, Usage(model_calls=50))
+        await replies.put(key, 1, {}, Usage(model_calls=1, input_tokens=10), tenant_id="t")
+        await replies.put(
+            f"{matching_prefix('other')}1", 1, {}, Usage(model_calls=50), tenant_id="t"
+        )
         first, second = await matched(inbox, runs, feedback_id)
         for generation in (1, 2):
             held = await claimed(inbox, feedback_id)
             started = await runs.start(first, generation)
             await journal.emit(RunEvent(name="model.called", candidate_id=first.id), one)
             await journal.emit(RunEvent(name="tool.called", candidate_id=first.id))
-            await replies.put(f"{started.thread}:1:0:author:x", 0, {}, one)
+            await replies.put(f"{started.thread}:1:0:author:x", 0, {}, one, tenant_id="t")
             await runs.finish(started, verdict_of(one))
             await inbox.finish(held, FAILED)
             told = await inbox.get(feedback_id)
@@ -199,6 +202,7 @@ class InboxContract:
                 model_calls=1 + 2 * generation,
                 input_tokens=10 + 200 * generation,
                 output_tokens=14 * generation,
+                cost=Decimal("0.2") * generation,
             )
             await intake.revive(feedback_id)
         kept = await runs.candidates(feedback_id)

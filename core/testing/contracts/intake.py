@@ -83,7 +83,7 @@ class IntakeContract:
         feedback_id = await added(inbox)
         await claimed(inbox, feedback_id)
         one = Usage(model_calls=1, input_tokens=10, output_tokens=2)
-        await replies.put(f"{matching_prefix(feedback_id)}1", 1, {}, one)
+        await replies.put(f"{matching_prefix(feedback_id)}1", 1, {}, one, tenant_id="t")
         first, _ = await matched(inbox, runs, feedback_id)
         await journal.emit(RunEvent(name="model.called", candidate_id=first.id), one)
         assert (await intake.cancel(feedback_id, "sent twice")).usage == one + one

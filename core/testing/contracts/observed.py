@@ -56,7 +56,7 @@ class ObservedContract:
         self, replies: Replies, told: Told
     ) -> None:
         spent = Usage(model_calls=1, input_tokens=7, output_tokens=2)
-        await replies.put("match:f1:1", 0, "first", spent)
-        await replies.put("match:f1:1", 0, "late, but paid for", spent)
+        await replies.put("match:f1:1", 0, "first", spent, tenant_id="t")
+        await replies.put("match:f1:1", 0, "late, but paid for", spent, tenant_id="t")
         assert [event.name for event, _ in told] == ["reply.stored", "reply.stored"]
         assert [usage for _, usage in told] == [spent, spent]

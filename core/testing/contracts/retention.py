@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
@@ -17,10 +19,10 @@ from core.models import (
     Usage,
 )
 from core.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
-from core.reply_keys import candidate_prefix, matching_prefix
+from core.reply_keys import author_prefix, matching_prefix
 from core.testing.contracts.inbox import added, claimed, piece
 
-ONE = Usage(model_calls=1, input_tokens=100, output_tokens=7)
+ONE = Usage(model_calls=1, input_tokens=100, output_tokens=7, cost=Decimal("0.0125"))
 HOUR = 3600.0
 Saver = BaseCheckpointSaver[str]
 
@@ -77,17 +79,29 @@ class RetentionContract:
             assert told.usage == sum([ONE] * 3 * generation, Usage())
             await intake.revive(feedback_id)
 
+    async def test_what_the_author_of_each_change_cost_is_still_known(
+        self, retention: Retention
+    ) -> None:
+        candidate = await self._run(await added(self.inbox))
+        author = f"{author_prefix(f'{candidate.thread}:1:0')}:y"
+        await self.replies.put(author, 1, {}, ONE, tenant_id="t")
+        await retention.prune(0)
+        kept = await self.replies.usage(author_prefix(f"{candidate.thread}:1:0"))
+        assert kept == ONE + ONE
+
     async def _run(
         self, feedback_id: str, end: FeedbackStatus | None = FeedbackStatus.FAILED
     ) -> Candidate:
         """One generation: the matcher, the agent and the author each ask the model once."""
         held = await claimed(self.inbox, feedback_id)
-        await self.replies.put(f"{matching_prefix(feedback_id)}{held.generation}", 0, {}, ONE)
+        await self.replies.put(
+            f"{matching_prefix(feedback_id)}{held.generation}", 0, {}, ONE, tenant_id="t"
+        )
         candidate = await self._candidate(held)
         await self._checkpoint(candidate.thread)
         event = RunEvent(name="model.called", feedback_id=feedback_id, candidate_id=candidate.id)
         await self.journal.emit(event, ONE)
-        await self.replies.put(f"{candidate.thread}:1:0:author:x", 0, {}, ONE)
+        await self.replies.put(f"{candidate.thread}:1:0:author:x", 0, {}, ONE, tenant_id="t")
         if end is not None:
             await self.inbox.finish(held, Outcome(status=end))
         return candidate
@@ -105,9 +119,9 @@ class RetentionContract:
     async def _kept(self, candidate: Candidate, reader: Reader) -> tuple[bool, bool, bool]:
         """Tell whether its thread, its replies and its events are there."""
         thread = await self.saver.aget_tuple(_thread(candidate.thread))
-        replies = await self.replies.usage(candidate_prefix(candidate.id))
+        reply = await self.replies.get(f"{candidate.thread}:1:0:author:x", 0)
         events = await reader.events(candidate.feedback_id)
-        return thread is not None, replies != Usage(), bool(events)
+        return thread is not None, reply is not None, bool(events)
 
 
 def _thread(thread: str) -> RunnableConfig:

@@ -48,6 +48,7 @@ CREATE TABLE feedback (
     model_calls   integer NOT NULL DEFAULT 0,
     input_tokens  bigint NOT NULL DEFAULT 0,
     output_tokens bigint NOT NULL DEFAULT 0,
+    cost          numeric NOT NULL DEFAULT 0,
     job_id        bigint,
     turn          integer NOT NULL DEFAULT 0,   -- its place in the line: the lowest is next
     retry_at      timestamptz,
@@ -83,6 +84,7 @@ CREATE TABLE candidates (
     model_calls   integer NOT NULL DEFAULT 0,
     input_tokens  bigint NOT NULL DEFAULT 0,
     output_tokens bigint NOT NULL DEFAULT 0,
+    cost          numeric NOT NULL DEFAULT 0,
     UNIQUE (feedback_id, position)
 );
 
@@ -94,9 +96,33 @@ CREATE TABLE model_replies (
     model_calls   integer NOT NULL,
     input_tokens  bigint NOT NULL,
     output_tokens bigint NOT NULL,
+    cost          numeric NOT NULL DEFAULT 0,
     created_at    timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (key, ordinal)
 );
+
+-- What the model calls of each tenant took on each day in UTC. It is kept for ever.
+CREATE TABLE spending (
+    tenant_id      text NOT NULL,
+    day            date NOT NULL,
+    model          text NOT NULL,
+    model_calls    bigint NOT NULL,
+    input_tokens   bigint NOT NULL,
+    output_tokens  bigint NOT NULL,
+    cost           numeric NOT NULL,
+    unpriced_calls bigint NOT NULL,
+    dearest        numeric NOT NULL,            -- its dearest call: what the next may cost
+    PRIMARY KEY (tenant_id, day, model)
+) WITH (fillfactor = 50);                       -- each call of a day updates one row
+CREATE INDEX spending_by_day ON spending (day);
+-- What a call that runs may cost, where its tenant has a budget; one past its time has died.
+CREATE TABLE reservations (
+    id            text PRIMARY KEY,             -- of the candidate, or the key of its reply
+    tenant_id     text NOT NULL,
+    amount        numeric NOT NULL,
+    expires_at    timestamptz NOT NULL
+);
+CREATE INDEX reservations_by_tenant ON reservations (tenant_id);
 
 -- Memories and decision tables: an item is its versions; at most one of them is open.
 CREATE TABLE knowledge_versions (

@@ -1,0 +1,48 @@
+"""What calls of the model cost, and what tenants may spend, as settings say."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.budgets import DailyBudgets
+from core.errors import ConfigurationError
+from core.ports import Budgets
+from core.postgres.budgets import PostgresBudgets
+from core.postgres.queries import Pool
+from core.price_files import load_budgets, load_prices
+from core.prices import Billing
+from core.settings import OFFLINE_MODEL, Settings
+
+
+def billing(settings: Settings, *, offline: bool = False) -> Billing:
+    """Give the model that calls are billed under, and its price. Raises ConfigurationError."""
+    model = OFFLINE_MODEL if offline or settings.llm_model is None else settings.llm_model
+    return Billing(model, load_prices(settings.model_prices).of(model))
+
+
+def daily_budgets(settings: Settings) -> DailyBudgets:
+    """Give what tenants may spend in a day. Raises ConfigurationError."""
+    return DailyBudgets(
+        settings.daily_budget, load_budgets(settings.daily_budgets), settings.price_currency
+    )
+
+
+def budgets(settings: Settings, pool: Pool, billed: Billing) -> Budgets:
+    """Give what holds tenants to their budgets over all workers. Raises ConfigurationError."""
+    return PostgresBudgets(
+        pool,
+        daily_budgets(settings),
+        billed,
+        sleep=asyncio.sleep,
+        longest_wait=settings.llm_timeout_seconds,
+    )
+
+
+def require_prices(settings: Settings, billed: Billing) -> None:
+    """Raise ConfigurationError where a budget could hold nobody back: the price is not known."""
+    budgets = daily_budgets(settings)
+    if budgets.has_any and billed.price is None and billed.model != OFFLINE_MODEL:
+        raise ConfigurationError(
+            f"there is a daily budget, and MODEL_PRICES has no price for {billed.model!r}",
+            hint=f"add it, e.g. MODEL_PRICES={{{billed.model}: {{input: 2.50, output: 10}}}}",
+        )
