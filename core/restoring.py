@@ -15,7 +15,7 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import ChangeLog, Gate, Knowledge, NewId, SkillStore
+from core.ports import ChangeLog, Gate, Knowledge, KnowledgePast, NewId, SkillStore
 from core.skill_bundle import bundle_hash
 from core.snapshots import ABSENT, text_hash
 
@@ -25,15 +25,16 @@ class Restorer:
     """In a dry run the gate stops at what would be done."""
 
     knowledge: Knowledge
+    past: KnowledgePast
     skills: SkillStore
     changes: ChangeLog
     gate: Gate
     new_id: NewId
 
-    async def restore(self, item: KnowledgeItem, version: int) -> Receipt:
+    async def restore(self, item: KnowledgeItem, version: int, by: str = "") -> Receipt:
         """Bring back what `item` was as that version; a skill with all its files.
 
-        Raises NotFound where there is no such version.
+        `by` is who asks for it. Raises NotFound where there is no such version.
         """
         place = (item.kind, item.tenant_id, item.id)
         versions = await self.knowledge.versions(*place)
@@ -50,15 +51,14 @@ class Restorer:
             target_id=item.id,
             state=await self._state(wanted),
             expected_hash=now,
-            reason=f"restores version {version}",
+            reason=f"restores version {version}" + (f", asked for by {by}" if by else ""),
         )
         return await self.gate.submit(request, await self._context(versions[-1]))
 
     async def _state(self, wanted: KnowledgeItem) -> Snapshot:
-        if wanted.kind is not Kind.SKILL or wanted.valid_from is None:
+        if wanted.kind is not Kind.SKILL:
             return Snapshot(content=wanted.content, name=wanted.name)
-        place = (wanted.kind, wanted.tenant_id, wanted.id)
-        _, files = await self.knowledge.as_of(*place, wanted.valid_from)
+        _, files = await self.past.version(wanted.kind, wanted.tenant_id, wanted.id, wanted.version)
         return Snapshot(content=wanted.content, name=wanted.name, files=files)
 
     async def _hash_now(self, kind: Kind, tenant_id: str, item_id: str) -> str:

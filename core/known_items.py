@@ -1,0 +1,160 @@
+"""Finds an item by its id or name, as it stands or stood: for commands and for the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from core.errors import InvalidInput, NotFound
+from core.models import FileRef, Kind, KnowledgeItem, SkillFile
+from core.ports import ChangeLog, Knowledge, KnowledgePast, SkillStore
+from core.snapshots import name_key
+
+_TICK = timedelta(microseconds=1)
+Follow = Callable[[str | None], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A version of an item and the files of a skill.
+
+    `versions` is how many there are, `replaced` the one that it took the place of, and `at` the
+    time that was asked about.
+    """
+
+    item: KnowledgeItem
+    files: Mapping[str, SkillFile] = field(default_factory=dict)
+    at: datetime | None = None
+    versions: int = 1
+    replaced: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownItems:
+    """`follow` looks what skills others wrote, in one tenant or in all (None)."""
+
+    knowledge: Knowledge
+    past: KnowledgePast
+    changes: ChangeLog
+    skills: SkillStore
+    follow: Follow
+
+    async def find(self, item_id: str, tenant: str | None, kind: Kind | None) -> KnowledgeItem:
+        """Give the one item that has the id or the name, or had it; one that is there first.
+
+        Raises NotFound, and InvalidInput where there are several.
+        """
+        found = await self._known(item_id, tenant, kind)
+        return _only([item for item in found if item.valid_to is None] or found)
+
+    async def current(self, item_id: str, tenant: str | None, kind: Kind | None) -> Shown:
+        """Give an item as it stands. Raises NotFound with a hint how to see what was deleted."""
+        known = await self._known(item_id, tenant, kind)
+        standing = [item for item in known if item.valid_to is None]
+        if not standing:
+            raise _deleted(known)
+        return await self._described(*await self._current(_only(standing)))
+
+    async def as_of(
+        self, item_id: str, tenant: str | None, kind: Kind | None, at: datetime
+    ) -> Shown:
+        """Give the one that stood at a time. Raises NotFound, with the hint of what came."""
+        found: list[tuple[KnowledgeItem, Mapping[str, FileRef]]] = []
+        missing: list[NotFound] = []
+        for item in await self._known(item_id, tenant, kind):
+            try:
+                found.append(await self.knowledge.as_of(item.kind, item.tenant_id, item.id, at))
+            except NotFound as error:
+                missing.append(error)
+        if not found:
+            raise missing[0]
+        item = _only([item for item, _ in found])
+        return await self._described(item, await self._files(found[0][1]), at)
+
+    async def version(
+        self, item_id: str, tenant: str | None, kind: Kind | None, version: int
+    ) -> Shown:
+        """Give one version of an item. Raises NotFound."""
+        item = await self.find(item_id, tenant, kind)
+        found, files = await self.past.version(item.kind, item.tenant_id, item.id, version)
+        return await self._described(found, await self._files(files))
+
+    async def _known(
+        self, item_id: str, tenant: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give all that has the id, or had it; skills of others are looked for where none has."""
+        known = await self.past.last(item_id, tenant_id=tenant, kind=kind)
+        if all(item.valid_to for item in known) and kind in {None, Kind.SKILL}:
+            await self.follow(tenant)
+            known = await self.past.last(item_id, tenant_id=tenant, kind=kind)
+        if known:
+            return known
+        named = await self._named(item_id, tenant, kind)
+        return await self.past.last(named.id, tenant_id=named.tenant_id, kind=named.kind)
+
+    async def _named(self, name: str, tenant: str | None, kind: Kind | None) -> KnowledgeItem:
+        """Give the one item that has a name now. Raises NotFound, InvalidInput with their ids."""
+        listed = await self.knowledge.list(tenant_id=tenant, agent_id=None, kind=kind)
+        found = [item for item in listed if name_key(item.name) == name_key(name)]
+        if not found:
+            raise NotFound(
+                f"nothing known has the id or the name {name!r}",
+                hint="see `skill-worker knowledge list`",
+            )
+        if len(found) > 1:
+            ids = ", ".join(sorted(f"{i.id} ({i.kind} of {i.tenant_id!r})" for i in found))
+            raise InvalidInput(
+                f"several items are named {name!r}: {ids}", hint="give the id of one"
+            )
+        return found[0]
+
+    async def _current(self, item: KnowledgeItem) -> tuple[KnowledgeItem, Mapping[str, SkillFile]]:
+        try:
+            found = await self.knowledge.get(item.kind, item.tenant_id, item.id)
+        except NotFound as error:
+            if item.valid_from is None:
+                raise
+            left = f"as it was left: --as-of {item.valid_from.isoformat()}"
+            raise NotFound(error.message, hint=f"others took it away; {left}") from error
+        if item.kind is not Kind.SKILL:
+            return found, {}
+        bundle = await self.skills.read(item.id, item.tenant_id)
+        return found, bundle.files if bundle else {}
+
+    async def _files(self, refs: Mapping[str, FileRef]) -> dict[str, SkillFile]:
+        blobs = await self.changes.blobs(list(refs.values()))
+        return {
+            path: SkillFile(data=blobs[ref.sha256], executable=ref.executable)
+            for path, ref in refs.items()
+        }
+
+    async def _described(
+        self, item: KnowledgeItem, files: Mapping[str, SkillFile], at: datetime | None = None
+    ) -> Shown:
+        try:
+            versions = await self.knowledge.versions(item.kind, item.tenant_id, item.id)
+        except NotFound:  # a skill that others wrote
+            return Shown(item, files, at, item.version)
+        before = next((one for one in versions if one.version == item.version - 1), None)
+        replaced = before.version if before and before.valid_to == item.valid_from else None
+        return Shown(item, files, at, len(versions), replaced)
+
+
+def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:
+    if len(items) > 1:
+        places = ", ".join(f"{item.kind} of {item.tenant_id!r}" for item in items)
+        raise InvalidInput(
+            f"{items[0].id!r} is known in several places: {places}", hint="add --tenant or --kind"
+        )
+    return items[0]
+
+
+def _deleted(known: Sequence[KnowledgeItem]) -> NotFound:
+    last = max(known, key=lambda item: item.valid_to.timestamp() if item.valid_to else 0.0)
+    assert last.valid_to is not None
+    before = max(last.valid_to - _TICK, last.valid_from or last.valid_to)
+    return NotFound(
+        f"{last.kind} {last.id!r} was deleted at {last.valid_to.isoformat()}",
+        hint=f"it stood until then as version {last.version}: --as-of {before.isoformat()}",
+    )
