@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from core.app import App
 from core.errors import DependencyDown
 
@@ -11,9 +15,26 @@ class Opened:
 
     def __init__(self) -> None:
         self.app: App | None = None
+        self._lasting: set[asyncio.Event] = set()
 
     def __call__(self) -> App:
         """Give the app. Raises DependencyDown while it starts or stops."""
         if self.app is None:
             raise DependencyDown("the worker is starting or stopping", retry_after=1.0)
         return self.app
+
+    def close(self) -> None:
+        """Take the app away, and tell the calls that last."""
+        self.app = None
+        for over in self._lasting:
+            over.set()
+
+    @contextmanager
+    def lasting(self) -> Iterator[asyncio.Event]:
+        """Give an event that is set when the app is closed while the block runs."""
+        over = asyncio.Event()
+        self._lasting.add(over)
+        try:
+            yield over
+        finally:
+            self._lasting.discard(over)

@@ -71,14 +71,19 @@ def answer(problem: Problem, headers: dict[str, str] | None = None) -> JSONRespo
     )
 
 
-async def _known(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, SkillWorkerError)
+def answer_error(error: SkillWorkerError) -> JSONResponse:
+    """Render an error of ours as a problem, with the headers that go with its kind."""
     headers = {}
     if isinstance(error, DependencyDown):
         headers["Retry-After"] = str(max(1, round(error.retry_after or 1)))
     if error.kind == "unauthorized":
         headers["WWW-Authenticate"] = "Bearer"
     return answer(problem_of(error), headers)
+
+
+async def _known(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, SkillWorkerError)
+    return answer_error(error)
 
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:

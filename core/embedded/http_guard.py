@@ -1,23 +1,16 @@
-"""Who may call an embedded server: the holder of its token, and no page of another site.
-
-A server on loopback is within reach of every page in a browser on the same machine. Such a page
-cannot choose its Origin, and after DNS rebinding its Host is still the foreign name.
-"""
+"""Who may call an embedded server: the holder of its token, and no page of another site."""
 
 from __future__ import annotations
 
 import hmac
 import json
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from core.errors import ConfigurationError
+from core.http_origin import names_of, refusal
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class HttpGuard:
@@ -34,8 +27,8 @@ class HttpGuard:
 
         Raises ConfigurationError where `host` is beyond loopback and there is no token.
         """
-        self._hosts = _LOOPBACK | {host} if _is_loopback(host) else None
-        if self._hosts is None and not token and setting is not None:
+        self._names = names_of(host)
+        if self._names is None and not token and setting is not None:
             raise ConfigurationError(
                 f"serving on {host} lets other machines in, and {setting} is not set",
                 hint=f"set {setting}, or leave --host at 127.0.0.1",
@@ -55,12 +48,10 @@ class HttpGuard:
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Give status and reason, or None where the call may pass."""
+        refused = refusal(scope["headers"], self._names)
+        if refused is not None:
+            return 403, refused
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        host, origin = headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin")
-        if self._hosts is not None and _hostname(host) not in self._hosts:
-            return 403, f"there is no host {host!r} here"
-        if origin is not None and not _is_own(origin.decode("latin-1"), host):
-            return 403, "calls from pages of other origins are refused"
         if self._expected is not None and not hmac.compare_digest(
             headers.get(b"authorization", b""), self._expected
         ):
@@ -76,22 +67,3 @@ async def _answer(send: Send, status: int, detail: str) -> None:
     start: Message = {"type": "http.response.start", "status": status, "headers": headers}
     await send(start)
     await send({"type": "http.response.body", "body": body})
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _hostname(host: str) -> str | None:
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
-
-
-def _is_own(origin: str, host: str) -> bool:
-    scheme, separator, authority = origin.partition("://")
-    return scheme in {"http", "https"} and bool(separator) and authority.lower() == host.lower()

@@ -1,0 +1,64 @@
+"""Where a call over HTTP comes from, as its headers tell: what keeps pages of other sites out.
+
+A server on loopback is within reach of every page in a browser on the same machine. Such a page
+cannot choose its Origin, and after DNS rebinding its Host is still the foreign name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ONCE = (b"host", b"origin", b"authorization")
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is reached from this machine alone."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def names_of(host: str, further: Iterable[str] = ()) -> frozenset[str] | None:
+    """Give the names under which a server on `host` may be called; None: under any.
+
+    On loopback those are its names. `further` names are let in too; beyond loopback, where there
+    are any, they are the only ones.
+    """
+    more = frozenset(name.lower() for name in further)
+    if is_loopback(host):
+        return _LOOPBACK | {host} | more
+    return more or None
+
+
+def refusal(headers: Headers, names: frozenset[str] | None) -> str | None:
+    """Say why a call is refused for its Host or Origin, or give None where it may pass.
+
+    Host is to be one of the names. Origin, which only browsers send, is to be the server's own.
+    """
+    given = [(name, value.decode("latin-1")) for name, value in headers if name in _ONCE]
+    found = dict(given)
+    if len(found) < len(given):
+        return "Host, Origin and Authorization may each be given once"
+    host, origin = found.get(b"host", ""), found.get(b"origin")
+    if names is not None and _hostname(host) not in names:
+        return f"there is no host {host!r} here"
+    if origin is not None and not _is_own(origin, host):
+        return "calls from pages of other origins are refused"
+    return None
+
+
+def _hostname(host: str) -> str | None:
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+def _is_own(origin: str, host: str) -> bool:
+    scheme, separator, authority = origin.partition("://")
+    return scheme in {"http", "https"} and bool(separator) and authority.lower() == host.lower()
