@@ -7,10 +7,10 @@ from fastapi import APIRouter, Depends, FastAPI
 from core import __version__
 from core.api import problems
 from core.api.opened import Opened
-from core.api.routes import feedback
+from core.api.routes import changes, feedback, runs
 from core.api.seats import bearer
 
-ROUTERS = (feedback.router,)
+ROUTERS = (feedback.router, changes.router, runs.router)
 
 
 def create_api(opened: Opened) -> FastAPI:

@@ -8,7 +8,9 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from core.api.opened import Opened
+from core.desk.changes import ChangesDesk
 from core.desk.feedback import FeedbackDesk
+from core.desk.run import RunDesk
 from core.desk.seat import Seat
 from core.errors import Unauthorized
 from core.models.access import Principal
@@ -35,3 +37,19 @@ def feedback_desk(taken: Seated) -> FeedbackDesk:
 
 
 AtFeedback = Annotated[FeedbackDesk, Depends(feedback_desk)]
+
+
+def changes_desk(taken: Seated) -> ChangesDesk:
+    """Give the caller's desk for changes."""
+    return ChangesDesk(taken)
+
+
+AtChanges = Annotated[ChangesDesk, Depends(changes_desk)]
+
+
+def run_desk(taken: Seated) -> RunDesk:
+    """Give the caller's desk for runs."""
+    return RunDesk(taken)
+
+
+AtRuns = Annotated[RunDesk, Depends(run_desk)]

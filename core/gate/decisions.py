@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from core.errors import (
     ArtifactInvalid,
     Decided,
@@ -40,7 +42,8 @@ class Decisions:
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         event = records.event("change.approved", change, by=by)
-        await when_free(lambda: self._deps.reviews.approve(change, by, event), self._deps.sleep)
+        approve = when_free(lambda: self._deps.reviews.approve(change, by, event), self._deps.sleep)
+        await self._first(change_id, approve)
         opened = await self._deps.changes.get(change_id)
         try:
             return await finish(opened, self._deps)
@@ -57,7 +60,8 @@ class Decisions:
         change = await self._waiting(change_id, seen)
         if not self._deps.dry_run:
             event = records.event("change.rejected", change, by=by, reason=reason)
-            await self._deps.reviews.end(change, ChangeStatus.REJECTED, by, reason, event)
+            end = self._deps.reviews.end(change, ChangeStatus.REJECTED, by, reason, event)
+            await self._first(change_id, end)
         return _as(change, ChangeStatus.REJECTED)
 
     async def edit(
@@ -88,15 +92,24 @@ class Decisions:
             change, request, "change.prepared_again", by, edited_by=change.edited_by
         )
 
+    async def has_moved(self, change: Change) -> bool:
+        """Tell whether the target is not any more what a change is about; notes nothing."""
+        return await has_moved(change, self._deps)
+
+    async def _first(self, change_id: str, decision: Awaitable[object]) -> None:
+        """Carry a decision out; where another came first, say who, or that it was edited."""
+        try:
+            await decision
+        except Decided as error:
+            change = await self._deps.changes.get(change_id)
+            raise (_edited(change_id) if change.status in _OPEN else _decided(change)) from error
+
     async def _waiting(self, change_id: str, seen: str | None) -> Change:
         change = await self._deps.changes.get(change_id)
         if change.status not in _OPEN or not change.held:
             raise _decided(change)
         if seen is not None and seen != change.content_hash:
-            raise Stale(
-                f"change {change_id} is not what was looked at any more",
-                hint="look at it again, then decide",
-            )
+            raise _edited(change_id)
         return change
 
     async def _see_current(self, change: Change) -> None:
@@ -141,8 +154,16 @@ class Decisions:
         )
         if not self._deps.dry_run:
             event = records.event(event_name, fresh, by=by)
-            await self._deps.reviews.replace(fresh, change, prepared.blobs, event)
+            replace = self._deps.reviews.replace(fresh, change, prepared.blobs, event)
+            await self._first(change.id, replace)
         return fresh
+
+
+def _edited(change_id: str) -> Stale:
+    return Stale(
+        f"change {change_id} is not what was looked at any more",
+        hint="look at it again, then decide",
+    )
 
 
 def _gone_stale(change: Change) -> Stale:

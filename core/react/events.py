@@ -2,7 +2,7 @@
 
 | name | data |
 |---|---|
-| `run.started` | `resumed`: the thread has been begun before |
+| `run.started` | `generation`, `resumed`: the thread has been begun before |
 | `model.called` | `generation`, `ordinal` in its thread, `input_tokens`, `output_tokens`, `cost` |
 | `tool.called` | `tool`, `key` of the call, `status`: `success` or `error` |
 | `run.finished` | `status` of the verdict, `model_calls` and the same of all of them |
@@ -19,7 +19,8 @@ from core.react.deps import RunDeps
 
 async def run_started(deps: RunDeps, *, resumed: bool) -> None:
     """A run begins, or goes on after it was cut off."""
-    await _emit(deps, "run.started", {"resumed": resumed})
+    generation = deps.candidate.generation
+    await _emit(deps, "run.started", {"generation": generation, "resumed": resumed})
 
 
 async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:

@@ -1,0 +1,16 @@
+"""The way of one piece of feedback over HTTP."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from core.api.seats import AtRuns
+from core.desk.run import RunLine
+
+router = APIRouter(prefix="/feedback", tags=["runs"])
+
+
+@router.get("/{feedback_id}/run")
+async def get_run(feedback_id: str, desk: AtRuns) -> RunLine:
+    """How it came to what it did: match, turns, calls of tools, changes, errors, attempts."""
+    return await desk.timeline(feedback_id)

@@ -1,0 +1,134 @@
+"""Changes at the desk: those that wait, what each would do, and deciding about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.app import App
+from core.desk.seat import Seat
+from core.desk.sheet.heads import ChangeHead, head_of
+from core.desk.sheet.sheet import Sheet, make_sheet
+from core.desk.sheet.shown import Side
+from core.desk.sheet.states import read_file
+from core.errors import NotFound
+from core.models import Change, ChangeFilter, Edited, Receipt
+from core.models.access import Role
+from core.models.base import Model
+from core.models.paging import Page
+
+
+class NextChange(Model):
+    """The change to look at first; None where nothing waits."""
+
+    id: str | None
+
+
+@dataclass(frozen=True)
+class ChangesDesk:
+    """Every method raises Forbidden without its role; another tenant's change is NotFound.
+
+    Decisions are made in the principal's name. With `dry_run` nothing is written.
+    """
+
+    seat: Seat
+
+    async def page(
+        self, wanted: ChangeFilter, *, limit: int, cursor: str | None = None
+    ) -> Page[ChangeHead]:
+        """Give changes, newest first, without their contents."""
+        self.seat.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
+        items, following = await self.seat.app.reader.changes(scope, limit=limit, cursor=cursor)
+        return Page(items=tuple(map(head_of, items)), next=following)
+
+    async def get(self, change_id: str) -> Change:
+        """Give one change whole. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        return await self._own(change_id)
+
+    async def next(self) -> NextChange:
+        """Give what waits longest of what nobody else looks at; where all is taken, the oldest.
+
+        It counts as looked at from here on, so that of many who ask at once each gets another.
+        """
+        self.seat.needs(Role.READ)
+        app, who = self.seat.app, self.seat.who
+        others = app.looked_at.by_others(who.token_id)
+        while ids := await app.review_queue.first(tenant_id=who.tenant_id, but=others):
+            free = self._free(ids)
+            if free is not None:
+                app.looked_at.note(who.token_id, (free,))
+                return NextChange(id=free)
+            others = others | app.looked_at.by_others(who.token_id)
+        ids = await app.review_queue.first(tenant_id=who.tenant_id, but=())
+        return NextChange(id=ids[0] if ids else None)
+
+    async def sheet(self, change_id: str) -> Sheet:
+        """Give all that there is to look at before one decides. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        app, who = self.seat.app, self.seat.who
+        opened = await app.review_queue.look(
+            change_id, tenant_id=who.tenant_id, but=app.looked_at.by_others(who.token_id)
+        )
+        self.seat.sees(opened.change.tenant_id, "change", change_id)
+        following = self._free(opened.place.following)
+        app.looked_at.note(who.token_id, (change_id, *filter(None, (following,))))
+        return await make_sheet(opened, following, app)
+
+    async def file(self, change_id: str, path: str, side: Side) -> bytes:
+        """Give one file of a change as it was before, or would be after it. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        return await read_file(await self._own(change_id), path, side, self.seat.app.changes)
+
+    async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
+        """Apply a change that waits as it was seen. Raises Decided, Stale, DependencyDown."""
+        app = await self._deciding(change_id, dry_run=dry_run)
+        return await app.gate.decisions.approve(change_id, by=self.seat.who.name, seen=seen)
+
+    async def reject(
+        self, change_id: str, *, reason: str, seen: str, dry_run: bool = False
+    ) -> ChangeHead:
+        """End a change that waits; nothing is applied."""
+        app = await self._deciding(change_id, dry_run=dry_run)
+        ended = await app.gate.decisions.reject(
+            change_id, by=self.seat.who.name, reason=reason, seen=seen
+        )
+        return head_of(ended)
+
+    async def edit(
+        self, change_id: str, edited: Edited, *, seen: str, dry_run: bool = False
+    ) -> ChangeHead:
+        """Put other content in the place of what waits; it waits again, with another hash."""
+        app = await self._deciding(change_id, dry_run=dry_run)
+        fresh = await app.gate.decisions.edit(change_id, edited, by=self.seat.who.name, seen=seen)
+        return head_of(fresh)
+
+    async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
+        """Prepare a change anew against what is there now; it waits again."""
+        app = await self._deciding(change_id, dry_run=dry_run)
+        fresh = await app.gate.decisions.prepare_again(change_id, by=self.seat.who.name)
+        return head_of(fresh)
+
+    async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
+        """Bring the target of an applied change back to what it was. Raises Refused."""
+        app = await self._deciding(change_id, dry_run=dry_run)
+        return await app.revert(change_id, reason)
+
+    async def _deciding(self, change_id: str, *, dry_run: bool) -> App:
+        self.seat.needs(Role.REVIEW)
+        await self._own(change_id)
+        return self.seat.app.as_dry_run() if dry_run else self.seat.app
+
+    async def _own(self, change_id: str) -> Change:
+        try:
+            change = await self.seat.app.changes.get(change_id)
+        except NotFound:
+            raise NotFound(f"there is no change {change_id!r}") from None
+        self.seat.sees(change.tenant_id, "change", change_id)
+        return change
+
+    def _free(self, change_ids: Sequence[str]) -> str | None:
+        """Give the first that nobody else looks at."""
+        taken = self.seat.app.looked_at.by_others(self.seat.who.token_id)
+        return next((change_id for change_id in change_ids if change_id not in taken), None)

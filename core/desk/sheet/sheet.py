@@ -1,0 +1,127 @@
+"""Puts a review sheet together; what cannot be looked up is said, and hides nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from core.app import App
+from core.decision_table import parse_xml, search_text
+from core.desk.sheet.diffs import diff_of
+from core.desk.sheet.heads import ChangeHead, head_of
+from core.desk.sheet.shown import Diff
+from core.errors import RuleInvalid, SkillWorkerError
+from core.models import Change, ChangeCost, ChangeStatus, Hit, Kind
+from core.models.base import Model
+from core.models.review import Cause, Matched, OpenedChange
+
+SIMILAR = 5
+QUERY_CHARS = 1_000
+LOOK_SECONDS = 2.0  # a search by meaning, or a skill, may be asked of somebody who is slow
+T = TypeVar("T")
+
+
+class Neighbours(Model):
+    """A change among those that wait, the oldest first; `position` counts from 1.
+
+    `next` leaves out what others look at just now, and comes round to the oldest at the end.
+    """
+
+    previous: str | None
+    next: str | None
+    position: int | None
+    waiting: int
+
+
+class Sheet(Model):
+    """All that there is to look at before one decides.
+
+    `moved` tells whether the target has changed since: then it is to be refreshed first. It is
+    None where that could not be told; `problems` says what could not be looked up.
+    """
+
+    change: ChangeHead
+    cause: Cause | None
+    matched: Matched | None
+    diff: Diff
+    similar: tuple[Hit, ...]
+    moved: bool | None
+    cost: ChangeCost | None
+    neighbours: Neighbours
+    problems: tuple[str, ...] = ()
+
+
+async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> Sheet:
+    """Gather what belongs to a change that was opened."""
+    change = opened.change
+    problems: list[str] = []
+    diff, similar, moved, cost = await asyncio.gather(
+        diff_of(change, app.changes),
+        _told(_similar(change, app), problems, "similar items"),
+        _told(_moved(change, app), problems, "the target as it is now"),
+        _told(app.spending.of_change(change), problems, "the cost"),
+    )
+    return Sheet(
+        change=head_of(change),
+        cause=opened.cause,
+        matched=opened.matched,
+        diff=diff,
+        similar=tuple(similar or ()),
+        moved=moved,
+        cost=cost,
+        neighbours=Neighbours(
+            previous=opened.place.previous,
+            next=following,
+            position=opened.place.position,
+            waiting=opened.place.waiting,
+        ),
+        problems=tuple(problems),
+    )
+
+
+async def _told(look: Awaitable[T], problems: list[str], what: str) -> T | None:
+    """Give what a look gives; None, and say so, where it fails or takes too long."""
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            return await look
+    except TimeoutError:
+        problems.append(f"{what}: no answer within {LOOK_SECONDS:g} s")
+    except SkillWorkerError as error:
+        problems.append(f"{what}: {error.message}")
+    return None
+
+
+async def _moved(change: Change, app: App) -> bool:
+    """Tell whether the target has changed; only of what waits that says anything."""
+    if change.status is ChangeStatus.STALE:
+        return True
+    if change.status is not ChangeStatus.HELD:
+        return False
+    return await app.gate.decisions.has_moved(change)
+
+
+async def _similar(change: Change, app: App) -> Sequence[Hit]:
+    """Give known items that are most similar to what the change is about, itself left out."""
+    if change.kind is Kind.AGENT_SKILLS:
+        return ()
+    found = await app.search.search(
+        _words(change)[:QUERY_CHARS],
+        tenant_id=change.tenant_id,
+        agent_id=change.agent_id,
+        kind=change.kind,
+        limit=SIMILAR + 1,
+    )
+    return [hit for hit in found if hit.id != change.target_id][:SIMILAR]
+
+
+def _words(change: Change) -> str:
+    state = change.after or change.before
+    if state is None:
+        return change.target_name
+    if change.kind is not Kind.DMN_RULE:
+        return state.content
+    try:
+        return search_text(parse_xml(state.content))
+    except RuleInvalid:
+        return change.target_name
