@@ -135,4 +135,5 @@ def serve_pods(port: int) -> None:
 
 def _serve(app: ASGIApp, port: int) -> None:
     configure_logging("error", "console")
-    uvicorn.run(app, host=LOOPBACK, port=port, log_config=None, access_log=False)
+    # asyncio's loop, as the commands have it: uvloop cannot start what runs as another user.
+    uvicorn.run(app, host=LOOPBACK, port=port, loop="asyncio", log_config=None, access_log=False)

@@ -39,7 +39,9 @@ EXISTING = Bundle(
 )
 CREATE = AuthorRequest(
     tenant_id="t",
-    operation=Operation.CREATE, skill_name=None, feedback_content="먼저 확인하고 다음에 계산"
+    operation=Operation.CREATE,
+    skill_name=None,
+    feedback_content="먼저 확인하고 다음에 계산",
 )
 UPDATE = CREATE.model_copy(
     update={"operation": Operation.UPDATE, "skill_name": "refund", "existing": EXISTING}

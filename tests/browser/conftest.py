@@ -1,0 +1,66 @@
+"""A real browser for tests: one a run, and a page of its own, with nothing kept, for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from tests.support.browsers import browser_program
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Page
+
+ARGUMENTS = (
+    "--no-sandbox",  # which root cannot have; only the program's own pages are opened
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+KOREAN = "ko-KR"
+MILLISECONDS = 20_000  # the longest that a page may let a test wait
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """The browser. Its pages are driven from the loop of the session: so are the tests here."""
+    program = browser_program()
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        opened = await playwright.chromium.launch(executable_path=program, args=[*ARGUMENTS])
+        yield opened
+        await opened.close()
+
+
+@pytest.fixture
+def locale() -> str:
+    """What the reader's browser asks for; `@pytest.mark.parametrize("locale", ["en-US"])`."""
+    return KOREAN
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def context(browser: Browser, locale: str) -> AsyncIterator[BrowserContext]:
+    """Cookies, storage and a language of this test's own; more pages can be opened in it."""
+    opened = await browser.new_context(locale=locale)
+    opened.set_default_timeout(MILLISECONDS)
+    yield opened
+    await opened.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(context: BrowserContext) -> Page:
+    """An empty page."""
+    return await context.new_page()
