@@ -210,16 +210,3 @@ class Waiting(Model):
     queued: int = 0
     processing: int = 0
     oldest_seconds: float = 0.0
-
-
-class RunEvent(Model):
-    """Something that happened in a run; `name` is `noun.verb_past`."""
-
-    name: str
-    id: int | None = None
-    at: datetime | None = None
-    tenant_id: str | None = None
-    feedback_id: str | None = None
-    candidate_id: str | None = None
-    change_id: str | None = None
-    data: dict[str, JsonValue] = Field(default_factory=dict)

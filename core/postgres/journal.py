@@ -49,4 +49,4 @@ def bill(billing: Billing, tenant_id: str, spent: Usage) -> dict[str, object]:
 
 
 def _row(event: RunEvent) -> dict[str, object]:
-    return {**event.model_dump(exclude={"id", "at", "data"}), "data": Jsonb(event.data)}
+    return {**event.model_dump(exclude={"id", "at", "data", "state"}), "data": Jsonb(event.data)}

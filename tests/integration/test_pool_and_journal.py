@@ -109,6 +109,7 @@ async def test_an_event_is_stored_and_whoever_listens_is_told(pool: Pool) -> Non
     assert json.loads(told.payload) == {
         "id": stored.id,
         "name": "feedback.claimed",
+        "tenant_id": None,
         "feedback_id": "f1",
     }
 

@@ -5,12 +5,14 @@
 -- for: if the server crashes, the last moments of the journal are lost and nothing else. What was
 -- paid is waited for.
 WITH event AS (
-    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data)
-    VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s)
-    RETURNING id, name, feedback_id
+    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data, state)
+    VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s,
+            event_state(%(feedback_id)s, %(candidate_id)s, %(change_id)s))
+    RETURNING id, name, tenant_id, feedback_id
 )
 SELECT pg_notify('run_events', json_build_object(
-    'id', id, 'name', left(name, 200), 'feedback_id', left(feedback_id, 200))::text),
+    'id', id, 'name', left(name, 200), 'tenant_id', left(tenant_id, 200),
+    'feedback_id', left(feedback_id, 200))::text),
     CASE WHEN %(alone)s THEN set_config('synchronous_commit', 'off', true) END
 FROM event
 
@@ -41,10 +43,13 @@ WITH of_candidate AS (
         unpriced_calls = s.unpriced_calls + excluded.unpriced_calls,
         dearest = greatest(s.dearest, excluded.dearest)
 ), event AS (
-    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data)
-    VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s)
-    RETURNING id, name, feedback_id
+    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data, state)
+    VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s,
+            event_state(%(feedback_id)s, %(candidate_id)s, %(change_id)s, %(model_calls)s,
+                        %(input_tokens)s, %(output_tokens)s, %(cost)s))
+    RETURNING id, name, tenant_id, feedback_id
 )
 SELECT pg_notify('run_events', json_build_object(
-    'id', id, 'name', left(name, 200), 'feedback_id', left(feedback_id, 200))::text)
+    'id', id, 'name', left(name, 200), 'tenant_id', left(tenant_id, 200),
+    'feedback_id', left(feedback_id, 200))::text)
 FROM event

@@ -78,7 +78,8 @@ SELECT id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, op
 FROM history WHERE id = %(id)s
 
 -- name: events
-SELECT * FROM run_events WHERE feedback_id = %(feedback_id)s ORDER BY id
+SELECT id, at, name, tenant_id, feedback_id, candidate_id, change_id, data, state
+FROM run_events WHERE feedback_id = %(feedback_id)s ORDER BY txid, id
 
 -- name: counts
 SELECT status, count(*) AS pieces FROM feedback GROUP BY status

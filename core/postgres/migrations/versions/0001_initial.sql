@@ -67,6 +67,10 @@ CREATE INDEX feedback_ended ON feedback (status)       -- counted when metrics a
 CREATE INDEX feedback_turns ON feedback (tenant_id, turn DESC) WHERE status = 'queued';
 CREATE INDEX feedback_unacknowledged ON feedback (source, finished_at)
     WHERE NOT acknowledged AND status NOT IN ('queued', 'processing');
+-- Counted by people who look how it goes: where things stand, and what ended when.
+CREATE INDEX feedback_by_status ON feedback (tenant_id, status);
+CREATE INDEX feedback_finished ON feedback (finished_at) INCLUDE (tenant_id, status)
+    WHERE finished_at IS NOT NULL;
 CREATE INDEX feedback_unpruned ON feedback (finished_at)
     WHERE NOT pruned AND status NOT IN ('queued', 'processing');
 
@@ -208,6 +212,8 @@ CREATE INDEX changes_by_tenant ON changes (tenant_id, created_at DESC, id DESC);
 CREATE INDEX changes_by_agent ON changes (agent_id, created_at DESC, id DESC);
 CREATE INDEX changes_by_status ON changes (status, created_at DESC, id DESC)
     WHERE status <> 'applied';
+CREATE INDEX changes_outcomes ON changes (created_at)
+    INCLUDE (tenant_id, kind, operation, status);
 CREATE INDEX changes_waiting ON changes (created_at, id)
     WHERE status IN ('held', 'stale') AND held <> '[]';
 CREATE INDEX changes_by_feedback ON changes (feedback_id, created_at);
@@ -271,17 +277,77 @@ LEFT JOIN changes c ON c.id = h.change_id
 WHERE h.knowledge_type = 'SKILL' AND h.status IN ('applied', 'reverted')
 WINDOW in_order AS (PARTITION BY h.tenant_id, h.knowledge_id ORDER BY h.seq);
 
+-- Their lasting order is (txid, id): ids are handed out before the commit, so that a later one can
+-- be seen before an earlier one. Nothing comes any more below the oldest transaction that is open.
 CREATE TABLE run_events (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    txid          xid8 NOT NULL DEFAULT pg_current_xact_id(),
     at            timestamptz NOT NULL DEFAULT clock_timestamp(),
     name          text NOT NULL,
     tenant_id     text,
     feedback_id   text,
     candidate_id  text,
     change_id     text,
-    data          jsonb NOT NULL DEFAULT '{}'
+    data          jsonb NOT NULL DEFAULT '{}',
+    state         jsonb NOT NULL DEFAULT '{}'   -- how things stood right after it
 );
-CREATE INDEX run_events_by_feedback ON run_events (feedback_id, id);
+CREATE INDEX run_events_in_order ON run_events (txid, id);
+CREATE INDEX run_events_by_tenant ON run_events (tenant_id, txid, id);
+CREATE INDEX run_events_by_feedback ON run_events (feedback_id, txid, id);
+-- How the piece, the candidate and the change of an event stand. What the statement that asks adds
+-- to the candidate's bill it cannot see: that is given.
+CREATE FUNCTION event_state(
+    feedback text, candidate text, change text, calls bigint DEFAULT 0, input bigint DEFAULT 0,
+    output bigint DEFAULT 0, price numeric DEFAULT 0) RETURNS jsonb
+    LANGUAGE sql STABLE
+    RETURN jsonb_strip_nulls(jsonb_build_object(
+        'feedback', (
+            SELECT jsonb_build_object(
+                'status', f.status, 'generation', f.generation, 'attempts', f.attempts,
+                'usage', CASE WHEN f.finished_at IS NOT NULL THEN jsonb_build_object(
+                    'model_calls', f.model_calls, 'input_tokens', f.input_tokens,
+                    'output_tokens', f.output_tokens, 'cost', f.cost::text)
+                ELSE (
+                    SELECT jsonb_build_object(
+                        'model_calls', coalesce(sum(s.model_calls), 0) + calls,
+                        'input_tokens', coalesce(sum(s.input_tokens), 0) + input,
+                        'output_tokens', coalesce(sum(s.output_tokens), 0) + output,
+                        'cost', (coalesce(sum(s.cost), 0) + price)::text)
+                    FROM (
+                        SELECT c.model_calls, c.input_tokens, c.output_tokens, c.cost
+                        FROM candidates c WHERE c.feedback_id = f.id
+                        UNION ALL
+                        SELECT r.model_calls, r.input_tokens, r.output_tokens, r.cost
+                        FROM model_replies r
+                        WHERE r.key >= 'match:' || f.id || ':' AND r.key < 'match:' || f.id || ';'
+                        UNION ALL
+                        SELECT r.model_calls, r.input_tokens, r.output_tokens, r.cost
+                        FROM candidates c
+                        JOIN model_replies r ON r.key >= c.id || ':' AND r.key < c.id || ';'
+                        WHERE c.feedback_id = f.id) AS s)
+                END)
+            FROM feedback f WHERE f.id = feedback),
+        'candidate', (
+            SELECT jsonb_build_object('usage', jsonb_build_object(
+                'model_calls', c.model_calls + calls, 'input_tokens', c.input_tokens + input,
+                'output_tokens', c.output_tokens + output, 'cost', (c.cost + price)::text))
+            FROM candidates c WHERE c.id = candidate),
+        'change', (
+            SELECT jsonb_build_object(
+                'status', c.status, 'kind', c.kind, 'operation', c.operation,
+                'target_id', c.target_id, 'target_name', c.target_name, 'held', c.held,
+                'decided_by', c.decided_by)
+            FROM changes c WHERE c.id = change)));
+
+-- Who is behind the id of a job engine's worker, told with each of its signs of life.
+CREATE TABLE worker_cards (
+    id            bigint PRIMARY KEY,
+    name          text NOT NULL,
+    host          text NOT NULL,
+    pid           integer NOT NULL,
+    concurrency   integer NOT NULL,
+    started_at    timestamptz NOT NULL
+);
 
 -- What all workers share about one model: its breaker and its rate. Without a row it is well.
 CREATE TABLE model_lines (
