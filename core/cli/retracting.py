@@ -14,7 +14,7 @@ from core.cli.user import who
 
 if TYPE_CHECKING:
     from core.app import App
-    from core.retraction.retract import Effect, Retraction
+    from core.retraction.retract import Effect, Retraction, Standpoint
 
 
 def retract(
@@ -30,7 +30,7 @@ def retract(
     if as_json:
         print_model(done)
     else:
-        _show(done)
+        _show(done, dry_run=dry_run)
     if not done.is_done:
         raise typer.Exit(FAILED)
 
@@ -40,18 +40,26 @@ async def _retract(opened: App, feedback_id: str) -> Retraction:
     return await opened.retractor.retract(feedback, by=who())
 
 
-def _show(done: Retraction) -> None:
+def _show(done: Retraction, *, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
     for effect in done.effects:
         say(f"{effect.kind} {effect.target_name!r}: {_came_to(effect)}")
     for change_id in done.rejected:
-        say(f"change {change_id}: rejected, it will not be applied")
+        say(f"change {change_id}: {would}rejected, it will not be applied")
+    for echo in done.unsaid:
+        forgotten = f"{would or 'is '}forgotten"
+        say(f"{echo.kind} {echo.target_id}: stays, that this feedback says it too {forgotten}")
     for stands in done.in_the_way:
-        said = f" of feedback {stands.feedback_id}" if stands.feedback_id else ""
-        what = f"{stands.kind} {stands.target_name!r}"
-        say(f"{what}: change {stands.change_id}{said} is in the way")
-        say(f"  {stands.why}")
+        say(f"{stands.kind} {stands.target_name!r}: {_in_the_way(stands)}")
     if done.in_the_way:
         talk("nothing was changed; revert or retract what stands in the way, then try again")
+
+
+def _in_the_way(stands: Standpoint) -> str:
+    if stands.change_id is None:
+        return stands.why
+    said = f" of feedback {stands.feedback_id}" if stands.feedback_id else ""
+    return f"change {stands.change_id}{said} is in the way\n  {stands.why}"
 
 
 def _came_to(effect: Effect) -> str:

@@ -194,7 +194,7 @@ class Steps(Protocol):
 
 
 class Echoes(Protocol):
-    """Which feedback said what others had said: had those not been there, it would have taught it."""
+    """Which feedback said what others had said: without those it would have taught it."""
 
     async def note(self, change: Change) -> None:
         """Note that the change's feedback said what its target holds already."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.support.home import Home, open_home
@@ -49,6 +50,23 @@ def test_what_feedback_taught_is_taken_back(home: Home) -> None:
     assert home.fails("retract", first, code=5)["kind"] == "not_found"
     statuses = [row["status"] for row in home.items("history", "list", "--feedback", first)]
     assert sorted(map(str, statuses)) == ["applied", "reverted"]
+
+
+def test_that_feedback_said_what_was_known_is_forgotten(home: Home, database: str) -> None:
+    teach(home, "환불 금액은 원화로 소수점 없이 표기해 주세요")
+    again = teach(home, "안녕하세요")
+    with psycopg.connect(database) as conn:
+        conn.execute(
+            "INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash) "
+            "SELECT %s, tenant_id, kind, target_id, 'x' FROM changes",
+            (again,),
+        )
+    code, said, _ = home.call("retract", again, "--dry-run")
+    assert (code, said.count("would be forgotten")) == (0, 1)
+    code, said, _ = home.call("retract", again)
+    assert (code, said.count("is forgotten")) == (0, 1)
+    assert len(known(home)) == 1
+    assert home.fails("retract", again, "--dry-run", code=5)["kind"] == "not_found"
 
 
 def test_what_cannot_be_kept_is_named_and_nothing_is_done(home: Home) -> None:

@@ -91,18 +91,19 @@ class World:
     def __post_init__(self) -> None:
         self.log = MemoryChangeLog(self.knowledge)
         self.committer = Troubled(self.knowledge)
+        self.echoes = MemoryEchoes()
         self._ids = (f"id-{n}" for n in itertools.count(1))
         self._build()
 
     def use(self, other: World) -> None:
         """Work on what another world holds."""
         self.log, self.committer, self._ids = other.log, other.committer, other._ids
+        self.echoes = other.echoes
         self._build()
 
     def _build(self) -> None:
         self.reviews = MemoryReviews(self.log)
         self.steps = MemorySteps(self.log)
-        self.echoes = MemoryEchoes()
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.MEMORY: self.committer},

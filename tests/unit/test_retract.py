@@ -203,6 +203,19 @@ async def test_who_said_a_part_again_keeps_no_other_part(told: Told) -> None:
     assert await told.contents() == ["환불은 7일 이내"]
 
 
+async def test_a_dry_run_tells_what_would_be_forgotten_and_forgets_nothing(told: Told) -> None:
+    item = await told.teach("f1", "환불은 7일 이내", relationship=None)
+    again = on_behalf("again").model_copy(update={"feedback_id": "f2"})
+    await told.world.gate.submit(ask("환불은 7일 이내"), again)
+    dry = World(dry_run=True, knowledge=told.world.knowledge)
+    dry.use(told.world)
+    for world in (dry, dry, told.world):
+        done = await retractor(world).retract(feedback("f2"), by="kim")
+        assert [(echo.kind, echo.target_id) for echo in done.unsaid] == [(Kind.MEMORY, item)]
+    with pytest.raises(NotFound, match="has changed nothing"):
+        await told.retract("f2")
+
+
 async def test_what_all_who_said_it_take_back_is_gone(told: Told) -> None:
     await told.teach("f1", "환불은 7일 이내", relationship=None)
     again = on_behalf("again").model_copy(update={"feedback_id": "f2"})
