@@ -12,7 +12,7 @@ from core.ports import ChangeLog, Knowledge, KnowledgePast, SkillStore
 from core.snapshots import name_key
 
 _TICK = timedelta(microseconds=1)
-Follow = Callable[[str | None], Awaitable[None]]
+Follow = Callable[[str | None], Awaitable[object]]
 
 
 @dataclass(frozen=True)

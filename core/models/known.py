@@ -10,6 +10,14 @@ from core.models.knowledge import Kind, KnowledgeItem, Operation, Relationship
 from core.models.states import Snapshot
 
 
+class KnowledgeFilter(Model):
+    """Which items a list is of; None for any."""
+
+    tenant_id: str | None = None
+    agent_id: str | None = None
+    kind: Kind | None = None
+
+
 class Listed(Model):
     """An item as a list shows it; `excerpt` is the beginning of what search knows of it."""
 
@@ -73,6 +81,10 @@ class Made(Version):
 
     before: Snapshot | None = None
     after: Snapshot | None = None
+
+    def alone(self) -> Version:
+        """Give the version without the states."""
+        return Version(**{name: getattr(self, name) for name in Version.model_fields})
 
 
 class Taught(Model):
