@@ -124,6 +124,7 @@ class App:
     answers: Answers
     review_queue: ReviewQueue
     threads: Threads
+    feedback_max_chars: int
     looked_at: LookedAt = field(default_factory=lambda: LookedAt(time.monotonic))
     learning: Learning | None = None
 
@@ -193,6 +194,7 @@ class App:
             await sources.acknowledge(FETCH_LIMIT)
             if learning.backfill:
                 await _until(stop, learning.backfill.work())
+            self.tally.resting = await self.budgets.used_up()
             _see_all_told(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:

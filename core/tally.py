@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from core.models import NO_USAGE, FeedbackStatus, Hold, RunEvent, Usage
+from core.models import NO_USAGE, FeedbackStatus, Hold, RunEvent, TenantBudget, Usage
 from core.models.base import Model
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
@@ -27,7 +27,8 @@ class Tally:
     """TakenPieces by id, as the events of this process tell of them.
 
     `working` counts those at work, `hold` says why no more are begun, `warned` counts the changes
-    that were applied with a warning.
+    that were applied with a warning, `resting` are the tenants whose feedback waits since their
+    budget is used up.
     """
 
     def __init__(self) -> None:
@@ -37,6 +38,7 @@ class Tally:
         self.working = 0
         self.warned = 0
         self.hold: Hold | None = None
+        self.resting: Sequence[TenantBudget] = ()
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:

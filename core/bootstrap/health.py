@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -32,10 +33,21 @@ USUAL_PORT = 8720
 PROBE_SECONDS = 2.0
 
 
+@dataclass(frozen=True)
+class Served:
+    """What is told of a worker, and the address at which it is."""
+
+    health: Health
+    url: str
+
+
 @asynccontextmanager
-async def serve_health(settings: Settings, stop: asyncio.Event) -> AsyncIterator[Health]:
+async def serve_health(
+    settings: Settings, stop: asyncio.Event, around: Callable[[ASGIApp], ASGIApp] | None = None
+) -> AsyncIterator[Served]:
     """Serve /healthz, /readyz and /metrics while the context lasts; `stop` ends readiness.
 
+    `around` gives what is served besides, with these pages in it, and is itself on its guard.
     Raises ConfigurationError where the address that is set cannot be had.
     """
     from core.embedded.http_guard import HttpGuard
@@ -43,12 +55,17 @@ async def serve_health(settings: Settings, stop: asyncio.Event) -> AsyncIterator
     from core.health.health import Health
 
     health = Health(stopping=stop.is_set, clock=time.monotonic)
-    app = HttpGuard(create_app(health), host=settings.health_host, token=None, setting=None)
+    pages = create_app(health)
+    app = (
+        around(pages)
+        if around
+        else HttpGuard(pages, host=settings.health_host, token=None, setting=None)
+    )
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(health.pulse.beating())
         url = await _served(stack, app, settings.health_host, settings.health_port)
         log.info("server.started", url=url)
-        yield health
+        yield Served(health, url)
 
 
 async def _served(stack: AsyncExitStack, app: ASGIApp, host: str, port: int | None) -> str:
@@ -80,6 +97,9 @@ async def watched(
         found = [await stores.intake.paused(), await line.hold()]
         return {hold.kind for hold in found if hold is not None}
 
+    async def at_budget() -> int:
+        return len(await stores.budgets.used_up())
+
     async with AsyncExitStack() as stack:
         probes: dict[str, Probe] = {
             "database": lambda: _ask_database(stores),
@@ -94,6 +114,7 @@ async def watched(
             backlog=PostgresBacklog(stores.pool),
             holds=holds,
             running=lambda: tally.working,
+            at_budget=at_budget,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from core.app import Learning
@@ -171,7 +171,10 @@ def build_learning(
             reconcile_every=settings.reconcile_seconds,
             grace=settings.shutdown_grace_seconds,
         )
-        return JobWorker(stores.jobs, perform, options)
+        return JobWorker(stores.jobs, perform, options, resting=resting)
+
+    async def resting() -> Collection[str]:
+        return {tenant.tenant_id for tenant in await stores.budgets.used_up()}
 
     return Learning(
         polling=polling,

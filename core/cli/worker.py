@@ -61,8 +61,8 @@ def run(
             lambda stop: _work(settings, stop, once, offline, concurrency, watched),
             _on_first_signal,
         )
-    show_tally(tally, once=once, as_json=as_json)
-    if once and tally.unhappy():
+    show_tally(tally, once=once, as_json=as_json, currency=settings.price_currency)
+    if once and (tally.unhappy() or tally.resting):
         raise typer.Exit(FAILED)
 
 
@@ -110,24 +110,34 @@ async def _work(
         return app.tally
 
 
-def show_tally(tally: Tally, *, once: bool, as_json: bool) -> None:
-    """Tell what this run did, and nothing of what others or earlier runs did."""
+def show_tally(tally: Tally, *, once: bool, as_json: bool, currency: str = "") -> None:
+    """Tell what this run did, and nothing of what others or earlier runs did; and who waits."""
     counts: dict[str, JsonValue] = dict(tally.counts())
     unhappy = tally.unhappy()
     if as_json:
         items: list[JsonValue] = [piece.model_dump(mode="json") for piece in unhappy]
-        print_json({"counts": counts, "unhappy": items, "warned": tally.warned})
+        resting: list[JsonValue] = [tenant.model_dump(mode="json") for tenant in tally.resting]
+        print_json({"counts": counts, "unhappy": items, "warned": tally.warned, "resting": resting})
     elif once:
         done = [f"{n} {status}" for status, n in counts.items()]
         if tally.warned:
             done.append(f"{tally.warned} change{'s' if tally.warned > 1 else ''} with warnings")
-        talk(", ".join(done) or "There was nothing.")
+        if done or not tally.resting:
+            talk(", ".join(done) or "There was nothing.")
         for piece in unhappy:
             talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
+        _tell_resting(tally, currency)
         if tally.warned:
             talk("Warnings: `skill-worker changes list` counts them, `changes show ID` tells them.")
         if unhappy:
             talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
+
+
+def _tell_resting(tally: Tally, currency: str) -> None:
+    from core.budgets import says_used_up
+
+    for tenant in tally.resting:
+        talk(f"held back ({tenant.waiting}): {says_used_up(tenant, currency)}")
 
 
 def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:

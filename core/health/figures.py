@@ -19,6 +19,7 @@ class Figures:
     up: Mapping[str, bool] = field(default_factory=dict)
     holds: Collection[HoldKind] | None = None
     waiting: Waiting | None = None
+    at_budget: int | None = None
     ended: Mapping[FeedbackStatus, int] | None = None
 
 
@@ -49,6 +50,13 @@ class Gauges(Collector):
         )
         yield _gauge(
             "feedback", "Feedback in the whole database, by status.", ("status",), self._counts()
+        )
+        at_budget = self._figures.at_budget
+        yield _gauge(
+            "tenants_at_budget",
+            "Tenants with unfinished feedback whose daily budget is used up.",
+            (),
+            {} if at_budget is None else {(): at_budget},
         )
         waiting = self._figures.waiting
         yield _gauge(

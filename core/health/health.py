@@ -40,18 +40,24 @@ class State(StrEnum):
     STOPPING = "stopping"
 
 
+async def _nobody() -> int:
+    return 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Watched:
     """What can be looked at once the program is open.
 
     A probe raises SkillWorkerError where its dependency is not well. `holds` gives why no
-    work is begun, `running` the number of pieces that this process works on.
+    work is begun, `running` the number of pieces that this process works on, `at_budget` that of
+    the tenants held back by their budget.
     """
 
     probes: Mapping[str, Probe]
     backlog: Backlog
     holds: Callable[[], Awaitable[Collection[HoldKind]]]
     running: Callable[[], int]
+    at_budget: Callable[[], Awaitable[int]] = _nobody
 
 
 class Health:
@@ -106,14 +112,19 @@ class _Readings:
         self._holds = kept(lambda: _or_none(watched.holds))
         self._waiting = kept(lambda: _or_none(watched.backlog.waiting), REST)
         self._ended = kept(lambda: _or_none(watched.backlog.ended), REST)
+        self._at_budget = kept(lambda: _or_none(watched.at_budget), REST)
 
     async def checks(self) -> Mapping[str, str]:
         found = await asyncio.gather(*(check.get() for check in self._checks.values()))
         return {name: state or LATE for name, state in zip(self._checks, found, strict=True)}
 
     async def figures(self) -> Figures:
-        checks, holds, waiting, ended = await asyncio.gather(
-            self.checks(), self._holds.get(), self._waiting.get(), self._ended.get()
+        checks, holds, waiting, ended, at_budget = await asyncio.gather(
+            self.checks(),
+            self._holds.get(),
+            self._waiting.get(),
+            self._ended.get(),
+            self._at_budget.get(),
         )
         return Figures(
             running=self._running(),
@@ -121,11 +132,12 @@ class _Readings:
             holds=holds,
             waiting=waiting,
             ended=ended,
+            at_budget=at_budget,
         )
 
     async def close(self) -> None:
-        all_: list[Reading[object]] = [self._holds, self._waiting, self._ended]
-        for reading in [*all_, *self._checks.values()]:
+        figures: list[Reading[object]] = [self._holds, self._waiting, self._ended, self._at_budget]
+        for reading in [*figures, *self._checks.values()]:
             await reading.close()
 
 

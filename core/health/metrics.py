@@ -50,6 +50,7 @@ class Metrics:
         )
         self._calls = self._counter("model_calls", "Model calls that were answered.")
         self._tokens = self._counter("model_tokens", "Tokens of those calls.", "direction")
+        self._cost = self._counter("model_cost", "Money for those calls, in PRICE_CURRENCY.")
         self._seconds = Histogram(
             "skill_worker_run_seconds",
             "Wall time of one agent's run, from its start or resumption to its verdict.",
@@ -61,6 +62,7 @@ class Metrics:
             "feedback.finished": self._note_finished,
             "feedback.cancelled": lambda _: self._finished.labels(FeedbackStatus.CANCELLED).inc(),
             "feedback.retried": self._note_retried,
+            "feedback.held_back": self._forget,
             "run.started": self._note_started,
             "run.finished": self._note_run,
             **dict.fromkeys(_OUTCOMES, self._note_change),
@@ -71,6 +73,7 @@ class Metrics:
         self._calls.inc(spent.model_calls)
         self._tokens.labels("input").inc(spent.input_tokens)
         self._tokens.labels("output").inc(spent.output_tokens)
+        self._cost.inc(float(spent.cost))
         note = self._notes.get(event.name)
         if note is not None:
             note(event)
@@ -84,11 +87,14 @@ class Metrics:
 
     def _note_finished(self, event: RunEvent) -> None:
         self._finished.labels(str(event.data.get("status"))).inc()
+        self._forget(event)
+
+    def _forget(self, event: RunEvent) -> None:
         self._begun.pop(event.feedback_id or "", None)
 
     def _note_retried(self, event: RunEvent) -> None:
         self._retried.inc()
-        self._begun.pop(event.feedback_id or "", None)
+        self._forget(event)
 
     def _note_change(self, event: RunEvent) -> None:
         kind, operation = (str(event.data.get(key)) for key in ("kind", "operation"))

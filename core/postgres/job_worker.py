@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 Body = Callable[[str], Awaitable[None]]
+AskTenants = Callable[[], Awaitable[Collection[str]]]
 
 HOLD_SECONDS = 1.0
 _DAY = 86_400.0
@@ -49,9 +50,15 @@ class WorkerOptions:
 
 
 class JobWorker:
-    """Runs the body for each job. It ends only when stopped (or, once, with the queue empty)."""
+    """Runs the body for each job. It ends only when stopped (or, once, with the queue empty).
 
-    def __init__(self, jobs: Jobs, body: Body, options: WorkerOptions) -> None:
+    `resting` gives the tenants whose feedback may wait for a long time: once, nobody waits for it.
+    """
+
+    def __init__(
+        self, jobs: Jobs, body: Body, options: WorkerOptions, *, resting: AskTenants | None = None
+    ) -> None:
+        self._resting = resting or _nobody
         self._jobs = jobs
         self._body = body
         self._options = options
@@ -198,11 +205,15 @@ class JobWorker:
             try:
                 if not self._running and holding.now is not None and holding.now.fatal:
                     return holding.now if await self._jobs.unfinished() else None
-                if not self._running and not await self._jobs.unfinished():
+                if not self._running and not await self._jobs.unfinished(await self._resting()):
                     return None
             except SkillWorkerError as error:
                 log.warning("drain.waiting", error=error.message)
             await _first(self._idle.wait(), asyncio.sleep(0.2))
+
+
+async def _nobody() -> Collection[str]:
+    return ()
 
 
 async def _set_when_first(event: asyncio.Event, *waits: Awaitable[object]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
@@ -69,9 +69,9 @@ class Jobs:
         row = await (await conn.execute(sql("jobs.turn"), {"queue": QUEUE})).fetchone()
         return int(row["turn"]) if row else 0
 
-    async def unfinished(self) -> int:
-        """Count the feedback that waits or is being processed."""
-        row = await fetch_one(self.pool, "jobs.unfinished")
+    async def unfinished(self, besides: Collection[str] = ()) -> int:
+        """Count the feedback that is being processed or waits, but for these tenants' waiting."""
+        row = await fetch_one(self.pool, "jobs.unfinished", besides=list(besides))
         return int(row["unfinished"]) if row else 0
 
 

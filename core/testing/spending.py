@@ -11,6 +11,7 @@ from decimal import Decimal
 from core.budgets import DailyBudgets, still_running
 from core.models import Change, ChangeCost, DaySpending, TenantBudget, Usage
 from core.ports import Sleep
+from core.prices import Billing
 from core.reply_keys import author_prefix
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
@@ -72,6 +73,7 @@ class MemoryBudgets:
         ledger: Ledger,
         daily: DailyBudgets,
         *,
+        billing: Billing | None = None,
         inbox: MemoryInbox | None = None,
         sleep: Sleep = asyncio.sleep,
         longest_wait: float = 120.0,
@@ -79,6 +81,7 @@ class MemoryBudgets:
     ) -> None:
         self._ledger = ledger
         self._daily = daily
+        self._can_cost = (billing or ledger.billing).can_cost
         self._inbox = inbox
         self._sleep = sleep
         self._longest_wait = longest_wait
@@ -98,14 +101,14 @@ class MemoryBudgets:
     async def require(self, tenant_id: str) -> None:
         """Raise BudgetUsedUp where the tenant has spent its budget."""
         state = self._state(tenant_id)
-        if state.is_used_up and self._ledger.billing.can_cost:
+        if state.is_used_up and self._can_cost:
             raise self._daily.used_up(state, self._ledger.to_midnight)
 
     async def used_up(self) -> Sequence[TenantBudget]:
         """Give the tenants with unfinished feedback that have spent their budget, by id."""
-        if not self._ledger.billing.can_cost:
+        if not self._can_cost:
             return ()
-        states = [self._state(tenant) for tenant in sorted(self._waiting())]
+        states = [self._state(tenant) for tenant in sorted(set(self._waiting()))]
         return [state for state in states if state.is_used_up]
 
     async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
@@ -125,7 +128,7 @@ class MemoryBudgets:
             waited += 0.25
 
     def _limit(self, tenant_id: str) -> Decimal | None:
-        return self._daily.of(tenant_id) if self._ledger.billing.can_cost else None
+        return self._daily.of(tenant_id) if self._can_cost else None
 
     def _state(self, tenant_id: str) -> TenantBudget:
         return TenantBudget(

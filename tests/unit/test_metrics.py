@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 
@@ -154,6 +155,15 @@ def test_two_workers_in_one_process_count_apart(clock: Callable[[], float]) -> N
     assert counted(other)["feedback_claimed_total"] == 0
 
 
+def test_money_is_counted_and_so_are_tenants_at_their_budget(metrics: Metrics) -> None:
+    spent = Usage(model_calls=1, cost=Decimal("0.25"))
+    metrics.observe(RunEvent(name="model.called"), spent)
+    metrics.observe(RunEvent(name="reply.stored"), spent)
+    found = counted(metrics, Figures(at_budget=2))
+    assert (found["model_cost_total"], found["tenants_at_budget"]) == (0.5, 2)
+    assert "tenants_at_budget" not in counted(metrics)
+
+
 def test_the_page_on_metrics_names_those_there_are(metrics: Metrics) -> None:
     page = (Path(__file__).parents[2] / "docs/reference/metrics.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", page, flags=re.MULTILINE)
@@ -170,7 +180,7 @@ def test_the_page_on_metrics_names_their_labels(metrics: Metrics) -> None:
     listed = dict(re.findall(r"^\| `skill_worker_(\w+)` \| \w+ \| (.*?) \|", page, re.MULTILINE))
     happen(metrics, "change.applied", kind="SKILL", operation="UPDATE")
     happen(metrics, "model.called")
-    figures = Figures(holds=(), waiting=Waiting(), ended={}, up={"database": True})
+    figures = Figures(holds=(), waiting=Waiting(), ended={}, up={"database": True}, at_budget=0)
     told = {
         key.partition("{")[0]: set(re.findall(r'(\w+)="', key)) for key in counted(metrics, figures)
     }

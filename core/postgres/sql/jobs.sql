@@ -1,5 +1,6 @@
 -- name: unfinished
-SELECT count(*) AS unfinished FROM feedback WHERE status IN ('queued', 'processing')
+SELECT count(*) AS unfinished FROM feedback
+WHERE status = 'processing' OR (status = 'queued' AND tenant_id <> ALL(%(besides)s))
 
 -- name: turn
 -- The virtual time of start-time fair queuing: the latest turn among those being served, or that
