@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,6 +13,7 @@ from core.intake.knowledge_line import KnowledgeLine
 from core.knowledge_transfer.owners import Owner, Owners
 from core.knowledge_transfer.refusals import refusal
 from core.knowledge_transfer.requests import (
+    attach_key,
     create_request,
     line_key,
     replace_request,
@@ -33,7 +34,7 @@ from core.models import (
     SubmitContext,
 )
 from core.models.base import Model
-from core.ports import ChangeLog, Gate, Knowledge, NewId, SkillStore
+from core.ports import ChangeLog, Gate, Knowledge, SkillStore
 from core.skill_bundle import bundle_hash
 from core.snapshots import text_hash
 
@@ -60,7 +61,6 @@ class Importer:
     changes: ChangeLog
     knowledge: Knowledge
     skills: SkillStore
-    new_id: NewId
     owners: Owners
     origin: str
     replace: bool = False
@@ -78,7 +78,7 @@ class Importer:
         async with self._skill_turn:
             done = await self._brought_in(line, owner)
             if not self.dry_run and done.outcome != "held":  # nobody can be given it yet
-                await self._attach(done, owner, self._reason(line))
+                await self._attach(done, owner, line)
             return done
 
     @asynccontextmanager
@@ -93,26 +93,32 @@ class Importer:
             self._busy.pop(key).set()
 
     async def _brought_in(self, line: KnowledgeLine, owner: Owner) -> Imported:
-        key, earlier = await self._key(line, owner)
+        key, earlier = await self._key(line_key(line, owner), self._is_there)
         if earlier is not None and earlier.status in _DONE:
             return await self._beside(line, owner, earlier.target_id, came_before=True)
-        # The gate takes a key again only with the same request, and the line may have moved.
-        reason = earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
+        reason = self._asked(earlier, line)
         receipt = await self._submit(create_request(line, reason), key, owner)
         if receipt.status is ReceiptStatus.REFUSED and receipt.target_id and receipt.hits:
             return await self._beside(line, owner, receipt.target_id, came_before=False)
         return _imported(line, receipt, key)
 
-    async def _key(self, line: KnowledgeLine, owner: Owner) -> tuple[str, Change | None]:
-        """Give the line's key, and what was done under it. What is gone since is done anew."""
-        base = key = line_key(line, owner)
+    async def _key(
+        self, base: str, stands: Callable[[Change], Awaitable[bool]]
+    ) -> tuple[str, Change | None]:
+        """Give a key, and what was done under it. What does not stand any more is done anew."""
+        key = base
         while True:
             earlier = await self.changes.find(key)
-            if earlier is None or earlier.status not in _DONE:
-                return key, earlier
-            if await self._known(earlier.kind, owner.tenant_id, earlier.target_id):
+            if earlier is None or earlier.status not in _DONE or await stands(earlier):
                 return key, earlier
             key = f"{base}:{earlier.id}"
+
+    async def _is_there(self, made: Change) -> bool:
+        try:
+            await self.knowledge.get(made.kind, made.tenant_id, made.target_id)
+        except NotFound:
+            return False
+        return True
 
     async def _beside(
         self, line: KnowledgeLine, owner: Owner, item_id: str, *, came_before: bool
@@ -132,18 +138,19 @@ class Importer:
         # Once to each state of the item, which each change of it makes another.
         seen = bundle_hash(folder) if folder else text_hash(item.content)
         key = f"{line_key(line, owner)}:{item.change_id}:{seen[:12]}"
-        begun = await self.changes.find(key)
-        reason = begun.reason if begun and begun.status in _OPEN else self._reason(line)
+        reason = self._asked(await self.changes.find(key), line)
         request = replace_request(line, item.id, reason)
         return _imported(line, await self._submit(request, key, owner), key)
 
-    async def _attach(self, done: Imported, owner: Owner, reason: str) -> None:
+    async def _attach(self, done: Imported, owner: Owner, line: KnowledgeLine) -> None:
         """Put a skill on the lists of all agents that the line names."""
         agent_ids = owner.others if done.outcome == "created" else (owner.agent_id, *owner.others)
         for agent_id in filter(None, agent_ids):
-            request = AttachRequest(skill_ids=(done.id,), reason=reason)
-            context = Owner(owner.tenant_id, agent_id)
-            receipt = await self._submit(request, f"import:attach:{self.new_id()}", context)
+            # The list tells whether what was done still stands: each time that is asked anew.
+            base = attach_key(done.id, owner.tenant_id, agent_id)
+            key, earlier = await self._key(base, _never)
+            request = AttachRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
+            receipt = await self._submit(request, key, Owner(owner.tenant_id, agent_id))
             if not receipt.status.is_outcome:
                 raise Refused(
                     f"it is in, but not on the list of agent {agent_id!r}: {receipt.message}"
@@ -155,15 +162,18 @@ class Importer:
         )
         return await self.gate.submit(request, context)
 
-    async def _known(self, kind: Kind, tenant_id: str, item_id: str) -> bool:
-        try:
-            await self.knowledge.get(kind, tenant_id, item_id)
-        except NotFound:
-            return False
-        return True
+    def _asked(self, earlier: Change | None, line: KnowledgeLine) -> str:
+        """Give why a line asks. The gate takes a key again only with the same request."""
+        # The line may have moved.
+        return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
 
     def _reason(self, line: KnowledgeLine) -> str:
         return f"brought in from {self.origin}, line {line.number}"
+
+
+async def _never(made: Change) -> bool:
+    del made
+    return False
 
 
 def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:

@@ -74,6 +74,11 @@ def line_key(line: KnowledgeLine, owner: Owner) -> str:
     return f"import:{text_hash(json.dumps(parts))}"
 
 
+def attach_key(name: str, tenant_id: str, agent_id: str) -> str:
+    """Give the idempotency key of putting a skill on an agent's list."""
+    return f"import:attach:{text_hash(json.dumps([tenant_id, agent_id, name]))}"
+
+
 def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | None) -> bool:
     """Tell whether a known item holds just what the line says. Raises RuleInvalid."""
     if line.folder is not None:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from core.bootstrap import open_app
 from core.knowledge_transfer.importer import Imported
-from core.models import Kind, MemoryRequest, Operation, Relationship, SubmitContext
+from core.models import ChangeStatus, Kind, MemoryRequest, Operation, Relationship, SubmitContext
 from core.settings import Settings, load_settings
 from tests.support.importing import AGENTS, Line, Place, short
 
@@ -192,3 +192,30 @@ async def test_two_imports_at_once_store_each_line_once(place: Place) -> None:
     both = await asyncio.gather(place.take(*lines), place.take(*lines))
     assert {word for results in both for word in short(results)} <= {"created", "known"}
     assert len(await place.contents()) == 12
+
+
+async def test_a_skill_that_waits_for_a_list_waits_once_however_often_it_is_imported(
+    settings: Settings,
+) -> None:
+    document = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n"
+    line: Line = {"kind": "SKILL", "tenant_id": "t", "agent_id": "a", "name": "refund"}
+    line = {**line, "content": document, "other_agent_ids": ["b"]}
+    async with open_app(settings) as app:
+        for agent in AGENTS:
+            await app.agents.save(agent)
+        place = Place(app)
+        assert short(await place.take({**line, "other_agent_ids": []})) == ["created"]
+    async with open_app(settings.model_copy(update={"review_policy": "all"})) as app:
+        place = Place(app)
+        for _ in range(3):
+            assert short(await place.take(b"", line)) == ["known"]
+        (attach, _) = await place.changes()
+        assert (attach.status, attach.target_id) == (ChangeStatus.HELD, "b")
+        await app.gate.decisions.approve(attach.id, by="kim")
+        await place.take(line)
+        assert len(await place.changes()) == 2
+        await app.revert(attach.id, "not for b")
+        await place.take(line)
+        await place.take(line)
+        again, *others = await place.changes()
+        assert (again.status, again.target_id, len(others)) == (ChangeStatus.HELD, "b", 3)

@@ -51,7 +51,6 @@ class Place:
             changes=self.app.changes,
             knowledge=self.app.knowledge,
             skills=self.app.skills,
-            new_id=self.app.new_id,
             owners=Owners({a.id: a for a in await self.app.agents.list()}, tenant, agent),
             origin="test.jsonl",
             replace=replace,

@@ -197,7 +197,6 @@ async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
         changes=opened.changes,
         knowledge=opened.knowledge,
         skills=opened.skills,
-        new_id=opened.new_id,
         owners=Owners(agents, asked.tenant_id, asked.agent_id),
         origin="stdin" if str(asked.file) == "-" else asked.file.name,
         replace=asked.replace,
