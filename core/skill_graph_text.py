@@ -21,13 +21,13 @@ def mermaid(graph: SkillGraph) -> str:
     ids = _ids(graph)
     lines = ["flowchart LR"]
     for number, node in enumerate(graph.skills):
-        lines.append(f'  subgraph s{number}["{_coded(node.name)}"]')
+        lines.append(f'  subgraph s{number}["{coded(node.name)}"]')
         for path in node.files:
             mark = ":::unreferenced" if path in node.unreferenced else ""
-            lines.append(f'    {ids[node.name, path]}["{_coded(path)}"]{mark}')
+            lines.append(f'    {ids[node.name, path]}["{coded(path)}"]{mark}')
         lines.append("  end")
     for edge in _missing(graph, ids):
-        label = _coded(_full(edge))
+        label = coded(_full(edge))
         mark = ":::missing" if edge.dangling else ""
         lines.append(f'  {ids[edge.to_skill, edge.to_path]}["{label}"]{mark}')
     for edge in graph.edges:
@@ -122,7 +122,8 @@ def _full(edge: Edge) -> str:
     return f"{edge.to_skill}/{edge.to_path}"
 
 
-def _coded(text: str) -> str:
+def coded(text: str) -> str:
+    """Give `text` for a quoted label of Mermaid, where nothing of it is syntax."""
     coded = "".join(char if char.isalnum() or char in _PLAIN else f"#{ord(char)};" for char in text)
     return f"#45;{coded[1:]}" if coded.startswith("-") else coded.replace(". ", "#46; ")
 
