@@ -22,6 +22,7 @@ from core.ports import (
     Budgets,
     ChangeLog,
     Echoes,
+    Feed,
     Inbox,
     Intake,
     Knowledge,
@@ -113,6 +114,7 @@ class App:
     spending: Spending
     budgets: Budgets
     reader: Reader
+    feed: Feed
     changes: ChangeLog
     skills: SkillStore
     gate: ChangeGate
@@ -125,6 +127,7 @@ class App:
     review_queue: ReviewQueue
     threads: Threads
     feedback_max_chars: int
+    currency: str
     looked_at: LookedAt = field(default_factory=lambda: LookedAt(time.monotonic))
     learning: Learning | None = None
 

@@ -136,7 +136,7 @@ async def open_app(
             if lined
             else None
         )
-        yield _app(stores, gate, dry_gate, learning)
+        yield _app(settings, stores, gate, dry_gate, learning)
 
 
 @asynccontextmanager
@@ -151,6 +151,7 @@ async def _pool(settings: Settings) -> AsyncIterator[Pool]:
 
 
 def _app(
+    settings: Settings,
     stores: Stores,
     gate: ChangeGate,
     dry_gate: Callable[[], ChangeGate],
@@ -169,6 +170,7 @@ def _app(
         spending=stores.spending,
         budgets=stores.budgets,
         reader=stores.reader,
+        feed=stores.feed,
         changes=stores.changes,
         steps=stores.steps,
         echoes=stores.echoes,
@@ -180,5 +182,7 @@ def _app(
         gate=gate,
         dry_gate=dry_gate,
         new_id=new_id,
+        feedback_max_chars=settings.feedback_max_chars,
+        currency=settings.price_currency,
         learning=learning,
     )

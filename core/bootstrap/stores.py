@@ -21,6 +21,7 @@ from core.ports import (
     ChangeLog,
     Deliveries,
     Echoes,
+    Feed,
     Inbox,
     Intake,
     Journal,
@@ -50,6 +51,7 @@ from core.postgres.changelog import PostgresChangeLog
 from core.postgres.dead_workers import forget_workers
 from core.postgres.deliveries import PostgresDeliveries
 from core.postgres.echoes import PostgresEchoes
+from core.postgres.feed import PostgresFeed
 from core.postgres.inbox import PostgresInbox
 from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
@@ -111,6 +113,7 @@ class Stores:
     lineage: Lineage
     search: Search
     journal: Journal
+    feed: Feed
     reader: Reader
     tokens: Tokens
     answers: Answers
@@ -186,6 +189,7 @@ def build_stores(
         lineage=PostgresLineage(pool),
         search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
         journal=PostgresJournal(pool, observe, billed),
+        feed=PostgresFeed(pool),
         reader=PostgresReader(pool),
         tokens=PostgresTokens(pool),
         answers=PostgresAnswers(pool),

@@ -34,6 +34,7 @@ from core.ports.review_queue import ReviewQueue
 from core.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs
 from core.ports.threads import Threads
 from core.ports.vectors import Embeddings, Vectors
+from core.ports.watching import Bell, Feed
 
 NewId = Callable[[], str]
 Sleep = Callable[[float], Awaitable[None]]
@@ -42,12 +43,14 @@ __all__ = [
     "Agents",
     "Answers",
     "Backlog",
+    "Bell",
     "Budgets",
     "ChangeLog",
     "Committer",
     "Deliveries",
     "Echoes",
     "Embeddings",
+    "Feed",
     "FeedbackSource",
     "Gate",
     "Inbox",

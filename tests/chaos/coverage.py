@@ -14,6 +14,7 @@ NAMES: dict[str, type] = {
     "budgets": ports.Budgets,
     "changes": ports.ChangeLog,
     "deliveries": ports.Deliveries,
+    "feed": ports.Feed,
     "documents": ports.SkillDocuments,
     "inbox": ports.Inbox,
     "intake": ports.Intake,
@@ -45,6 +46,7 @@ NAMES: dict[str, type] = {
 # Inside the gate, the author and the search by meaning: the first two speak to the outside by the
 # ports above; what the last does beside them fails to words alone (test_search_by_meaning).
 INSIDE = {
+    ports.Bell,
     ports.Committer,
     ports.Embeddings,
     ports.Gate,
@@ -65,6 +67,9 @@ ELSEWHERE: dict[str, str] = {
     "budgets.used_up": "beside the jobs",
     "changes.get": "the command line",
     "changes.keep": "only where a skill cannot be made ready, or waits for a person: test_pods",
+    "feed.after": "people who watch",
+    "feed.listening": "people who watch",
+    "feed.place": "people who watch",
     "inbox.add": "before the claim; with a source: test_platform",
     "inbox.add_first": "beside the jobs, where SETUP_NEW_AGENTS is on: test_agent_setup",
     "inbox.get": "the command line",
@@ -97,6 +102,7 @@ ELSEWHERE: dict[str, str] = {
     "review_queue.look": "a reviewer, after the end",
     "reviews.approve": "a person's decision, after the end",
     "reviews.end": "a person's decision, after the end",
+    "reviews.now": "a person's decision",
     "reviews.overdue": "beside the jobs: the sweep of what waits",
     "reviews.remind": "beside the jobs: the sweep of what waits",
     "reviews.replace": "a person's decision, after the end",

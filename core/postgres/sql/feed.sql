@@ -1,0 +1,37 @@
+-- name: place
+-- Whatever commits from now on has a transaction from here on.
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon
+
+-- name: after
+-- An event whose transaction is not older than the oldest open one, the horizon, is not in order
+-- yet: what is still to come may lie before it.
+WITH now AS (
+    SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon
+), found AS (
+    SELECT id, txid, at, name, tenant_id, feedback_id, candidate_id, change_id, data, state
+    FROM run_events
+    WHERE (txid, id) > (%(txid)s::text::xid8, %(id)s) /* asked for */
+    ORDER BY txid, id LIMIT %(limit)s
+)
+SELECT found.id, found.txid::text::bigint AS txid, at, name, tenant_id, feedback_id, candidate_id,
+       change_id, data, state, found.txid < now.horizon AS is_settled,
+       now.horizon::text::bigint AS horizon
+FROM now LEFT JOIN found ON true
+ORDER BY found.txid, found.id
+
+-- name: of_tenant
+AND tenant_id = %(tenant_id)s
+
+-- name: of_feedback
+AND feedback_id = %(feedback_id)s
+
+-- name: of_names
+AND name = ANY(%(names)s)
+
+-- name: listen
+LISTEN run_events
+
+-- name: mend
+-- Transactions that this server has yet to begin: a dump of another one's was restored. What that
+-- wrote comes before all that is written here.
+UPDATE run_events SET txid = '0' WHERE txid >= pg_snapshot_xmax(pg_current_snapshot())

@@ -1,0 +1,76 @@
+"""The `Feed` port in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from core.feed_place import FeedPlace, read_place
+from core.models import NO_USAGE, EventFilter, FeedPage, PlacedEvent, RunEvent, Usage
+
+
+class MemoryBell:
+    """Rings for every event."""
+
+    def __init__(self) -> None:
+        self.rung = asyncio.Event()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it has rung since the last time, or for so many seconds."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.rung.wait()
+        except TimeoutError:
+            return
+        self.rung.clear()
+
+
+class MemoryFeed:
+    """Reads a journal's list of events; as an observer of its writers it rings."""
+
+    def __init__(self, events: Sequence[RunEvent]) -> None:
+        self._events = events
+        self.bells: set[MemoryBell] = set()
+
+    def observe(self, _event: RunEvent, _spent: Usage = NO_USAGE) -> None:
+        """Ring: an event was written."""
+        for bell in self.bells:
+            bell.rung.set()
+
+    async def place(self) -> str:
+        """Give the place from which all that is written from now on is read."""
+        return str(FeedPlace(0, len(self._events)))
+
+    async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
+        """Give at most `limit` events that come after a place. Raises InvalidInput."""
+        begin = read_place(place).id if place else 0
+        found = [
+            PlacedEvent(place=str(FeedPlace(0, number)), event=event)
+            for number, event in enumerate(self._events, 1)
+            if number > begin and _is_wanted(event, wanted)
+        ]
+        is_full = len(found) >= limit
+        end = (
+            found[limit - 1].place if is_full else str(FeedPlace(0, max(begin, len(self._events))))
+        )
+        return FeedPage(events=tuple(found[:limit]), place=end, is_full=is_full)
+
+    @asynccontextmanager
+    async def listening(self, wanted: EventFilter) -> AsyncIterator[MemoryBell]:
+        """Give a bell while the block lasts."""
+        del wanted
+        bell = MemoryBell()
+        self.bells.add(bell)
+        try:
+            yield bell
+        finally:
+            self.bells.discard(bell)
+
+
+def _is_wanted(event: RunEvent, wanted: EventFilter) -> bool:
+    return (
+        wanted.tenant_id in {None, event.tenant_id}
+        and wanted.feedback_id in {None, event.feedback_id}
+        and (not wanted.names or event.name in wanted.names)
+    )
