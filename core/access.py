@@ -158,7 +158,7 @@ class Access:
             roles=grant.roles,
             parent=parent,
             on_purpose=on_purpose,
-            expires_at=self.now() + life if life else None,
+            expires_at=None if life is None else self.now() + life,
         )
         return Made(secret=SecretStr(secret), token=token)
 

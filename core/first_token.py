@@ -28,7 +28,6 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
     file, part = home / FILE, home / f".{FILE}-{uuid.uuid4().hex}"
     made = access.first()
     try:
-        home.mkdir(parents=True, exist_ok=True)
         _write(part, made.secret.get_secret_value() + "\n")
         try:
             await access.tokens.add(made.token)
@@ -48,6 +47,7 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
 
 def _write(path: Path, text: str) -> None:
     """Write a new file that nobody else may read at any time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as stream:
         stream.write(text)

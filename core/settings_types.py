@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from pydantic import AfterValidator, Field, SecretStr
 
 ON = {"true", "1", "yes"}
 OFF = {"", "false", "0", "no"}
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:]+")
 
 
 def default_home() -> Path:
@@ -37,6 +39,15 @@ def http_url(value: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("it is no http:// or https:// address")
     return value.rstrip("/")
+
+
+def host_names(value: str) -> str:
+    """Give names of hosts, with commas between. Raises ValueError where one is none."""
+    names = [name.strip() for name in value.split(",")]
+    for name in names:
+        if not _HOST.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a host; it has no scheme, port or path")
+    return ",".join(names)
 
 
 def postgres_url(value: SecretStr) -> SecretStr:

@@ -63,21 +63,27 @@ async def serve_health(
     )
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(health.pulse.beating())
-        url = await _served(stack, app, settings.health_host, settings.health_port)
+        url = await _served(stack, app, settings, websockets=around is not None)
         log.info("server.started", url=url)
         yield Served(health, url)
 
 
-async def _served(stack: AsyncExitStack, app: ASGIApp, host: str, port: int | None) -> str:
+async def _served(
+    stack: AsyncExitStack, app: ASGIApp, settings: Settings, *, websockets: bool
+) -> str:
     """Serve on the port that is set; where none is, on the usual one, or a free one."""
     from core.embedded.http_server import run_server
 
-    if port is not None:
-        return await stack.enter_async_context(run_server(app, host, port))
+    async def on(port: int) -> str:
+        server = run_server(app, settings.health_host, port, websockets=websockets)
+        return await stack.enter_async_context(server)
+
+    if settings.health_port is not None:
+        return await on(settings.health_port)
     try:
-        return await stack.enter_async_context(run_server(app, host, USUAL_PORT))
+        return await on(USUAL_PORT)
     except ConfigurationError:  # another worker has it
-        return await stack.enter_async_context(run_server(app, host, 0))
+        return await on(0)
 
 
 @asynccontextmanager

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.cli.awaited import Awaited
-from core.cli.exits import FAILED
+from core.cli.exits import FAILED, WrongCall
+from core.cli.front import Front, make_front
 from core.cli.options import Json, Offline
 from core.cli.output import print_json, print_table, talk
 from core.cli.progress import feedback_bar
@@ -40,25 +41,35 @@ def run(
         bool, typer.Option("--dry-run", help="Decide, but change nothing; implies --once.")
     ] = False,
     host: Annotated[
-        str | None, typer.Option("--host", help="Address of /healthz, /readyz and /metrics.")
+        str | None, typer.Option("--host", help="Address of the health pages, API and console.")
     ] = None,
     port: Annotated[
         int | None,
         typer.Option("--port", min=0, max=65535, help="Their port; 0 picks one."),
     ] = None,
+    api: Annotated[bool, typer.Option("--api", help="Serve the HTTP API too.")] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Serve the console too, and the API with it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Work on feedback until told to stop. A second Ctrl+C stops at once."""
     from core.observability import worker_named
 
+    if (api or console) and (once or dry_run):
+        raise WrongCall(
+            "--api and --console are there as long as the worker runs",
+            hint="leave out --once and --dry-run",
+        )
     settings = model_settings(offline=offline, health_host=host, health_port=port)
     if dry_run:
         _dry_run(settings, offline=offline, as_json=as_json)
         return
     watched = not once or port is not None
+    front = make_front(settings, console=console) if api or console else None
     with worker_named(settings.worker_name):
         tally = run_until_stopped(
-            lambda stop: _work(settings, stop, once, offline, concurrency, watched),
+            lambda stop: _work(settings, stop, once, offline, concurrency, watched, front),
             _on_first_signal,
         )
     show_tally(tally, once=once, as_json=as_json, currency=settings.price_currency)
@@ -90,12 +101,17 @@ async def _work(
     offline: bool,
     concurrency: int | None,
     watched: bool,
+    front: Front | None,
 ) -> Tally:
     from core import bootstrap
 
+    around = front.serving.around if front else None
     async with (
-        bootstrap.serve_health(settings, stop) if watched else nullcontext() as health,
-        bootstrap.open_app(settings, model=True, offline=offline, health=health) as app,
+        bootstrap.serve_health(settings, stop, around) if watched else nullcontext() as served,
+        bootstrap.open_app(
+            settings, model=True, offline=offline, health=served.health if served else None
+        ) as app,
+        front.open(app, served.url) if front and served else nullcontext(),
     ):
         if not once:
             talk("Waiting for feedback. Ctrl+C stops.")

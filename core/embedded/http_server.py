@@ -17,7 +17,9 @@ SHUTDOWN_SECONDS = 5
 
 
 @asynccontextmanager
-async def run_server(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
+async def run_server(
+    app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, websockets: bool = False
+) -> AsyncIterator[str]:
     """Serve `app` while the context is open; gives its base URL, on which it already answers.
 
     Port 0 takes a free one. Signals stay with the caller.
@@ -44,7 +46,8 @@ async def run_server(app: ASGIApp, host: str = "127.0.0.1", port: int = 0) -> As
             app,
             log_config=None,
             access_log=False,
-            ws="none",
+            ws="auto" if websockets else "none",
+            proxy_headers=False,  # what a caller says of itself is not believed
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         server = Server(config)
