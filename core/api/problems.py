@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from core.errors import DependencyDown, SkillWorkerError
 from core.models.base import Model
+from core.safe_text import printable
 
 PROBLEM_TYPE = "application/problem+json"
+MOST_TOLD = 20  # of many that are wrong in one call
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_DETAILS = {
+    HTTPStatus.NOT_FOUND: "there is nothing at this path",
+    HTTPStatus.METHOD_NOT_ALLOWED: "the path does not take this method",
+}
 
 _STATUS = {
     "invalid": HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -30,6 +39,9 @@ _STATUS = {
     "source": HTTPStatus.SERVICE_UNAVAILABLE,
     "model": HTTPStatus.SERVICE_UNAVAILABLE,
     "busy": HTTPStatus.SERVICE_UNAVAILABLE,
+    "pod": HTTPStatus.SERVICE_UNAVAILABLE,
+    "configuration": HTTPStatus.SERVICE_UNAVAILABLE,
+    "skill_creator": HTTPStatus.UNPROCESSABLE_ENTITY,
 }
 
 
@@ -52,16 +64,21 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
+def problem(status: int, detail: str, kind: str = "usage", hint: str = "") -> Problem:
+    """Make a problem; its title is the status in words."""
+    return Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=printable(detail),
+        kind=kind,
+        hint=printable(hint),
+    )
+
+
 def problem_of(error: SkillWorkerError) -> Problem:
     """Tell an error of ours as a problem."""
     status = _STATUS.get(error.kind, HTTPStatus.INTERNAL_SERVER_ERROR)
-    return Problem(
-        title=status.phrase,
-        status=status.value,
-        detail=error.message,
-        kind=error.kind,
-        hint=error.hint,
-    )
+    return problem(status, error.message, error.kind, error.hint)
 
 
 def answer(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
@@ -88,24 +105,40 @@ async def _known(_: Request, error: Exception) -> JSONResponse:
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    found = [f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors()]
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
-    problem = Problem(
-        title=status.phrase, status=status.value, detail="; ".join(found), kind="invalid"
-    )
-    return answer(problem)
+    found = [_explained(part["loc"], part["msg"]) for part in error.errors()]
+    more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+    told = "; ".join(found[:MOST_TOLD]) + more
+    return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, "invalid"))
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+def _explained(place: Sequence[int | str], message: str) -> str:
+    return f"{'.'.join(map(str, place))}: {message[:1].lower()}{message[1:]}"
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(allowed(request)) or headers.get("Allow", "")
     kind = "not_found" if status is HTTPStatus.NOT_FOUND else "usage"
-    problem = Problem(title=status.phrase, status=status.value, detail=error.detail, kind=kind)
-    return answer(problem, dict(error.headers or {}))
+    detail = error.detail if error.detail != status.phrase else _DETAILS.get(status, error.detail)
+    return answer(problem(status, detail, kind), headers)
+
+
+def allowed(request: Request) -> list[str]:
+    """Give the methods that the path takes: the framework names those of one route only."""
+    scope = dict(request.scope)
+    return [
+        method
+        for method in _METHODS
+        if any(
+            route.matches({**scope, "method": method})[0] is Match.FULL
+            for route in request.app.router.routes
+        )
+    ]
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
     detail = f"unexpected {type(error).__name__}; the log says more"
-    problem = Problem(title=status.phrase, status=status.value, detail=detail, kind="unexpected")
-    return answer(problem)
+    return answer(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail, "unexpected"))

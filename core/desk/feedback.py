@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.desk.seat import Seat
-from core.models import Feedback
+from core.errors import InvalidInput, NotFound
+from core.intake.feedback_input import agent_problem, checked
+from core.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.models.access import Role
+from core.models.base import Model
+from core.retraction.retract import Retraction
+
+MOST_AT_ONCE = 1_000
+_TOLD = 20  # of many that are refused
+
+
+class Taken(Model):
+    """A piece that is in the inbox now. `new` is false where it was there already."""
+
+    id: str
+    status: FeedbackStatus
+    new: bool
 
 
 @dataclass(frozen=True)
@@ -14,6 +30,31 @@ class FeedbackDesk:
     """Every method raises Forbidden without its role; another tenant's piece is NotFound."""
 
     seat: Seat
+
+    async def add(self, entries: Sequence[object], tenant_id: str | None) -> Sequence[Taken]:
+        """Take in entries with the fields of `NewFeedback`, all of them or none.
+
+        One without a tenant is for `tenant_id`, else for the principal's own. A source's id is
+        one of its tenant: the same id again is the same piece, with other content it is refused.
+        Raises InvalidInput, NotFound where an agent is not there or is another tenant's.
+        """
+        self.seat.needs(Role.SUBMIT)
+        pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
+        tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
+        if len(tenants) != 1:
+            raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
+        await self._see_agents(pieces, tenants[0])
+        stored = await self.seat.app.inbox.add(f"api/{tenants[0]}", pieces)
+        return [await self._taken(*one) for one in stored]
+
+    async def page(
+        self, wanted: FeedbackFilter, *, limit: int, cursor: str | None = None
+    ) -> Page[Feedback]:
+        """Give feedback, newest first. Raises InvalidInput on another list's cursor."""
+        self.seat.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
+        items, following = await self.seat.app.reader.feedback(scope, limit=limit, cursor=cursor)
+        return Page(items=tuple(items), next=following)
 
     async def get(self, feedback_id: str) -> Feedback:
         """Give one piece. Raises NotFound."""
@@ -26,7 +67,72 @@ class FeedbackDesk:
         await self._own(feedback_id)
         return await self.seat.app.intake.revive(feedback_id)
 
+    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
+        """End a piece that waits or is worked on. Raises InvalidInput, NotFound, Refused."""
+        self.seat.needs(Role.OPERATE)
+        if not reason.strip():
+            raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
+        await self._own(feedback_id)
+        return await self.seat.app.intake.cancel(feedback_id, reason)
+
+    async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
+        """Take back what a piece taught and keep what was learnt later, or say what stands there.
+
+        Raises NotFound, also where it taught nothing; InvalidInput while it is worked on.
+        """
+        self.seat.needs(Role.REVIEW)
+        piece = await self._own(feedback_id)
+        app = self.seat.app.as_dry_run() if dry_run else self.seat.app
+        return await app.retractor.retract(piece, by=self.seat.who.name)
+
     async def _own(self, feedback_id: str) -> Feedback:
         piece = await self.seat.app.inbox.get(feedback_id)
         self.seat.sees(piece.tenant_id, "feedback", feedback_id)
         return piece
+
+    async def _taken(self, feedback_id: str, is_new: bool) -> Taken:
+        if is_new:
+            return Taken(id=feedback_id, status=FeedbackStatus.QUEUED, new=True)
+        status = (await self.seat.app.inbox.get(feedback_id)).status
+        return Taken(id=feedback_id, status=status, new=False)
+
+    def _with_tenant(self, entry: object, tenant_id: str | None) -> object:
+        if not isinstance(entry, dict):
+            return entry
+        tenant = self.seat.one_tenant(entry.get("tenant_id") or tenant_id)
+        return {**entry, "tenant_id": tenant}
+
+    def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
+        """Check all entries. Raises InvalidInput, which names each that is refused."""
+        if not 0 < len(entries) <= MOST_AT_ONCE:
+            raise InvalidInput(f"{len(entries)} pieces at once", hint=f"from 1 to {MOST_AT_ONCE}")
+        pieces: list[NewFeedback] = []
+        problems: list[str] = []
+        for place, entry in enumerate(entries):
+            try:
+                pieces.append(checked(entry, self.seat.app.feedback_max_chars))
+            except InvalidInput as error:
+                problems.append(_named(place, error.message, entries))
+        if problems:
+            raise InvalidInput(_told(problems), hint=_NOTHING if len(entries) > 1 else "")
+        return pieces
+
+    async def _see_agents(self, pieces: Sequence[NewFeedback], tenant_id: str) -> None:
+        """Raise NotFound where an agent is unknown to the tenant."""
+        agents = {agent.id: agent for agent in await self.seat.app.agents.list(tenant_id)}
+        found = [(place, agent_problem(piece, agents)) for place, piece in enumerate(pieces)]
+        problems = [_named(place, problem, pieces) for place, problem in found if problem]
+        if problems:
+            raise NotFound(_told(problems), hint=_NOTHING if len(pieces) > 1 else "")
+
+
+_NOTHING = "nothing was taken in; mend these and send all of it again"
+
+
+def _named(place: int, problem: str, entries: Sequence[object]) -> str:
+    return f"items.{place}: {problem}" if len(entries) > 1 else problem
+
+
+def _told(problems: Sequence[str]) -> str:
+    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+    return "; ".join(problems[:_TOLD]) + more

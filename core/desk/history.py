@@ -1,0 +1,32 @@
+"""History at the desk: the record of every change that was made or tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.desk.seat import Seat
+from core.models import HistoryFilter, HistoryRecord, Page
+from core.models.access import Role
+
+
+@dataclass(frozen=True)
+class HistoryDesk:
+    """Every method raises Forbidden without its role; another tenant's record is NotFound."""
+
+    seat: Seat
+
+    async def page(
+        self, wanted: HistoryFilter, *, limit: int, cursor: str | None = None
+    ) -> Page[HistoryRecord]:
+        """Give records, newest first. Raises InvalidInput on another list's cursor."""
+        self.seat.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
+        items, following = await self.seat.app.reader.history(scope, limit=limit, cursor=cursor)
+        return Page(items=tuple(items), next=following)
+
+    async def get(self, record_id: str) -> HistoryRecord:
+        """Give one record. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        record = await self.seat.app.reader.history_record(record_id)
+        self.seat.sees(record.tenant_id, "history record", record_id)
+        return record

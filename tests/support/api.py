@@ -1,0 +1,96 @@
+"""The real API over an opened program, called as a principal without the guard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+from fastapi import FastAPI
+from pydantic import SecretStr
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from core.api.app import create_api
+from core.api.opened import Opened
+from core.api.seats import PRINCIPAL
+from core.app import App
+from core.bootstrap import open_app
+from core.models import Agent
+from core.models.access import Principal, Role
+from core.settings import Settings, load_settings
+
+EVERYTHING = Principal(token_id="1", name="kim", roles=frozenset(Role))
+JSON = "application/json"
+AGENTS = (
+    Agent(id="a", tenant_id="t", name="A"),
+    Agent(id="b", tenant_id="t", name="B"),
+    Agent(id="c", tenant_id="u", name="C"),
+)
+
+
+class As:
+    """Leaves a principal where the guard leaves it; None: nobody."""
+
+    def __init__(self, app: ASGIApp, who: Principal | None) -> None:
+        self._app, self._who = app, who
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand the call on."""
+        if self._who is not None and scope["type"] == "http":
+            scope["state"] = {**scope.get("state", {}), PRINCIPAL: self._who}
+        await self._app(scope, receive, send)
+
+
+class Api:
+    """Calls of the API, each as somebody."""
+
+    def __init__(self, app: App) -> None:
+        opened = Opened()
+        opened.app = app
+        self.app = app
+        self.api: FastAPI = create_api(opened)
+
+    def client(self, who: Principal | None = EVERYTHING) -> httpx.AsyncClient:
+        """A client that calls as `who`."""
+        transport = httpx.ASGITransport(As(self.api, who), raise_app_exceptions=False)
+        return httpx.AsyncClient(transport=transport, base_url="http://api")
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        who: Principal | None = EVERYTHING,
+        **given: object,
+    ) -> httpx.Response:
+        """Call once; `body` goes as JSON."""
+        async with self.client(who) as client:
+            if body is not None:
+                given |= {"content": json.dumps(body), "headers": {"Content-Type": JSON}}
+            return await client.request(method, path, **given)  # type: ignore[arg-type]
+
+
+def one_of(tenant_id: str | None, *roles: Role) -> Principal:
+    """Somebody of a tenant, with these roles or all."""
+    return Principal(
+        token_id="2", name="lee", tenant_id=tenant_id, roles=frozenset(roles or tuple(Role))
+    )
+
+
+def settings_of(database: str, home: Path, **given: object) -> Settings:
+    """Settings of a worker on a test's own database, without a model."""
+    return load_settings({"skill_worker_home": home, **given}, env_file=None).model_copy(
+        update={"database_url": SecretStr(database)}
+    )
+
+
+@asynccontextmanager
+async def opened_api(database: str, home: Path, **given: object) -> AsyncIterator[Api]:
+    """Open the program on a database, with some agents in it."""
+    async with open_app(settings_of(database, home, **given)) as app:
+        for agent in AGENTS:
+            await app.agents.save(agent)
+        yield Api(app)
