@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Depends, FastAPI
+from fastapi.routing import APIRoute
 
 from core import __version__
 from core.api import problems
+from core.api.bodies import Bodies
+from core.api.checks import plain_request
+from core.api.document import describe, query_names
 from core.api.opened import Opened
-from core.api.routes import changes, feedback, runs
+from core.api.routes import (
+    agents,
+    changes,
+    events,
+    feedback,
+    history,
+    intake,
+    me,
+    runs,
+)
 from core.api.seats import bearer
 
-ROUTERS = (feedback.router, changes.router, runs.router)
+ROUTERS = (
+    events.router,
+    feedback.router,
+    history.router,
+    agents.router,
+    intake.router,
+    me.router,
+    changes.router,
+    runs.router,
+)
 
 
 def create_api(opened: Opened) -> FastAPI:
@@ -20,14 +42,22 @@ def create_api(opened: Opened) -> FastAPI:
         version=__version__,
         docs_url=None,  # its pages load scripts from elsewhere
         redoc_url=None,
-        responses={
-            "default": {"model": problems.Problem, "description": "A problem (RFC 9457)."},
-        },
+        openapi_url="/v1/openapi.json",
+        redirect_slashes=False,
+        generate_unique_id_function=_operation_id,
     )
     app.state.opened = opened
+    app.add_middleware(Bodies)
     problems.install(app)
-    v1 = APIRouter(prefix="/v1", dependencies=[Depends(bearer)])
+    v1 = APIRouter(prefix="/v1", dependencies=[Depends(bearer), Depends(plain_request)])
     for router in ROUTERS:
         v1.include_router(router)
     app.include_router(v1)
+    document = describe(app)
+    app.state.query_names = query_names(document)
     return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Name an operation as its function is named, which programs made from the document show."""
+    return route.name
