@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +11,7 @@ import pytest
 from pydantic import JsonValue
 
 from core.demo.scenario import load_scenario
+from tests.support.commands import call
 
 ORDER = "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 합니다"
 Answer = dict[str, JsonValue]
@@ -23,23 +21,6 @@ Answer = dict[str, JsonValue]
 def home() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="skill-worker-cli-") as path:
         yield Path(path)
-
-
-def call(
-    home: Path, *arguments: str, stdin: bytes = b"", **settings: str
-) -> subprocess.CompletedProcess[bytes]:
-    """Run one command in a home of its own, with no settings but these."""
-    environment = {key: os.environ[key] for key in ("PATH", "TMPDIR") if key in os.environ}
-    environment |= {"SKILL_WORKER_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
-    return subprocess.run(
-        [sys.executable, "-m", "core", *arguments],
-        input=stdin,
-        capture_output=True,
-        check=False,
-        cwd=home,
-        timeout=100,
-        env=environment | settings,
-    )
 
 
 def answer(
@@ -257,7 +238,7 @@ def _short(part: dict[str, str]) -> str:
 
 def test_the_demo_prints_its_exhibits_and_leaves_its_home_where_told(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    done = call(tmp_path, "demo", "--keep", str(kept))
+    done = call(tmp_path, "demo", "--keep", str(kept), fresh=True)
     out = done.stdout.decode()
     assert done.returncode == 0, done.stderr.decode()
     for title in ("a new skill", "an edited skill", "a decision table", "where to look next"):

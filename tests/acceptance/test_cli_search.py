@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
 import unicodedata
 from collections.abc import Iterator
@@ -13,7 +11,8 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from tests.acceptance.test_cli import answer, call, items
+from tests.acceptance.test_cli import answer, items
+from tests.support.commands import call, start
 
 KNOWN = (
     "환불은 결제 후 7일 안에 팀장 승인을 받는다",
@@ -123,18 +122,11 @@ def test_a_query_without_words_is_refused(home: Path, query: str) -> None:
 
 
 def test_each_line_is_answered_before_the_next_is_asked(home: Path) -> None:
-    environment = {"SKILL_WORKER_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen(
-        [sys.executable, "-m", "core", "knowledge", "search", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=home,
-        env=environment,
-    ) as process:
+    with start(home, "knowledge", "search", "-") as process:
         assert process.stdin
         assert process.stdout
         for query, found in (("환불", KNOWN[0]), ("배송", KNOWN[1])):
-            process.stdin.write(f"{query}\n".encode())
+            process.stdin.write(f"{query}\n")
             process.stdin.flush()
             assert names(json.loads(process.stdout.readline())) == [found]
         process.stdin.close()
@@ -142,21 +134,13 @@ def test_each_line_is_answered_before_the_next_is_asked(home: Path) -> None:
 
 
 def test_a_signal_ends_it_while_it_waits_for_a_line(home: Path) -> None:
-    environment = {"SKILL_WORKER_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen(
-        [sys.executable, "-m", "core", "knowledge", "search", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=home,
-        env=environment,
-    ) as process:
+    with start(home, "knowledge", "search", "-") as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(b"KRW\n")
+        process.stdin.write("KRW\n")
         process.stdin.flush()
         assert process.stdout.readline()
         process.terminate()
         assert process.wait(60) == 143
         assert process.stderr
-        assert b"Traceback" not in process.stderr.read()
+        assert "Traceback" not in process.stderr.read()

@@ -6,25 +6,19 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from tests.support.forked import ROOT, Forked
 
 
-def start(home: Path, *arguments: str, **settings: str) -> subprocess.Popen[str]:
-    """Start one command, in a process group of its own."""
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "core", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=home,
-        env=environment | {"SKILL_WORKER_HOME": str(home)} | settings,
-        start_new_session=True,
-    )
+def start(
+    home: Path, *arguments: str, fresh: bool = False, **settings: str
+) -> subprocess.Popen[str]:
+    """Start one command, in a session of its own; `fresh` from the shell, else forked."""
+    return _started(home, arguments, settings, fresh=fresh, stdin=subprocess.PIPE, encoding="utf-8")
 
 
 def finish(home: Path, *arguments: str, **settings: str) -> tuple[int, str, str]:
@@ -32,6 +26,27 @@ def finish(home: Path, *arguments: str, **settings: str) -> tuple[int, str, str]
     process = start(home, *arguments, **settings)
     out, err = process.communicate(timeout=100)
     return process.returncode, out, err
+
+
+def call(
+    home: Path, *arguments: str, stdin: bytes = b"", fresh: bool = False, **settings: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run one command to its end on what it is given to read."""
+    process = _started(home, arguments, settings, fresh=fresh, stdin=subprocess.PIPE)
+    out, err = process.communicate(stdin, timeout=100)
+    return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+
+def _started(  # type: ignore[no-untyped-def]
+    home: Path, arguments: Sequence[str], settings: Mapping[str, str], *, fresh: bool, **streams
+) -> subprocess.Popen[Any]:
+    environment = {key: os.environ[key] for key in ("PATH", "TMPDIR") if key in os.environ}
+    environment |= {"PYTHONPATH": str(ROOT), "SKILL_WORKER_HOME": str(home), **settings}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    if not fresh:
+        return Forked(arguments, cwd=home, env=environment, **streams)
+    command = [sys.executable, "-m", "core", *arguments]
+    return subprocess.Popen(command, cwd=home, env=environment, start_new_session=True, **streams)
 
 
 def wait_for(process: subprocess.Popen[str], text: str) -> str:

@@ -1,0 +1,103 @@
+"""Popen for commands of the program, forked from a process that has all imports."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import AnyStr
+
+from tests.support.warm import LENGTH, STREAMS, WORD
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def _address() -> str:
+    """Start the warm process, for as long as this one lives; give where it listens."""
+    folder = tempfile.mkdtemp(prefix="skill-worker-warm-")
+    address = f"{folder}/s"
+    warm = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.warm", address],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    assert warm.stdin
+    assert warm.stdout
+
+    def end() -> None:
+        warm.communicate()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(end)
+    assert warm.stdout.readline() == b"ready\n"
+    return address
+
+
+class Forked(subprocess.Popen[AnyStr]):
+    """`Popen(arguments, …)` of a command, in a session of its own.
+
+    What is no child of this process cannot be waited for here: who waits for it tells of it.
+    """
+
+    _keeper: socket.socket
+
+    def _execute_child(  # type: ignore[no-untyped-def]
+        self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, startupinfo,
+        creationflags, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *rest,
+    ) -> None:  # fmt: skip
+        wanted = {
+            "arguments": [*args],
+            "cwd": str(cwd or Path.cwd()),
+            "environment": dict(os.environ if env is None else env),
+        }
+        data = json.dumps(wanted).encode()
+        given = (p2cread, c2pwrite, errwrite)
+        streams = [number if fd == -1 else fd for number, fd in enumerate(given)]
+        assert len(streams) == STREAMS
+        self._keeper = socket.socket(socket.AF_UNIX)
+        try:
+            self._keeper.connect(_address())
+            socket.send_fds(self._keeper, [LENGTH.pack(len(data))], streams)
+            self._keeper.sendall(data)
+            self.pid = self._word()
+            self._child_created = True
+        finally:
+            self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)  # type: ignore[attr-defined]
+
+    def _word(self) -> int:
+        (word,) = WORD.unpack(self._keeper.recv(WORD.size, socket.MSG_WAITALL))
+        return int(word)
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        is_ready = select.select([self._keeper], [], [], 0 if wait_flags else None)[0]
+        return (self.pid, self._word()) if is_ready else (0, 0)
+
+    def _internal_poll(self, **_: object) -> int | None:
+        lock = self._waitpid_lock  # type: ignore[attr-defined]
+        if self.returncode is None and lock.acquire(False):
+            try:
+                pid, status = (0, 0) if self.returncode is not None else self._try_wait(os.WNOHANG)
+                if pid:
+                    self._ended(status)
+            finally:
+                lock.release()
+        return self.returncode
+
+    def _handle_exitstatus(self, sts: int, *_: object) -> None:
+        self._ended(sts)
+
+    def _ended(self, status: int) -> None:
+        self.returncode = os.waitstatus_to_exitcode(status)
+        self._keeper.close()
