@@ -16,6 +16,7 @@ from core.cli import (
     agents,
     changes,
     config,
+    costs,
     db,
     demo,
     doctor,
@@ -27,6 +28,7 @@ from core.cli import (
     rule,
     serve,
     skill,
+    tokens,
     worker,
 )
 from core.cli.exits import FAILED, OK, Failure, describe
@@ -51,6 +53,7 @@ for name, group in {
     "history": history.app,
     "skill": skill.app,
     "rule": rule.app,
+    "tokens": tokens.app,
     "serve": serve.app,
     "config": config.app,
     "db": db.app,
@@ -60,6 +63,7 @@ app.command("demo")(demo.demo)
 app.command("run")(worker.run)
 app.command("doctor")(doctor.doctor)
 app.command("retract")(retracting.retract)
+app.command("costs")(costs.costs)
 
 
 def _show_version(wanted: bool) -> None:

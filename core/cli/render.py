@@ -6,20 +6,24 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from core.budgets import says_used_up
 from core.cli.grid import table_text
 from core.cli.output import print_block, print_fields, print_table, say
 from core.models import (
     Candidate,
     Change,
     Feedback,
+    FeedbackStatus,
     HistoryRecord,
     Kind,
     KnowledgeItem,
     RunEvent,
     SkillFile,
+    TenantBudget,
     Verdict,
 )
 from core.models.base import Model
+from core.models.money import shown
 from core.safe_text import one_line
 
 
@@ -27,13 +31,17 @@ class FeedbackFile(Model):
     """One piece of feedback and all that is on record about it."""
 
     feedback: Feedback
+    currency: str
+    budget: tuple[TenantBudget, ...]
     candidates: tuple[Candidate, ...]
     history: tuple[HistoryRecord, ...]
     run_events: tuple[RunEvent, ...]
 
     def details(self) -> dict[str, JsonValue]:
         """Give the record as JSON, without the feedback itself, which has `events` of its own."""
-        dumped: dict[str, JsonValue] = self.model_dump(mode="json", exclude={"feedback"})
+        dumped: dict[str, JsonValue] = self.model_dump(
+            mode="json", exclude={"feedback", "currency", "budget"}
+        )
         return dumped
 
 
@@ -45,6 +53,7 @@ def show_feedback(found: FeedbackFile) -> None:
             "id": feedback.id,
             "status": feedback.status,
             "error": feedback.error,
+            "waits because": _why_it_waits(found),
             "source": f"{feedback.source} / {feedback.source_id}",
             "tenant": feedback.tenant_id,
             "agents": ", ".join(feedback.agent_ids),
@@ -54,6 +63,7 @@ def show_feedback(found: FeedbackFile) -> None:
             "next attempt": feedback.retry_at,
             "model calls": feedback.usage.model_calls,
             "tokens": f"{feedback.usage.input_tokens} in, {feedback.usage.output_tokens} out",
+            "cost": shown(feedback.usage.cost, found.currency) if feedback.usage.cost else "",
             "came in": feedback.created_at,
             "ended": feedback.finished_at,
         }
@@ -87,6 +97,12 @@ def show_feedback(found: FeedbackFile) -> None:
     _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, _in_words(e.data)) for e in found.run_events])
 
 
+def _why_it_waits(found: FeedbackFile) -> str:
+    if found.feedback.status is not FeedbackStatus.QUEUED:
+        return ""
+    return "; ".join(says_used_up(b, found.currency) for b in found.budget if b.is_used_up)
+
+
 def show_item(
     item: KnowledgeItem, files: Mapping[str, SkillFile], facts: Mapping[str, object]
 ) -> None:
@@ -108,8 +124,8 @@ def show_item(
     _rows(("FILE", "BYTES"), [(path, len(file.data)) for path, file in sorted(files.items())])
 
 
-def show_change(change: Change, diff: str) -> None:
-    """Print one change, and its diff where there is one."""
+def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
+    """Print one change, what it cost, and its diff where there is one."""
     print_fields(
         {
             "id": change.id,
@@ -132,6 +148,7 @@ def show_change(change: Change, diff: str) -> None:
             "asked": change.created_at,
             "decided": change.decided_at,
             "applied": change.applied_at,
+            **cost,
         }
     )
     if change.warnings:

@@ -15,7 +15,7 @@ from core.models.changes import (
     ReceiptStatus,
     SubmitContext,
 )
-from core.models.costs import ChangeCost, DaySpending, TenantBudget
+from core.models.costs import ChangeCost, Costs, DaySpending, TenantBudget
 from core.models.events import (
     CandidateState,
     ChangeState,
@@ -109,6 +109,7 @@ __all__ = [
     "ChangeRequest",
     "ChangeState",
     "ChangeStatus",
+    "Costs",
     "DaySpending",
     "DecisionRow",
     "DecisionTable",

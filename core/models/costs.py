@@ -28,6 +28,25 @@ class DaySpending(Model):
     unpriced_calls: int = 0
 
 
+class Costs(Model):
+    """What was spent on some days, by tenant and model, and in all."""
+
+    currency: str
+    days: tuple[DaySpending, ...]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def total(self) -> Usage:
+        """What it is in all."""
+        return sum((bill.usage for bill in self.days), Usage())
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def unpriced_calls(self) -> int:
+        """Of how many calls nobody knows the cost."""
+        return sum(bill.unpriced_calls for bill in self.days)
+
+
 class ChangeCost(Model):
     """What one change cost: its part of the author's calls, and an equal share of its run's.
 

@@ -15,7 +15,7 @@ from core.cli.user import who
 
 if TYPE_CHECKING:
     from core.app import App
-    from core.models import Change
+    from core.models import Change, ChangeCost
 
 app = typer.Typer(help="See changes of what is known, decide about them, and take them back.")
 Status = Literal[
@@ -66,13 +66,15 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one change; with --diff what it does, file by file."""
+    from core.cli.costs import change_cost_in_words
     from core.cli.render import show_change
 
-    change, text = with_app(lambda opened: _read(opened, change_id, wants_diff=diff))
+    change, cost, currency, text = with_app(lambda opened: _read(opened, change_id, diff))
     if as_json:
-        print_model(change, {"diff": text} if diff else None)
+        told = {"cost": {**cost.model_dump(mode="json"), "currency": currency}}
+        print_model(change, told | ({"diff": text} if diff else {}))
         return
-    show_change(change, text)
+    show_change(change, text, change_cost_in_words(cost, currency))
 
 
 @app.command("approve")
@@ -161,8 +163,12 @@ def _tell_change(change: Change, what: str, as_json: bool) -> None:
     tell_warnings(change.warnings)
 
 
-async def _read(opened: App, change_id: str, *, wants_diff: bool) -> tuple[Change, str]:
+async def _read(
+    opened: App, change_id: str, wants_diff: bool
+) -> tuple[Change, ChangeCost, str, str]:
     from core.cli.diff import change_diff
 
     change = await opened.changes.get(change_id)
-    return change, await change_diff(change, opened.changes) if wants_diff else ""
+    cost = await opened.spending.of_change(change)
+    text = await change_diff(change, opened.changes) if wants_diff else ""
+    return change, cost, opened.currency, text

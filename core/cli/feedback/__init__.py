@@ -106,8 +106,11 @@ def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
     async def read(opened: App) -> FeedbackFile:
         its = HistoryFilter(feedback_id=feedback_id)
         history, _ = await opened.reader.history(its, limit=200, cursor=None)
+        feedback = await opened.inbox.get(feedback_id)
         return FeedbackFile(
-            feedback=await opened.inbox.get(feedback_id),
+            feedback=feedback,
+            budget=tuple(await opened.budgets.today(feedback.tenant_id)),
+            currency=opened.currency,
             candidates=tuple(await opened.runs.candidates(feedback_id)),
             history=tuple(history),
             run_events=tuple(await opened.reader.events(feedback_id)),
