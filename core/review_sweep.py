@@ -47,5 +47,5 @@ class ReviewSweep:
 
     async def _remind(self, seconds: float) -> None:
         for change in await self.reviews.remind(seconds):
-            waited = (self.now() - (change.created_at or self.now())).total_seconds()
+            waited = (self.now() - (change.prepared_at or self.now())).total_seconds()
             await self.journal.emit(event("change.reminded", change, waited_seconds=round(waited)))

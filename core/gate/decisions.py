@@ -134,6 +134,7 @@ class Decisions:
         edited_by: str | None,
     ) -> Change:
         context = drafts.context_of(change)
+        began = await self._deps.reviews.now()
         try:
             prepared = await prepare(request, context, self._deps)
         except PrepareFailed as error:
@@ -150,6 +151,7 @@ class Decisions:
             update={
                 "held": tuple(self._deps.policy(fresh)) or change.held,
                 "edited_by": edited_by,
+                "prepared_at": began,
             }
         )
         if not self._deps.dry_run:

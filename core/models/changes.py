@@ -140,6 +140,7 @@ class Change(Model):
 
     `request` is what was asked for, to prepare it again. `held` says why it waited for a person,
     `content_hash` is of what it does: whoever approves it approves that, and nothing else.
+    `prepared_at` moves where it is edited or prepared again, `created_at` does not.
     """
 
     id: str
@@ -178,6 +179,7 @@ class Change(Model):
     decision: str = ""
     decided_at: datetime | None = None
     reminded_at: datetime | None = None
+    prepared_at: datetime | None = None
     created_at: datetime | None = None
     applied_at: datetime | None = None
 

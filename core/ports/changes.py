@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from typing import Protocol
 
 from core.models import (
@@ -146,7 +147,13 @@ class Reviews(Protocol):
     async def replace(
         self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
     ) -> None:
-        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
+        """Put other content in the place of what was `seen`; it waits again. Raises Decided.
+
+        It waits since its `prepared_at`, or since now.
+        """
+
+    async def now(self) -> datetime:
+        """Give the time by the clock that histories go by: what is prepared since has seen them."""
 
     async def overdue(self, seconds: float) -> Sequence[Change]:
         """Give what has waited for longer than that, the longest first."""

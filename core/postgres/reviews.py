@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from psycopg import errors as pg
 
@@ -13,7 +14,7 @@ from core.ports import Observer
 from core.postgres.changelog import change_of, change_row, put_blobs
 from core.postgres.journal import write_event
 from core.postgres.neighbours import refuse_skill_beside
-from core.postgres.queries import Connection, Pool, execute, fetch_all, sql, transaction
+from core.postgres.queries import Connection, Pool, execute, fetch_all, fetch_one, sql, transaction
 from core.postgres.waiting import settle_feedback
 
 
@@ -76,6 +77,13 @@ class PostgresReviews:
             )
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
+
+    async def now(self) -> datetime:
+        """Give the time by the clock that `replace` and the history go by."""
+        row = await fetch_one(self._pool, "reviews.now")
+        assert row is not None
+        now: datetime = row["now"]
+        return now
 
     async def overdue(self, seconds: float) -> Sequence[Change]:
         """Give what has waited for longer than that, the longest first."""

@@ -162,7 +162,9 @@ class MemoryChangeLog:
                 raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
             if (other.key, other.attempt) == (change.key, change.attempt):
                 raise Stale(f"key {change.key!r} was used at the same time")
-        self.changes[change.id] = change
+        kept = self.changes.get(change.id, change)
+        at = change.prepared_at or kept.prepared_at or datetime.now(UTC)
+        self.changes[change.id] = change.model_copy(update={"prepared_at": at})
 
     def _refuse_skill_beside(self, change: Change) -> None:
         """Raise Repeated or TargetBusy where another has made nearly the same skill, or does."""
@@ -210,14 +212,13 @@ class MemorySettlement:
         self._log.agent_skills[change.target_id] = set(after)
 
     def _see_there(self, change: Change, names: set[str]) -> None:
-        changes = list(self._log.changes.values())
-        later = changes[changes.index(self._log.changes[change.id]) :]
-        for other in later:
+        began = self._log.changes[change.id].prepared_at
+        for other in self._log.changes.values():
             if (
                 (other.tenant_id, other.kind) == (change.tenant_id, Kind.SKILL)
                 and other.operation is Operation.DELETE
                 and other.target_id in names
-                and other.status in {ChangeStatus.APPLYING, ChangeStatus.APPLIED}
+                and (other.status is ChangeStatus.APPLYING or _applied_since(other, began))
             ):
                 raise Stale(f"skill {other.target_id!r} was deleted meanwhile")
 
@@ -231,7 +232,9 @@ class MemorySettlement:
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the end of a change."""
         change = self._log.changes[change_id]
-        end = {"status": status, "error": error or change.error}
+        end: dict[str, object] = {"status": status, "error": error or change.error}
+        if status is ChangeStatus.APPLIED:
+            end["applied_at"] = datetime.now(UTC)
         self._log.changes[change_id] = change.model_copy(update=end)
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
@@ -246,6 +249,11 @@ class MemorySettlement:
 
 def _target(change: Change) -> tuple[str, str, str]:
     return change.tenant_id, change.kind, change.target_id
+
+
+def _applied_since(change: Change, at: datetime | None) -> bool:
+    applied_at = change.applied_at if change.status is ChangeStatus.APPLIED else None
+    return applied_at is not None and at is not None and applied_at > at
 
 
 def _is_beside(made: Change, change: Change) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from core.errors import Decided
 from core.models import Change, ChangeStatus, RunEvent
@@ -13,11 +13,10 @@ _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
 class MemoryReviews:
-    """Changes that wait, in the log's dict; `now` is moved by tests."""
+    """Changes that wait, in the log's dict."""
 
     def __init__(self, log: MemoryChangeLog) -> None:
         self._log = log
-        self.now = datetime.now(UTC)
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> None:
         """Make a held change an intent. Raises Decided, TargetBusy, Repeated."""
@@ -25,7 +24,7 @@ class MemoryReviews:
         if held.status is not ChangeStatus.HELD:
             raise _decided(change)
         epoch = self._log.epochs.get(held.candidate_id or "", held.epoch)
-        decided = {"decided_by": by, "decided_at": self.now, "epoch": epoch}
+        decided = {"decided_by": by, "decided_at": datetime.now(UTC), "epoch": epoch}
         intent = held.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
         await self._log.open(intent, {})
         self._log.events.append(event)
@@ -34,7 +33,8 @@ class MemoryReviews:
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
     ) -> None:
         """Reject a change that waits, or say that it went stale. Raises Decided."""
-        ended = {"status": status, "decided_by": by or None, "decided_at": self.now if by else None}
+        at = datetime.now(UTC) if by else None
+        ended = {"status": status, "decided_by": by or None, "decided_at": at}
         told = "error" if status is ChangeStatus.STALE else "decision"
         held = self._waiting(change)
         self._log.changes[change.id] = held.model_copy(update={**ended, told: reason})
@@ -45,23 +45,28 @@ class MemoryReviews:
     ) -> None:
         """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
         self._waiting(seen)
-        self._log.changes[fresh.id] = fresh
+        at = fresh.prepared_at or datetime.now(UTC)
+        self._log.changes[fresh.id] = fresh.model_copy(
+            update={"prepared_at": at, "reminded_at": None}
+        )
         self._log.put_blobs(blobs)
         self._log.events.append(event)
 
+    async def now(self) -> datetime:
+        """Give the time by the clock that `replace` and the history go by."""
+        return datetime.now(UTC)
+
     async def overdue(self, seconds: float) -> Sequence[Change]:
         """Give what has waited for longer than that, the longest first."""
-        return [c for c in self._open() if self._since(c.created_at) > seconds]
+        late = [c for c in self._open() if _since(c.prepared_at) > seconds]
+        return sorted(late, key=lambda change: -_since(change.prepared_at))
 
     async def remind(self, seconds: float) -> Sequence[Change]:
         """Give what has waited for that long since it was last named here, and note it."""
-        due = [c for c in self._open() if self._since(c.reminded_at or c.created_at) > seconds]
-        for change in due:
-            self._log.changes[change.id] = change.model_copy(update={"reminded_at": self.now})
+        due = [c for c in self._open() if _since(c.reminded_at or c.prepared_at) > seconds]
+        now = {"reminded_at": datetime.now(UTC)}
+        self._log.changes |= {c.id: c.model_copy(update=now) for c in due}
         return due
-
-    def _since(self, at: datetime | None) -> float:
-        return ((self.now - at) if at else timedelta()).total_seconds()
 
     def _open(self) -> list[Change]:
         return [c for c in self._log.changes.values() if c.status in _OPEN and c.held]
@@ -71,6 +76,10 @@ class MemoryReviews:
         if held not in self._open() or held.content_hash != change.content_hash:
             raise _decided(change)
         return held
+
+
+def _since(at: datetime | None) -> float:
+    return (datetime.now(UTC) - at).total_seconds() if at else 0.0
 
 
 def _decided(change: Change) -> Decided:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.models import Agent
 from core.ports import ChangeLog, Reviews
+from core.postgres.agents import PostgresAgents
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.queries import Pool
 from core.postgres.reviews import PostgresReviews
@@ -26,7 +28,8 @@ class TestReviewsInMemory(ReviewsContract):
 
 class TestReviewsInPostgres(ReviewsContract):
     @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
+    async def change_log(self, pool: Pool) -> ChangeLog:
+        await PostgresAgents(pool).save(Agent(id="a", tenant_id="t", name="A"))
         return PostgresChangeLog(pool)
 
     @pytest.fixture

@@ -161,13 +161,13 @@ SELECT id FROM agents WHERE id = %(agent_id)s FOR UPDATE
 SELECT name FROM agent_skills WHERE agent_id = %(agent_id)s
 
 -- name: deleted_since
--- Skills that were deleted after this change was begun, or are being deleted.
+-- Skills that were deleted after this change was begun, the last time that it was prepared, or are being deleted.
 SELECT DISTINCT d.target_id AS name
 FROM changes c
 JOIN changes d ON d.tenant_id = c.tenant_id AND d.kind = 'SKILL' AND d.operation = 'DELETE'
     AND d.target_id = ANY(%(names)s)
 WHERE c.id = %(change_id)s
-  AND (d.status = 'applying' OR (d.status = 'applied' AND d.applied_at > c.created_at))
+  AND (d.status = 'applying' OR (d.status = 'applied' AND d.applied_at > c.prepared_at))
 ORDER BY d.target_id
 
 -- name: add_agent_skills

@@ -21,24 +21,28 @@ SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
     base_hash = %(base_hash)s, merge_mode = %(merge_mode)s, relationship = %(relationship)s,
     warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,
     content_hash = %(content_hash)s, edited_by = %(edited_by)s, error = NULL, decision = '',
-    decided_by = NULL, decided_at = NULL
+    decided_by = NULL, decided_at = NULL, reminded_at = NULL,
+    prepared_at = coalesce(%(prepared_at)s, clock_timestamp())
 WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
   AND content_hash = %(looked_at)s
+
+-- name: now
+SELECT clock_timestamp() AS now
 
 -- name: overdue
 SELECT * FROM changes
 WHERE status IN ('held', 'stale') AND held <> '[]'
-  AND created_at < clock_timestamp() - make_interval(secs => %(seconds)s)
-ORDER BY created_at, id LIMIT 1000
+  AND prepared_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+ORDER BY prepared_at, id LIMIT 1000
 
 -- name: remind
 UPDATE changes SET reminded_at = clock_timestamp()
 WHERE id IN (
     SELECT id FROM changes
     WHERE status IN ('held', 'stale') AND held <> '[]'
-      AND coalesce(reminded_at, created_at)
+      AND coalesce(reminded_at, prepared_at)
           < clock_timestamp() - make_interval(secs => %(seconds)s)
-    ORDER BY created_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED)
+    ORDER BY prepared_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED)
 RETURNING *
 
 -- name: lock_feedback

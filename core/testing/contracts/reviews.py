@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from core.errors import Decided, TargetBusy
-from core.models import Change, ChangeStatus, RunEvent, Snapshot
+from core.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
 from core.ports import ChangeLog, Reviews
 from core.snapshots import content_hash
 from core.testing.contracts.neighbours import remembered
@@ -32,7 +33,8 @@ class ReviewsContract:
 
     async def test_what_waits_is_kept_whole(self, change_log: ChangeLog) -> None:
         held = await self._held(change_log, waiting())
-        assert held.model_copy(update={"created_at": None}) == waiting()
+        times = {"created_at": None, "prepared_at": None}
+        assert held.model_copy(update=times) == waiting()
 
     async def test_an_approved_change_is_an_intent_that_can_be_settled(
         self, change_log: ChangeLog, reviews: Reviews
@@ -96,6 +98,40 @@ class ReviewsContract:
             with pytest.raises(Decided):
                 await late
         await reviews.approve(edited, "kim", HAPPENED)
+
+    async def test_what_was_prepared_again_waits_since_then(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        held = await self._held(change_log, waiting())
+        assert held.prepared_at is not None
+        long_ago = held.model_copy(update={"prepared_at": held.prepared_at - timedelta(hours=2)})
+        await reviews.replace(long_ago, held, {}, HAPPENED)
+        assert len(await reviews.overdue(3600)) == len(await reviews.remind(3600)) == 1
+        anew = long_ago.model_copy(update={"prepared_at": await reviews.now()})
+        await reviews.replace(anew, held, {}, HAPPENED)
+        assert [*await reviews.overdue(3600), *await reviews.remind(3600)] == []
+        kept = await change_log.get(held.id)
+        assert (kept.created_at, kept.reminded_at) == (held.created_at, None)
+        await reviews.replace(long_ago, held, {}, HAPPENED)
+        assert len(await reviews.remind(3600)) == 1
+
+    async def test_a_skill_deleted_before_a_list_was_prepared_again_is_in_nobody_s_way(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        listed = {"kind": Kind.AGENT_SKILLS, "target_id": "a", "before": None}
+        held = await self._held(change_log, waiting("a", "refund").model_copy(update=listed))
+        gone = {"id": "d", "key": "d", "kind": Kind.SKILL, "target_id": "refund", "held": ()}
+        gone |= {"operation": Operation.DELETE, "status": ChangeStatus.APPLYING}
+        deletion = waiting().model_copy(update=gone)
+        await change_log.open(deletion, {})
+        async with change_log.settle(deletion) as settlement:
+            await settlement.close("d", ChangeStatus.APPLIED)
+        fresh = held.model_copy(update={"prepared_at": await reviews.now()})
+        await reviews.replace(fresh, held, {}, HAPPENED)
+        await reviews.approve(fresh, "kim", HAPPENED)
+        opened = await change_log.get(held.id)
+        async with change_log.settle(opened) as settlement:
+            await settlement.set_agent_skills(opened)
 
     async def test_approving_waits_for_another_change_of_the_target(
         self, change_log: ChangeLog, reviews: Reviews

@@ -200,6 +200,7 @@ CREATE TABLE changes (
     decision         text NOT NULL DEFAULT '',
     decided_at       timestamptz,
     reminded_at      timestamptz,
+    prepared_at      timestamptz NOT NULL DEFAULT clock_timestamp(),  -- moves where it is replaced
     created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
     applied_at       timestamptz,
     UNIQUE (key, attempt)
