@@ -9,11 +9,11 @@ from http import HTTPStatus
 
 import structlog
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.api.bodies import MAX_LARGE
 from core.api.opened import Opened
 from core.api.problems import PROBLEM_TYPE, Problem, answer, answer_error
 from core.api.seats import PRINCIPAL
@@ -25,7 +25,20 @@ log = structlog.get_logger(__name__)
 
 HEADER, REPLAY = "Idempotency-Key", "Idempotent-Replay"
 LONGEST_KEY = 200
-LONGEST_BODY = 32 * 1024 * 1024
+_PARAMETER = {
+    "name": HEADER,
+    "in": "header",
+    "required": False,
+    "description": "Makes it safe to send the call again: for a day the same call under the same"
+    f" key is answered as it was at first, with the header `{REPLAY}: true`. Another call under"
+    " the key is refused (422), and so is one while the first is worked on (409).",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": LONGEST_KEY,
+        "pattern": "^[!-~]+$",
+    },
+}
 _KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 
 
@@ -106,25 +119,9 @@ class _Call:
 
 def document(app: FastAPI) -> None:
     """Name the header at every POST of the OpenAPI document."""
-    header = {
-        "name": HEADER,
-        "in": "header",
-        "required": False,
-        "description": "Makes it safe to send the call again: for a day the same call under the"
-        f" same key is answered as it was at first, with the header `{REPLAY}: true`. Another call"
-        " under the key is refused (422), and so is one while the first is worked on (409).",
-        "schema": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": LONGEST_KEY,
-            "pattern": "^[!-~]+$",
-        },
-    }
-    for route in app.routes:
-        if isinstance(route, APIRoute) and "POST" in (route.methods or ()):
-            extra = route.openapi_extra or {}
-            parameters = [*extra.get("parameters", []), header]
-            route.openapi_extra = {**extra, "parameters": parameters}
+    for path in app.openapi()["paths"].values():
+        if "post" in path:
+            path["post"].setdefault("parameters", []).append(_PARAMETER)
 
 
 def _key(scope: Scope) -> str | None:
@@ -145,8 +142,8 @@ async def _body(key: str, receive: Receive) -> bytes:
             raise InvalidInput("the call broke off")
         part = message.get("body", b"")
         size += len(part)
-        if size > LONGEST_BODY:
-            raise InvalidInput(f"the body is longer than {LONGEST_BODY} bytes")
+        if size > MAX_LARGE:
+            raise InvalidInput(f"the body is longer than {MAX_LARGE} bytes")
         parts.append(part)
         more = message.get("more_body", False)
     return b"".join(parts)
