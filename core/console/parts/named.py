@@ -9,7 +9,10 @@ from markupsafe import Markup
 from core.console.parts.lists import badge
 from core.console.parts.markup import el
 from core.console.visit import Visit
+from core.desk.sheet.shown import RowKind
 from core.models import ChangeStatus, FeedbackStatus, Kind, Operation
+
+_LIKE = {RowKind.ADDED: "completed", RowKind.REMOVED: "failed", RowKind.CHANGED: "processing"}
 
 
 def status(visit: Visit, value: FeedbackStatus | ChangeStatus) -> Markup:
@@ -25,6 +28,11 @@ def kind(visit: Visit, value: Kind) -> str:
 def operation(visit: Visit, value: Operation) -> str:
     """Name what a change does."""
     return visit.say(f"common.{value.value}")
+
+
+def row_kind(visit: Visit, value: RowKind) -> Markup:
+    """Say in a badge what became of a file, a row or a column."""
+    return badge(visit.say(f"diff.{value.value}"), _LIKE.get(value, ""))
 
 
 def moment(visit: Visit, at: datetime | None) -> Markup:
