@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.app import App
 from core.desk.seat import Seat
+from core.desk.sheet.editing import editable_texts, with_texts
 from core.desk.sheet.heads import ChangeHead, head_of
 from core.desk.sheet.sheet import Sheet, make_sheet
 from core.desk.sheet.shown import Side
@@ -103,6 +104,20 @@ class ChangesDesk:
         app = await self._deciding(change_id, dry_run=dry_run)
         fresh = await app.gate.decisions.edit(change_id, edited, by=self.seat.who.name, seen=seen)
         return head_of(fresh)
+
+    async def texts(self, change_id: str) -> Mapping[str, str]:
+        """Give the texts that a person may edit before they approve, by path."""
+        self.seat.needs(Role.REVIEW)
+        return await editable_texts(await self._own(change_id), self.seat.app.changes)
+
+    async def edit_texts(
+        self, change_id: str, texts: Mapping[str, str], *, seen: str
+    ) -> ChangeHead:
+        """Put edited texts in the place of what waits; its other files stay as they are."""
+        self.seat.needs(Role.REVIEW)
+        change = await self._own(change_id)
+        edited = await with_texts(change, texts, self.seat.app.changes)
+        return await self.edit(change_id, edited, seen=seen)
 
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
         """Prepare a change anew against what is there now; it waits again."""
