@@ -4,7 +4,7 @@ colours show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from markupsafe import Markup
 
@@ -94,7 +94,7 @@ def _body(visit: Visit, file: FileDiff) -> Iterator[Markup]:
         yield el("p", visit.say("diff.binary"), class_="muted")
         yield _sides(visit, file)
     if file.text is not None:
-        yield _lines(visit, file.text)
+        yield _lines(visit, file, file.text)
 
 
 def _sides(visit: Visit, file: FileDiff) -> Markup:
@@ -114,44 +114,45 @@ def _described(visit: Visit, side: FileSide) -> Markup:
     return join(parts, " · ")
 
 
-def _lines(visit: Visit, text: TextDiff) -> Markup:
-    head = el(
-        "thead",
-        el(
-            "tr",
-            el("th", visit.say("diff.before"), colspan="2", scope="col"),
-            el("th", visit.say("diff.after"), colspan="2", scope="col"),
-        ),
-    )
-    rows = [_row(visit, row) for row in text.rows]
+def _lines(visit: Visit, file: FileDiff, text: TextDiff) -> Markup:
+    """Draw both sides; of a file that comes or goes the one that there is."""
+    sides = [
+        side
+        for side, there in ((Side.BEFORE, file.before), (Side.AFTER, file.after))
+        if there is not None
+    ]
+    cells = [el("th", visit.say(f"diff.{side.value}"), colspan="2", scope="col") for side in sides]
+    widths = [el("col", class_=name) for _ in sides for name in ("number", "text")]
+    span = str(2 * len(sides))
+    rows = [_row(visit, row, sides, span) for row in text.rows]
     if text.more:
         said = visit.say("diff.more_lines", n=text.more)
-        rows.append(el("tr", el("td", said, colspan="4"), class_="folded"))
-    return el("table", head, el("tbody", *rows), class_="diff")
+        rows.append(el("tr", el("td", said, colspan=span), class_="folded"))
+    head = el("thead", el("tr", *cells))
+    return el("table", el("colgroup", *widths), head, el("tbody", *rows), class_="diff")
 
 
-def _row(visit: Visit, row: LineRow) -> Markup:
+def _row(visit: Visit, row: LineRow, sides: Sequence[Side], span: str) -> Markup:
     if row.kind is RowKind.FOLDED:
         said = visit.say("diff.hidden", n=row.hidden)
-        return el("tr", el("td", said, colspan="4"), class_="folded")
-    return el(
-        "tr",
-        join(_side(row.left, RowKind.REMOVED, row.kind)),
-        join(_side(row.right, RowKind.ADDED, row.kind)),
-        class_=row.kind.value,
-    )
+        return el("tr", el("td", said, colspan=span), class_="folded")
+    cells = {
+        Side.BEFORE: _side(row.left, RowKind.REMOVED, row.kind),
+        Side.AFTER: _side(row.right, RowKind.ADDED, row.kind),
+    }
+    return el("tr", *(cell for side in sides for cell in cells[side]), class_=row.kind.value)
 
 
-def _side(line: Line | None, as_: RowKind, kind: RowKind) -> Iterable[Markup]:
+def _side(line: Line | None, as_: RowKind, kind: RowKind) -> tuple[Markup, Markup]:
     if line is None:
-        return [el("td", class_="number void"), el("td", class_="void")]
+        return el("td", class_="number void"), el("td", class_="void")
     is_same = kind is RowKind.SAME
     sign = el("span", " " if is_same else _SIGNS[as_], class_="sign")
-    side = as_.value if not is_same else "same"
-    return [
+    side = "same" if is_same else as_.value
+    return (
         el("td", str(line.number), class_=f"number {side}"),
         el("td", sign, join(_spans(line)), "…" if line.cut else None, class_=side),
-    ]
+    )
 
 
 def _spans(line: Line) -> Iterator[Part]:

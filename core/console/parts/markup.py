@@ -34,7 +34,8 @@ def el(tag: str, *parts: Part, **attributes: str | None) -> Markup:
         raise ValueError(f"attributes {unknown} are not known to be harmless")
     _see_own(given.get("href", "#"))
     written = "".join(f' {name}="{escape(value)}"' for name, value in given.items())
-    return Markup(f"<{tag}{written}>") + join(parts) + Markup(f"</{tag}>")  # noqa: S704 - escaped
+    begin = Markup(f"<{tag}{written}>")  # noqa: S704 - escaped above
+    return begin if tag == "col" else begin + join(parts) + Markup(f"</{tag}>")  # noqa: S704
 
 
 def join(parts: Iterable[Part], between: str = "") -> Markup:

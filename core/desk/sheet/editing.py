@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.desk.sheet.states import read_files, tree_of
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotFound
 from core.models import SKILL_MD, Change, Edited, Kind, SkillFile
 from core.ports import ChangeLog
 
@@ -13,7 +13,7 @@ from core.ports import ChangeLog
 async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str]:
     """Give the texts of the state that a change leads to, SKILL.md first.
 
-    Raises InvalidInput where it leads to none: a deletion is approved or rejected as it is.
+    Raises InvalidInput where it leads to none, NotFound where a file is not stored.
     """
     if change.after is None:
         raise InvalidInput("a deletion has no content to edit", hint="approve it, or reject it")
@@ -42,10 +42,12 @@ async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLo
 async def _files(change: Change, changes: ChangeLog) -> dict[str, SkillFile]:
     tree = tree_of(change.kind, change.after)
     data = await read_files((tree,), list(tree.files), changes)
+    gone = [path for path, ref in tree.files.items() if ref.sha256 not in data]
+    if gone:  # what is put in its place would lose them
+        raise NotFound(f"change {change.id}: the content of {', '.join(gone)} is not stored here")
     return {
         path: SkillFile(data=data[ref.sha256], executable=ref.executable)
         for path, ref in tree.files.items()
-        if ref.sha256 in data
     }
 
 
