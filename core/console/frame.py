@@ -30,7 +30,7 @@ def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     ui.dark_mode(dark)
     ui.add_css(_style())
     show(_bar(visit, name, dark=dark), tag="header")
-    with ui.element("main").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
+    with ui.element("div").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
         yield
 
 

@@ -1,0 +1,50 @@
+"""Taking back what a piece of feedback taught: first what would come of it, then the question."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from nicegui import ui
+
+from core.console.parts.dialogs import ask
+from core.console.parts.problem import told
+from core.console.visit import Visit
+from core.desk.feedback import FeedbackDesk
+from core.retraction.retract import Retraction
+
+
+async def ask_retraction(
+    visit: Visit, feedback_id: str, after: Callable[[], Awaitable[None]]
+) -> None:
+    """Show what would be taken back; where nothing stands in the way, do it when asked to."""
+    desk = FeedbackDesk(visit.seat)
+
+    async def go() -> None:
+        with told(visit):
+            _tell(visit, await desk.retract(feedback_id))
+        await after()
+
+    with told(visit):
+        would = await desk.retract(feedback_id, dry_run=True)
+        if would.in_the_way:
+            _tell(visit, would)
+            return
+        title = "\n".join([visit.say("run.retract_title"), *_effects(would)])
+        ask(visit, title, visit.say("run.retract"), go).open()
+
+
+def _tell(visit: Visit, done: Retraction) -> None:
+    if done.in_the_way:
+        what = "; ".join(f"{stands.target_name}: {stands.why}" for stands in done.in_the_way)
+        ui.notify(visit.say("run.in_the_way", what=what), type="warning", multi_line=True)
+    elif not done.is_done:
+        what = "; ".join(_effects(done))
+        ui.notify(visit.say("run.partly", what=what), type="warning", multi_line=True)
+    else:
+        ui.notify(visit.say("run.retracted"), type="positive")
+
+
+def _effects(done: Retraction) -> Iterator[str]:
+    for effect in done.effects:
+        message = f": {effect.receipt.message}" if effect.receipt else ""
+        yield f"{effect.kind} {effect.target_name}{message}"
