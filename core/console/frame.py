@@ -29,12 +29,12 @@ def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     ui.page_title(f"{visit.say(f'frame.{name}')} · {visit.say('frame.title')}")
     ui.dark_mode(dark)
     ui.add_css(_style())
-    show(_bar(visit, name, dark=dark), tag="header")
+    show(_bar(visit, name), tag="header")
     with ui.element("div").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
         yield
 
 
-def _bar(visit: Visit, name: str, *, dark: bool | None) -> Markup:
+def _bar(visit: Visit, name: str) -> Markup:
     entries = [
         link(visit.say(f"frame.{page}"), path, class_="here" if page == name else None)
         for page, path in _PAGES.items()
@@ -49,7 +49,7 @@ def _bar(visit: Visit, name: str, *, dark: bool | None) -> Markup:
         el(
             "div",
             el("span", tenant, title=visit.say("frame.signed_in", name=who.name), class_="who"),
-            join(_switches(visit, dark=dark)),
+            join(_switches(visit)),
             link(visit.say("frame.sign_out"), "/console/leave"),
             class_="tools",
         ),
@@ -58,15 +58,15 @@ def _bar(visit: Visit, name: str, *, dark: bool | None) -> Markup:
     )
 
 
-def _switches(visit: Visit, *, dark: bool | None) -> Iterator[Markup]:
+def _switches(visit: Visit) -> Iterator[Markup]:
     here = visit.request.url
     back = here.path + (f"?{here.query}" if here.query else "")
     other = Language.EN if visit.language is Language.KO else Language.KO
     to = address("/console/preferences", language=other, back=back)
     yield el("a", visit.say("frame.language"), href=to, title=visit.say("frame.language_hint"))
-    theme = "light" if dark else "dark"
-    to = address("/console/preferences", theme=theme, back=back)
-    yield el("a", visit.say(f"frame.to_{theme}"), href=to)
+    for theme in ("dark", "light"):  # the sheet hides the one that is there already
+        to = address("/console/preferences", theme=theme, back=back)
+        yield el("a", visit.say(f"frame.to_{theme}"), href=to, class_=f"to-{theme}")
 
 
 @cache

@@ -18,7 +18,7 @@ from core.console.visit import Visit
 from core.desk.feedback import FeedbackDesk
 from core.desk.work import WorkDesk
 from core.errors import InvalidInput
-from core.models import Feedback, FeedbackFilter, FeedbackStatus, Hold
+from core.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, HoldKind
 from core.models.access import Role
 
 PATH = "/console/feedback"
@@ -40,7 +40,7 @@ async def build(visit: Visit) -> None:
         _filter(given), limit=_PAGE, cursor=visit.query("cursor")
     )
     show(el("h1", visit.say("frame.feedback")))
-    _hold(visit, (await WorkDesk(visit.seat).intake()).hold)
+    _hold(visit, (await WorkDesk(visit.seat).state()).hold)
     _filters(visit, given)
     if page.items:
         show(_list(visit, page.items))
@@ -79,7 +79,7 @@ def _day(text: str | None) -> datetime | None:
 
 
 def _hold(visit: Visit, hold: Hold | None) -> None:
-    """Say that a person holds work back, and let operators pause or go on."""
+    """Say what holds work back, and let those who operate all tenants pause and go on."""
     may = Role.OPERATE in visit.seat.who.roles and visit.seat.who.tenant_id is None
     desk = WorkDesk(visit.seat)
 
@@ -97,7 +97,7 @@ def _hold(visit: Visit, hold: Hold | None) -> None:
         if hold is not None:
             reason = hold.reason or visit.say("feedback.no_reason")
             show(el("p", visit.say("feedback.paused", reason=reason), class_="badge warn"))
-            if may:
+            if may and hold.kind is HoldKind.PAUSED:
                 ui.button(visit.say("feedback.resume"), on_click=resume).props("outline no-caps")
         elif may:
             say = visit.say
