@@ -16,10 +16,13 @@ from core.api.routes import (
     changes,
     events,
     feedback,
+    graph,
     history,
     intake,
+    knowledge,
     me,
     runs,
+    search,
 )
 from core.api.seats import bearer
 
@@ -32,12 +35,15 @@ ROUTERS = (
     me.router,
     changes.router,
     runs.router,
+    knowledge.router,
+    search.router,
+    graph.router,
 )
 
 
 def create_api(opened: Opened) -> FastAPI:
     """Make the API. Whoever serves it puts the guard around it: here nobody is let in by token."""
-    app = FastAPI(
+    app = _Api(
         title="skill-worker",
         version=__version__,
         docs_url=None,  # its pages load scripts from elsewhere
@@ -53,9 +59,16 @@ def create_api(opened: Opened) -> FastAPI:
     for router in ROUTERS:
         v1.include_router(router)
     app.include_router(v1)
-    document = describe(app)
-    app.state.query_names = query_names(document)
+    app.state.query_names = query_names(app.openapi())
     return app
+
+
+class _Api(FastAPI):
+    def openapi(self) -> dict[str, object]:
+        """Give the OpenAPI document."""
+        if self.openapi_schema is None:
+            self.openapi_schema = describe(self)
+        return self.openapi_schema
 
 
 def _operation_id(route: APIRoute) -> str:
