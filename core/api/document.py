@@ -38,14 +38,10 @@ _WRITES = {"post", "put", "patch", "delete"}
 
 
 def describe(app: FastAPI) -> _Part:
-    """Give the document, made once."""
-    if app.openapi_schema is None:
-        made = get_openapi(
-            title=app.title, version=app.version, description=_ABOUT, routes=app.routes
-        )
-        _tell_problems(made)
-        app.openapi_schema = made
-    return app.openapi_schema
+    """Make the document."""
+    made = get_openapi(title=app.title, version=app.version, description=_ABOUT, routes=app.routes)
+    _tell_problems(made)
+    return made
 
 
 def query_names(document: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
