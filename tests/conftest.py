@@ -11,6 +11,7 @@ from core.observability import configure_logging
 from core.postgres.pool import open_pool
 from core.postgres.queries import Pool
 from tests.support import databases
+from tests.support.scheduling import Scheduling, longest_first
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -24,6 +25,20 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         databases.remove_home()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    if config.getoption("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # it would put the files with most tests first
+    return Scheduling(config, log)
 
 
 @pytest.fixture(autouse=True)

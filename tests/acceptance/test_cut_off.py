@@ -64,7 +64,12 @@ def test_what_a_killed_worker_had_is_taken_up_at_once_where_nobody_else_works(
     code, out, err = finish(home, "run", "--once", "--offline", "--json")
     assert time.monotonic() - started < 15
     assert code == 0, err
-    assert json.loads(out) == {"counts": {"completed": 1}, "unhappy": [], "warned": 0, "resting": []}
+    assert json.loads(out) == {
+        "counts": {"completed": 1},
+        "unhappy": [],
+        "warned": 0,
+        "resting": [],
+    }
     assert servers(home) == []
 
 
