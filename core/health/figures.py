@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from core.models import FeedbackStatus, HoldKind, Waiting
+from core.models import FeedbackStatus, HoldKind, Undecided, Waiting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,7 @@ class Figures:
     waiting: Waiting | None = None
     at_budget: int | None = None
     ended: Mapping[FeedbackStatus, int] | None = None
+    undecided: Undecided | None = None
 
 
 class Gauges(Collector):
@@ -66,6 +67,8 @@ class Gauges(Collector):
             {} if waiting is None else {(): waiting.oldest_seconds},
         )
 
+        yield from _reviews(self._figures.undecided)
+
     def _counts(self) -> Mapping[tuple[str, ...], float]:
         waiting, ended = self._figures.waiting, self._figures.ended
         counts: dict[tuple[str, ...], float] = {}
@@ -75,6 +78,18 @@ class Gauges(Collector):
         if ended is not None:
             counts |= {(s,): ended.get(s, 0) for s in FeedbackStatus if s.is_end}
         return counts
+
+
+def _reviews(undecided: Undecided | None) -> Iterator[Metric]:
+    by_status: dict[tuple[str, ...], float] = {}
+    oldest: dict[tuple[str, ...], float] = {}
+    if undecided is not None:
+        by_status = {("held",): undecided.held, ("stale",): undecided.stale}
+        oldest = {(): undecided.oldest_seconds}
+    text = "Changes in the whole database that wait for a person, by status."
+    yield _gauge("changes_waiting", text, ("status",), by_status)
+    text = "How long the oldest of them has waited; 0 where none does."
+    yield _gauge("changes_waiting_oldest_seconds", text, (), oldest)
 
 
 def _gauge(

@@ -112,6 +112,7 @@ class _Readings:
         self._holds = kept(lambda: _or_none(watched.holds))
         self._waiting = kept(lambda: _or_none(watched.backlog.waiting), REST)
         self._ended = kept(lambda: _or_none(watched.backlog.ended), REST)
+        self._undecided = kept(lambda: _or_none(watched.backlog.undecided), REST)
         self._at_budget = kept(lambda: _or_none(watched.at_budget), REST)
 
     async def checks(self) -> Mapping[str, str]:
@@ -119,11 +120,12 @@ class _Readings:
         return {name: state or LATE for name, state in zip(self._checks, found, strict=True)}
 
     async def figures(self) -> Figures:
-        checks, holds, waiting, ended, at_budget = await asyncio.gather(
+        checks, holds, waiting, ended, undecided, at_budget = await asyncio.gather(
             self.checks(),
             self._holds.get(),
             self._waiting.get(),
             self._ended.get(),
+            self._undecided.get(),
             self._at_budget.get(),
         )
         return Figures(
@@ -132,11 +134,13 @@ class _Readings:
             holds=holds,
             waiting=waiting,
             ended=ended,
+            undecided=undecided,
             at_budget=at_budget,
         )
 
     async def close(self) -> None:
-        figures: list[Reading[object]] = [self._holds, self._waiting, self._ended, self._at_budget]
+        figures: list[Reading[object]] = [self._holds, self._waiting, self._ended]
+        figures += [self._undecided, self._at_budget]
         for reading in [*figures, *self._checks.values()]:
             await reading.close()
 

@@ -204,6 +204,17 @@ class Outcome(Model):
     error: str | None = None
 
 
+class Undecided(Model):
+    """Changes that wait for a person: by where they stand, and how long the oldest has waited.
+
+    It waits since it was prepared, edited or refreshed last.
+    """
+
+    held: int = 0
+    stale: int = 0
+    oldest_seconds: float = 0.0
+
+
 class Waiting(Model):
     """Feedback that has not ended: pieces by status, and for how long the oldest is queued."""
 

@@ -13,6 +13,7 @@ from core.models import (
     Hold,
     NewFeedback,
     Outcome,
+    Undecided,
     Waiting,
 )
 
@@ -129,6 +130,9 @@ class Backlog(Protocol):
 
     async def ended(self) -> Mapping[FeedbackStatus, int]:
         """Give the number of pieces by each end; it takes longer the more there are."""
+
+    async def undecided(self) -> Undecided:
+        """Give what waits for a person. Cheap, as `waiting` is."""
 
 
 class Agents(Protocol):

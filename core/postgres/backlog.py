@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.models import FeedbackStatus, Waiting
+from core.models import FeedbackStatus, Undecided, Waiting
 from core.postgres.queries import Pool, fetch_all, fetch_one
 
 
@@ -22,3 +22,7 @@ class PostgresBacklog:
         """Give the number of pieces by each end."""
         rows = await fetch_all(self._pool, "backlog.ended")
         return {FeedbackStatus(row["status"]): row["pieces"] for row in rows}
+
+    async def undecided(self) -> Undecided:
+        """Give what waits for a person."""
+        return Undecided.model_validate(await fetch_one(self._pool, "backlog.undecided"))

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
-from core.models import FeedbackStatus, Waiting
+from core.models import ChangeStatus, FeedbackStatus, Undecided, Waiting
+from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
+from core.testing.reviews import MemoryReviews
 
 
 class MemoryBacklog:
-    """Figures over an inbox in memory; `clock` gives the time that ages are counted to."""
+    """Figures over an inbox and a change log in memory.
 
-    def __init__(self, inbox: MemoryInbox, clock: Callable[[], datetime]) -> None:
+    `clock` gives the time that ages of feedback are counted to.
+    """
+
+    def __init__(
+        self, inbox: MemoryInbox, clock: Callable[[], datetime], log: MemoryChangeLog | None = None
+    ) -> None:
         self._inbox = inbox
         self._clock = clock
+        self._reviews = MemoryReviews(log) if log else None
 
     async def waiting(self) -> Waiting:
         """Give what has not ended."""
@@ -31,6 +39,18 @@ class MemoryBacklog:
     async def ended(self) -> Mapping[FeedbackStatus, int]:
         """Give the number of pieces by each end."""
         return {status: n for status, n in self._counts().items() if status.is_end}
+
+    async def undecided(self) -> Undecided:
+        """Give what waits for a person."""
+        waiting = await self._reviews.overdue(-1) if self._reviews else ()
+        counts = Counter(change.status for change in waiting)
+        since = [change.prepared_at for change in waiting[:1] if change.prepared_at]
+        ages = [(datetime.now(UTC) - at).total_seconds() for at in since]
+        return Undecided(
+            held=counts[ChangeStatus.HELD],
+            stale=counts[ChangeStatus.STALE],
+            oldest_seconds=max(ages, default=0.0),
+        )
 
     def _counts(self) -> Counter[FeedbackStatus]:
         return Counter(piece.status for piece in self._inbox.feedback.values())

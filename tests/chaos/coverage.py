@@ -62,6 +62,7 @@ ELSEWHERE: dict[str, str] = {
     "answers.end": "the HTTP API",
     "answers.forget": "the HTTP API",
     "backlog.ended": "the figures of the health port",
+    "backlog.undecided": "the figures of the health port",
     "backlog.waiting": "the figures of the health port",
     "budgets.today": "the command line",
     "budgets.used_up": "beside the jobs",

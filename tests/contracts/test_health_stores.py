@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from core.models import RunEvent, Usage
-from core.ports import Backlog, ChangeLog, Inbox, Journal, Replies
+from core.ports import Backlog, ChangeLog, Inbox, Journal, Replies, Reviews
 from core.postgres.backlog import PostgresBacklog
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.inbox import PostgresInbox
@@ -14,12 +14,14 @@ from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool
 from core.postgres.replies import PostgresReplies
+from core.postgres.reviews import PostgresReviews
 from core.testing.backlog import MemoryBacklog
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.backlog import BacklogContract
 from core.testing.contracts.observed import ObservedContract, Told
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.knowledge import MemoryKnowledge
+from core.testing.reviews import MemoryReviews
 from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies
 
 
@@ -33,14 +35,30 @@ class TestBacklogInMemory(BacklogContract):
         return MemoryInbox(clock=clock)  # type: ignore[arg-type]
 
     @pytest.fixture
-    def backlog(self, inbox: MemoryInbox, clock: object) -> Backlog:
-        return MemoryBacklog(inbox, clock)  # type: ignore[arg-type]
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def reviews(self, change_log: MemoryChangeLog) -> Reviews:
+        return MemoryReviews(change_log)
+
+    @pytest.fixture
+    def backlog(self, inbox: MemoryInbox, clock: object, change_log: MemoryChangeLog) -> Backlog:
+        return MemoryBacklog(inbox, clock, change_log)  # type: ignore[arg-type]
 
 
 class TestBacklogInPostgres(BacklogContract):
     @pytest.fixture
     def inbox(self, pool: Pool) -> Inbox:
         return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def reviews(self, pool: Pool) -> Reviews:
+        return PostgresReviews(pool)
 
     @pytest.fixture
     def backlog(self, pool: Pool) -> Backlog:

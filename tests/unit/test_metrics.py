@@ -14,11 +14,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from core.health.figures import Figures
 from core.health.metrics import Metrics
-from core.models import NO_USAGE, FeedbackStatus, HoldKind, RunEvent, Usage, Waiting
+from core.models import NO_USAGE, FeedbackStatus, HoldKind, RunEvent, Undecided, Usage, Waiting
 from core.testing.scripted_model import calls
 from tests.support.metrics import samples
 from tests.support.worker import CLERK, DESK, MemoryWorker
 
+_READ = ("feedback{", "feedback_oldest", "held", "changes_waiting")
 NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 
 
@@ -129,7 +130,7 @@ def test_what_cannot_be_read_has_no_figure(metrics: Metrics) -> None:
     found = counted(metrics, Figures(running=2, up={"database": False}))
     assert found["running"] == 2
     assert found['dependency_up{dependency="database"}'] == 0
-    assert not [key for key in found if key.startswith(("feedback{", "feedback_oldest", "held"))]
+    assert not [key for key in found if key.startswith(_READ)]
 
 
 def test_what_is_read_is_told_for_all_statuses(metrics: Metrics) -> None:
@@ -137,6 +138,7 @@ def test_what_is_read_is_told_for_all_statuses(metrics: Metrics) -> None:
         holds={HoldKind.PAUSED},
         waiting=Waiting(queued=3, processing=1, oldest_seconds=90.5),
         ended={FeedbackStatus.DEAD: 2},
+        undecided=Undecided(held=5, stale=1, oldest_seconds=3600),
     )
     found = counted(metrics, figures)
     assert {key for key in found if key.startswith("feedback{")} == {
@@ -145,6 +147,8 @@ def test_what_is_read_is_told_for_all_statuses(metrics: Metrics) -> None:
     assert (found['feedback{status="queued"}'], found['feedback{status="dead"}']) == (3, 2)
     assert found['feedback{status="completed"}'] == 0
     assert found["feedback_oldest_seconds"] == 90.5
+    waiting = [found[f'changes_waiting{{status="{status}"}}'] for status in ("held", "stale")]
+    assert (waiting, found["changes_waiting_oldest_seconds"]) == ([5, 1], 3600)
     assert (found['held{kind="paused"}'], found['held{kind="model"}']) == (1, 0)
 
 
@@ -180,7 +184,14 @@ def test_the_page_on_metrics_names_their_labels(metrics: Metrics) -> None:
     listed = dict(re.findall(r"^\| `skill_worker_(\w+)` \| \w+ \| (.*?) \|", page, re.MULTILINE))
     happen(metrics, "change.applied", kind="SKILL", operation="UPDATE")
     happen(metrics, "model.called")
-    figures = Figures(holds=(), waiting=Waiting(), ended={}, up={"database": True}, at_budget=0)
+    figures = Figures(
+        holds=(),
+        waiting=Waiting(),
+        ended={},
+        undecided=Undecided(),
+        up={"database": True},
+        at_budget=0,
+    )
     told = {
         key.partition("{")[0]: set(re.findall(r'(\w+)="', key)) for key in counted(metrics, figures)
     }

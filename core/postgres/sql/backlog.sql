@@ -8,3 +8,10 @@ FROM feedback WHERE status IN ('queued', 'processing')
 -- name: ended
 SELECT status, count(*) AS pieces FROM feedback
 WHERE status NOT IN ('queued', 'processing') GROUP BY status
+
+-- name: undecided
+SELECT count(*) FILTER (WHERE status = 'held') AS held,
+       count(*) FILTER (WHERE status = 'stale') AS stale,
+       coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(prepared_at))), 0)::float8
+           AS oldest_seconds
+FROM changes WHERE status IN ('held', 'stale') AND held <> '[]'

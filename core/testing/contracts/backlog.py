@@ -1,10 +1,13 @@
-"""What every backlog must give; a test class supplies `backlog` and `inbox`."""
+"""What every backlog must give; a test class supplies it, the inbox, the log and its reviews."""
 
 from __future__ import annotations
 
-from core.models import FeedbackStatus, Outcome, Waiting
-from core.ports import Backlog, Inbox
+from datetime import timedelta
+
+from core.models import ChangeStatus, FeedbackStatus, Outcome, Undecided, Waiting
+from core.ports import Backlog, ChangeLog, Inbox, Reviews
 from core.testing.contracts.inbox import added, claimed, piece
+from core.testing.contracts.reviews import HAPPENED, waiting
 
 
 class BacklogContract:
@@ -13,6 +16,7 @@ class BacklogContract:
     async def test_of_nothing_there_is_nothing(self, backlog: Backlog) -> None:
         assert await backlog.waiting() == Waiting()
         assert await backlog.ended() == {}
+        assert await backlog.undecided() == Undecided()
 
     async def test_pieces_are_counted_by_where_they_stand(
         self, backlog: Backlog, inbox: Inbox
@@ -33,6 +37,20 @@ class BacklogContract:
         began = (await backlog.waiting()).oldest_seconds
         await added(inbox, piece("s-2"))
         assert 0 <= began < (await backlog.waiting()).oldest_seconds < 600
-        for waiting in (feedback_id, (await inbox.add("cli", [piece("s-2")]))[0][0]):
-            await claimed(inbox, waiting)
+        for queued in (feedback_id, (await inbox.add("cli", [piece("s-2")]))[0][0]):
+            await claimed(inbox, queued)
         assert (await backlog.waiting()).oldest_seconds == 0
+
+    async def test_changes_that_wait_for_a_person_are_counted_with_the_age_of_the_oldest(
+        self, backlog: Backlog, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        made = [waiting(f"m{number}") for number in range(4)]
+        for change in made:
+            await change_log.keep(change, {}, HAPPENED)
+        await reviews.end(made[0], ChangeStatus.STALE, "", "it moved", HAPPENED)
+        await reviews.end(made[1], ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+        long_ago = {"prepared_at": await reviews.now() - timedelta(hours=2)}
+        await reviews.replace(made[2].model_copy(update=long_ago), made[2], {}, HAPPENED)
+        undecided = await backlog.undecided()
+        assert (undecided.held, undecided.stale) == (2, 1)
+        assert 7200 <= undecided.oldest_seconds < 7800
