@@ -56,7 +56,8 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _now() -> datetime:
+def utc_now() -> datetime:
+    """Give the time."""
     return datetime.now(UTC)
 
 
@@ -66,7 +67,7 @@ class Access:
 
     tokens: Tokens
     new_id: NewId
-    now: Callable[[], datetime] = _now
+    now: Callable[[], datetime] = utc_now
     make_secret: Callable[[], str] = field(default=make_secret, repr=False)
 
     async def find(self, secret: str, kind: TokenKind) -> AccessToken | None:

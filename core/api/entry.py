@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from core.access import SESSION_LIFE, Access, Made
 from core.api import entry_page
 from core.api.entry_page import CONSOLE
-from core.api.guard import SESSION_COOKIE, access_of
+from core.api.guard import SESSION_COOKIE
 from core.api.opened import Opened
 from core.errors import DependencyDown
 
@@ -42,7 +42,7 @@ class Entry:
 
     async def _asking(self, request: Request, answer: Answer) -> Response:
         try:
-            return await answer(access_of(self._opened), request)
+            return await answer(self._opened.access(), request)
         except DependencyDown:
             return entry_page.starting(_accepted(request))
 

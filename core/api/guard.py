@@ -10,7 +10,6 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.access import Access
 from core.api import entry_page
 from core.api.entry_page import CONSOLE, ENTER, LEAVE
 from core.api.lasting import POLICY, TRY_LATER, Lasting
@@ -85,7 +84,7 @@ class Guard:
         return known, token
 
     async def _found(self, known: Known) -> AccessToken | None:
-        return await access_of(self._opened).find(*known)
+        return await self._opened.access().find(*known)
 
     async def _still_in(self, known: Known) -> bool:
         return await self._found(known) is not None
@@ -112,12 +111,6 @@ class Guard:
         if isinstance(error, DependencyDown):
             return entry_page.starting(headers.get("accept-language", ""))
         return None
-
-
-def access_of(opened: Opened) -> Access:
-    """Give what finds tokens and opens sessions. Raises DependencyDown."""
-    app = opened()
-    return Access(app.tokens, app.new_id)
 
 
 def _secret(headers: Headers) -> Known | None:

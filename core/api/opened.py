@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
+from core.access import Access, utc_now
 from core.app import App
 from core.errors import DependencyDown
 
@@ -13,8 +15,9 @@ from core.errors import DependencyDown
 class Opened:
     """Holds the app while it is open."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], datetime] = utc_now) -> None:
         self.app: App | None = None
+        self._now = now
         self._lasting: set[asyncio.Event] = set()
 
     def __call__(self) -> App:
@@ -22,6 +25,11 @@ class Opened:
         if self.app is None:
             raise DependencyDown("the worker is starting or stopping", retry_after=1.0)
         return self.app
+
+    def access(self) -> Access:
+        """Give what finds tokens and opens sessions. Raises DependencyDown."""
+        app = self()
+        return Access(app.tokens, app.new_id, self._now)
 
     def close(self) -> None:
         """Take the app away, and tell the calls that last."""

@@ -1,0 +1,126 @@
+"""The guard before a small app that says who it was called by, over tokens in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
+
+from core.access import Access, Grant, Made
+from core.api.entry import Entry
+from core.api.entry_page import ENTER, LEAVE
+from core.api.guard import SESSION_COOKIE, Guard
+from core.api.opened import Opened
+from core.api.seats import PRINCIPAL
+from core.app import App
+from core.errors import DatabaseDown
+from core.models.access import AccessToken, Role
+from core.ports import NewId, Tokens
+from core.testing.access import MemoryAnswers, MemoryTokens
+from core.testing.determinism import counting_ids
+
+HERE = "http://127.0.0.1:8720"
+PAGE = {"accept": "text/html,application/xhtml+xml"}
+
+
+class FailingTokens(MemoryTokens):
+    """Tokens in a database that is down while `down` is set; `finds` counts the look-ups."""
+
+    down = False
+    finds = 0
+
+    async def find(self, hash_: str) -> AccessToken | None:
+        """Find as usual, or fail. Raises DatabaseDown."""
+        self.finds += 1
+        if self.down:
+            raise DatabaseDown("PostgreSQL does not answer", retry_after=2)
+        return await super().find(hash_)
+
+
+@dataclass
+class Ports:
+    """As much of an opened program as the guard knows."""
+
+    tokens: Tokens
+    answers: MemoryAnswers = field(default_factory=MemoryAnswers)
+    new_id: NewId = field(default_factory=lambda: counting_ids("id"))
+
+
+@dataclass
+class World:
+    """A guarded app and its tokens; `now` is the time by which they expire."""
+
+    host: str = "127.0.0.1"
+    hosts: Collection[str] = ()
+    console: bool = True
+    now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def __post_init__(self) -> None:
+        """Open it."""
+        self.tokens = FailingTokens(lambda: self.now)
+        self.ports = Ports(self.tokens)
+        self.opened = Opened(lambda: self.now)
+        self.opened.app = cast("App", self.ports)
+        self.access = Access(self.tokens, self.ports.new_id, lambda: self.now)
+        self.app: ASGIApp = Guard(
+            self._inner(), self.opened, host=self.host, hosts=self.hosts, console=self.console
+        )
+
+    def client(self, base: str = HERE, **headers: str) -> httpx.AsyncClient:
+        """Give a client that sends these headers with each call."""
+        transport = httpx.ASGITransport(self.app)
+        return httpx.AsyncClient(transport=transport, base_url=base, headers=headers)
+
+    def sockets(self, **headers: str) -> TestClient:
+        """Give a client for websockets."""
+        return TestClient(self.app, base_url=HERE, headers=headers)
+
+    async def token(self, tenant_id: str | None = "acme", days: int | None = None) -> Made:
+        """Make a token that may read."""
+        life = None if days is None else timedelta(days=days)
+        return await self.access.add(
+            Grant(name="ci", tenant_id=tenant_id, roles=(Role.READ,)), life
+        )
+
+    def _inner(self) -> Starlette:
+        entry = Entry(self.opened)
+        both = ["GET", "POST"]
+        return Starlette(
+            routes=[
+                Route(ENTER, entry.enter, methods=[*both, "HEAD"]),
+                Route(LEAVE, entry.leave, methods=both),
+                WebSocketRoute("/{path:path}", _talk),
+                Route("/{path:path}", _who, methods=[*both, "OPTIONS", "DELETE"]),
+            ]
+        )
+
+
+def bearer(made: Made) -> str:
+    """Give the header that brings a token."""
+    return f"Bearer {made.secret.get_secret_value()}"
+
+
+def cookie(made: Made) -> str:
+    """Give the header that brings a session."""
+    return f"{SESSION_COOKIE}={made.secret.get_secret_value()}"
+
+
+async def _who(request: Request) -> JSONResponse | PlainTextResponse:
+    who = getattr(request.state, PRINCIPAL, None)
+    return PlainTextResponse("nobody") if who is None else JSONResponse(who.model_dump(mode="json"))
+
+
+async def _talk(socket: WebSocket) -> None:
+    await socket.accept()
+    async for text in socket.iter_text():
+        await socket.send_text(f"{getattr(socket.state, PRINCIPAL).name}: {text}")
