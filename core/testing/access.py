@@ -23,7 +23,7 @@ class MemoryTokens:
 
     async def add(self, token: AccessToken) -> None:
         """Store a token. Raises AlreadyExists where a live one has its name."""
-        taken = {known.name for known in await self.list()}
+        taken = {known.name for known in self._live()}
         if token.kind is TokenKind.TOKEN and token.name in taken:
             raise AlreadyExists(
                 f"there is a token called {token.name!r} already",
@@ -40,7 +40,7 @@ class MemoryTokens:
 
     async def list(self) -> Sequence[AccessToken]:
         """Give the live tokens of programs, oldest first; neither links nor sessions."""
-        return [t for t in self.tokens.values() if t.kind is TokenKind.TOKEN and self._lives(t)]
+        return self._live()
 
     async def revoke(self, token_id: str) -> AccessToken:
         """End a token, its links and its sessions. Raises NotFound."""
@@ -68,6 +68,9 @@ class MemoryTokens:
                 }
             )
         )
+
+    def _live(self) -> Sequence[AccessToken]:
+        return [t for t in self.tokens.values() if t.kind is TokenKind.TOKEN and self._lives(t)]
 
     def _store(self, token: AccessToken) -> AccessToken:
         stored = token.model_copy(update={"created_at": self._clock()})
