@@ -46,14 +46,18 @@ def blame(states: Sequence[State], *, in_order: bool) -> list[int]:
 
 
 def _carried_in_order(old: Units, owners: Sequence[int], new: Units, by: int) -> list[int]:
-    found = [by] * len(new)
-    for block in align(old, new, Effort()):
-        if block.same:
-            found[block.to_start : block.to_end] = owners[block.start : block.end]
+    """Carry owners over along the order; in what was rewritten, to lines that stood there too."""
+    found: list[int] = []
+    for same, start, end, to_start, to_end in align(old, new, Effort()):
+        if same:
+            found += owners[start:end]
+        else:
+            found += _carried(old[start:end], owners[start:end], new[to_start:to_end], by)
     return found
 
 
 def _carried(old: Units, owners: Sequence[int], new: Units, by: int) -> list[int]:
+    """Carry owners over to units that stood anywhere before, as often as they did."""
     free: defaultdict[str, deque[int]] = defaultdict(deque)
     for unit, owner in zip(old, owners, strict=True):
         free[unit].append(owner)
