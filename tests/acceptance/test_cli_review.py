@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ def test_a_change_is_shown_approved_and_signed(home: Home) -> None:
     assert known(home) == [WON]
     shown = home.ask("changes", "show", change_id)
     assert (shown["status"], bool(shown["decided_by"])) == ("applied", True)
+
+
+def test_a_decision_is_about_what_was_shown_where_its_hash_is_given(home: Home) -> None:
+    home.bring(kind="MEMORY", id="m", content=WON)
+    (change_id,) = home.held()
+    said = home.call("changes", "show", change_id)[1]
+    (seen,) = re.findall(r"^content hash: +([0-9a-f]{64})$", said, re.MULTILINE)
+    file = home.path / "new.txt"
+    file.write_text("금액은 달러로 적는다", encoding="utf-8")
+    home.ask("changes", "edit", change_id, "--file", str(file))
+    for command in (("approve",), ("reject", "--reason", "x")):
+        arguments = (command[0], change_id, *command[1:], "--seen", seen)
+        assert home.fails("changes", *arguments, code=5)["kind"] == "stale"
+    now = str(home.ask("changes", "show", change_id)["content_hash"])
+    assert home.ask("changes", "approve", change_id, "--seen", now)["status"] == "applied"
+    assert known(home) == ["금액은 달러로 적는다"]
 
 
 def test_a_decided_change_is_not_decided_again(home: Home) -> None:
