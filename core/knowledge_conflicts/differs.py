@@ -50,8 +50,6 @@ def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...
 
 def _values(one: Words, other: Words) -> tuple[str, ...]:
     alone: Sequence[Quantity] = [
-        quantity
-        for quantity in one.quantities
-        if not any(quantity.same(known) for known in other.quantities)
+        quantity for quantity in one.quantities if not other.holds(quantity)
     ]
     return tuple(dict.fromkeys(quantity.text for quantity in alone))[:SHOWN]

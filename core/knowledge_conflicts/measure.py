@@ -64,7 +64,7 @@ def _is_subject_only(one: Words, other: Words, there: Covered, back: Covered) ->
         return False
     if not mine or not theirs:
         return not mine and not theirs
-    values = any(q.same(known) for q in one.quantities for known in other.quantities)
+    values = any(other.holds(quantity) for quantity in one.quantities)
     return mine[0].leads and theirs[0].leads and not values
 
 
@@ -87,7 +87,6 @@ def _pairs(stem: str) -> tuple[str, ...]:
 
 
 def _met(quantity: Quantity, other: Words) -> float:
-    if any(quantity.same(known) for known in other.quantities):
+    if other.holds(quantity):
         return 1.0
-    same_measure = any(quantity.what == known.what for known in other.quantities)
-    return OTHER_VALUE if same_measure and quantity.what else 0.0
+    return OTHER_VALUE if quantity.what and quantity.what in other.measures else 0.0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from core.decision_table import parse_xml
 from core.errors import RuleInvalid
 from core.knowledge_conflicts.rules import beside
 from core.knowledge_conflicts.skills import compare_skills
 from core.knowledge_conflicts.texts import is_repeated
-from core.models import SKILL_MD, Bundle, Change, Kind, Relationship, SkillFile
+from core.models import SKILL_MD, Bundle, Change, DecisionTable, Kind, Relationship, SkillFile
 
 
 def repeats(change: Change, content: str) -> bool:
@@ -40,7 +42,14 @@ def _alone(name: str, document: str) -> Bundle:
 
 def _share_columns(xml: str, other: str) -> bool:
     """Tell whether tables have the same columns; one that cannot be read has none."""
+    ours, theirs = _table(xml), _table(other)
+    return ours is not None and theirs is not None and beside(ours, theirs) is not None
+
+
+@lru_cache(maxsize=64)
+def _table(xml: str) -> DecisionTable | None:
+    """Read a table once: each is compared with those that came while it waited."""
     try:
-        return beside(parse_xml(xml), parse_xml(other)) is not None
+        return parse_xml(xml)
     except RuleInvalid:
-        return False
+        return None

@@ -6,12 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from core.knowledge_conflicts.korean import korean_stem
 from core.knowledge_conflicts.lexicon import FUNCTION_WORDS, TITLES, senses, tells_little
 from core.knowledge_conflicts.quantities import Quantity, quantities
+from core.knowledge_conflicts.quantity_patterns import CLOCK
 from core.search.tokens import stem
 
 Place = Literal["person", "topic", ""]
@@ -84,6 +86,28 @@ class Words:
     def weight(self) -> float:
         """How much the text tells in all."""
         return sum(word.weight for word in self.words) + len(self.quantities)
+
+    @cached_property
+    def measures(self) -> frozenset[str]:
+        """What the quantities measure."""
+        return frozenset(quantity.what for quantity in self.quantities)
+
+    @cached_property
+    def _values(self) -> frozenset[tuple[str, Decimal]]:
+        return frozenset((q.what, q.value) for q in self.quantities)
+
+    @cached_property
+    def _numbers(self) -> frozenset[Decimal]:
+        return frozenset(q.value for q in self.quantities if q.what != CLOCK)
+
+    def holds(self, quantity: Quantity) -> bool:
+        """Tell whether one of the quantities may mean the same; `Quantity.same` for all at once."""
+        what, value = quantity.what, quantity.value
+        if what == CLOCK:
+            return any(quantity.same(known) for known in self.quantities)
+        if what == "":
+            return value in self._numbers
+        return (what, value) in self._values or ("", value) in self._values
 
 
 def words_of(text: str) -> Words:

@@ -12,6 +12,7 @@ from tests.benchmarks import (
     meaning,
     memory,
     pod,
+    reviewers,
     scale,
     search,
     search_latency,
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "memory": memory.measure,
     "pod": pod.measure,
     "scale": scale.measure,
+    "reviewers": reviewers.measure,
     "tables": tables.measure,
     "search": search.measure,
 }

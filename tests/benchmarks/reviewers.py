@@ -1,0 +1,135 @@
+"""A hundred reviewers over HTTP at once, each thinking a second, in front of held changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import quantiles
+from typing import TypedDict
+
+from core.api.app import create_api
+from core.api.opened import Opened
+from core.app import App
+from core.bootstrap import open_app
+from core.embedded.http_server import run_server
+from core.models import Agent, ChangeFilter, ChangeStatus
+from core.models.access import Principal, Role
+from tests.benchmarks.held_changes import hold_changes
+from tests.benchmarks.table import Figure
+from tests.benchmarks.world import AGENT, TENANT, TwoTurnModel, settings
+
+CHANGES = 1_000
+REVIEWERS = 100
+TARGET_MS = 50.0
+
+
+class Told(TypedDict):
+    """What the reviewers tell: seconds by what they waited for, and ids of changes."""
+
+    sheet: list[float]
+    next: list[float]
+    decision: list[float]
+    decided: list[str]
+    refused: list[str]
+
+
+async def measure() -> list[Figure]:
+    """Let all of the reviewers decide about all of the changes, with a worker in the process."""
+    async with _opened() as app:
+        await hold_changes(app, CHANGES)
+        stop = asyncio.Event()
+        worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
+        opened = Opened()
+        opened.app = app
+        async with run_server(_Named(create_api(opened))) as url:
+            told = await _reviewed(url)
+        stop.set()
+        await worker
+        return [_latency(told), await _decisions(app, told)]
+
+
+class _Named:
+    """Stands where the guard does: whoever calls is who they say."""
+
+    def __init__(self, app: object) -> None:
+        self._app = app
+
+    async def __call__(self, scope, receive, send) -> None:  # type: ignore[no-untyped-def]
+        if scope["type"] == "http":
+            headers = dict(scope["headers"])
+            name = headers.get(b"authorization", b"").decode().removeprefix("Bearer ")
+            principal = Principal(
+                token_id=name, name=name, roles=frozenset({Role.READ, Role.REVIEW})
+            )
+            scope.setdefault("state", {})["principal"] = principal
+        await self._app(scope, receive, send)  # type: ignore[operator]
+
+
+@asynccontextmanager
+async def _opened() -> AsyncIterator[App]:
+    from core.observability import configure_logging
+
+    configure_logging("error", "console")
+    with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:
+        given = settings(Path(home), review_policy="all")
+        async with open_app(given, model=True, chat=TwoTurnModel()) as app:
+            await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk"))
+            yield app
+
+
+async def _reviewed(url: str) -> Told:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.benchmarks.reviewers_client",
+        url,
+        str(REVIEWERS),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await process.communicate()
+    assert process.returncode == 0, "the reviewers broke off"
+    told: Told = json.loads(out)
+    return told
+
+
+def _latency(told: Told) -> Figure:
+    p50, p95, p99 = _spread(told["sheet"])
+    decided = _spread(told["decision"])
+    return Figure(
+        f"review sheet, {REVIEWERS} reviewers, {CHANGES:,} held changes",
+        f"p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f} ms; a decision "
+        f"p50 {decided[0]:.0f}, p95 {decided[1]:.0f} ms",
+        f"{TARGET_MS:.0f} ms",
+        p95 / TARGET_MS,
+        at_most=1,
+    )
+
+
+def _spread(times: list[float]) -> tuple[float, float, float]:
+    parts = quantiles([time * 1000 for time in times], n=100)
+    return parts[49], parts[94], parts[98]
+
+
+async def _decisions(app: App, told: Told) -> Figure:
+    """Compare what was answered with what has ended: nothing twice, and nothing unsaid."""
+    ended, cursor = 0, None
+    ends = ChangeFilter(statuses=(ChangeStatus.APPLIED, ChangeStatus.REJECTED))
+    while True:
+        items, cursor = await app.reader.changes(ends, limit=500, cursor=cursor)
+        ended += len(items)
+        if cursor is None:
+            break
+    twice = len(told["decided"]) - len(set(told["decided"]))
+    unsaid = abs(ended - len(told["decided"]))
+    return Figure(
+        "decisions",
+        f"{ended} made, {twice} twice, {len(told['refused'])} refused as another was first",
+        "0 twice",
+        float(twice + unsaid),
+        at_most=0,
+    )
