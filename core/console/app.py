@@ -8,10 +8,10 @@ from fastapi import FastAPI
 from nicegui import storage, ui
 
 from core.api.opened import Opened
-from core.console.pages import feedback, overview, review, run
+from core.console.pages import feedback, graph, knowledge, overview, review, run
 from core.console.site import BASE, Site
 
-PAGES = (overview, feedback, run, review)
+PAGES = (overview, feedback, run, review, knowledge, graph)
 
 
 def mount(app: FastAPI, opened: Opened, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.agent_setup import set_up_new_agents
@@ -38,6 +39,12 @@ class AgentsDesk:
         page = agents[:limit]
         following = encode_parts((page[-1].id,), digest) if len(agents) > limit else None
         return Page(items=tuple(page), next=following)
+
+    async def tenants(self) -> Sequence[str]:
+        """Give the tenants that have agents and that the principal may see."""
+        self.seat.needs(Role.READ)
+        agents = await self.seat.app.agents.list(self.seat.who.tenant_id)
+        return sorted({agent.tenant_id for agent in agents})
 
     async def get(self, agent_id: str) -> Agent:
         """Give one agent. Raises NotFound."""

@@ -1,0 +1,182 @@
+"""One item: what it says, who taught each line of it, its versions, and the way back to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from nicegui import ui
+
+from core.console.pages.knowledge.provenance import provenance_parts
+from core.console.pages.knowledge.versions import version_rows
+from core.console.parts.dialogs import ask
+from core.console.parts.lists import badge, listed
+from core.console.parts.markup import address, el, join, link, show
+from core.console.parts.named import kind, moment
+from core.console.parts.problem import told
+from core.console.visit import Visit
+from core.desk.knowledge import KnowledgeDesk
+from core.desk.known import Known, KnownFile, Versions
+from core.errors import InvalidInput, NotFound, Refused
+from core.models import SKILL_MD, Kind
+from core.models.access import Role
+
+PATH = "/console/knowledge/item"
+LIST = "/console/knowledge"
+_KINDS = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Which item is looked at, as the address names it."""
+
+    id: str
+    kind: Kind
+    tenant: str | None
+    version: int | None
+    path: str | None
+
+    def address(self, *, version: int | None = None, path: str | None = None) -> str:
+        """Give the address of another version, or of another file of it."""
+        number = str(version) if version is not None else None
+        return address(
+            PATH, kind=self.kind.value, tenant=self.tenant, id=self.id, version=number, path=path
+        )
+
+
+async def build(visit: Visit) -> None:
+    """Draw the page; of what was deleted its versions."""
+    place = _place(visit)
+    desk = KnowledgeDesk(visit.seat)
+    versions = await desk.versions(place.id, kind=place.kind, tenant_id=place.tenant)
+    show(link(visit.say("frame.knowledge"), LIST), tag="p")
+    try:
+        known = await desk.get(
+            place.id, kind=place.kind, tenant_id=place.tenant, version=place.version
+        )
+    except NotFound:
+        name = versions.items[0].name if versions.items else place.id
+        show(el("h1", name))
+        show(el("p", visit.say("knowledge.deleted"), class_="banner warn"))
+    else:
+        await _content(visit, desk, place, known)
+    _versions(visit, desk, place, versions)
+
+
+def _place(visit: Visit) -> _Place:
+    item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
+    if item_id is None or of not in {known.value for known in _KINDS}:
+        raise NotFound("no item is named", hint="open it from the list")
+    if version is not None and not (version.isascii() and version.isdigit()):
+        raise InvalidInput(f"{version!r} is no number of a version")
+    number = int(version) if version is not None else None
+    return _Place(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
+
+
+async def _content(visit: Visit, desk: KnowledgeDesk, place: _Place, known: Known) -> None:
+    show(_head(visit, place, known))
+    if known.files:
+        show(_files(visit, place, known))
+    if known.table_problem:
+        said = visit.say("knowledge.table_problem", reason=known.table_problem)
+        show(el("p", said, class_="banner warn"))
+    if place.version is None:
+        path = place.path if known.item.kind is Kind.SKILL else None
+        traced = await desk.provenance(place.id, kind=place.kind, tenant_id=place.tenant, path=path)
+        key = "knowledge.table" if traced.table else "knowledge.content"
+        show(el("h2", visit.say(key), f" · {path}" if path else None))
+        show(join(provenance_parts(visit, traced)))
+        return
+    show(el("h2", visit.say("knowledge.plain")))
+    show(el("div", await _text(desk, place, known), class_="code"))
+
+
+async def _text(desk: KnowledgeDesk, place: _Place, known: Known) -> str:
+    if place.path is None or place.path == SKILL_MD:
+        return known.item.content
+    file = await desk.file(place.id, place.path, tenant_id=place.tenant, version=place.version)
+    return file.text if file.text is not None else f"({file.size:,} B)"
+
+
+def _head(visit: Visit, place: _Place, known: Known) -> Markup:
+    item = known.item
+    number = visit.say("knowledge.version_of", version=item.version, versions=known.versions)
+    where = " · ".join(filter(None, (item.tenant_id, item.agent_id)))
+    back = None
+    if place.version is not None and item.valid_to is not None:
+        to = el("a", visit.say("knowledge.to_current"), href=place.address())
+        back = el("p", visit.say("knowledge.looks_back"), " ", to, class_="banner")
+    query = {"tenant_id": place.tenant, "version": str(place.version) if place.version else None}
+    twin = address(f"/v1/knowledge/{item.kind.value}/{_quoted(item.id)}", **query)
+    return el(
+        "div",
+        el("span", kind(visit, item.kind), class_="muted"),
+        el("h1", item.name),
+        el(
+            "p",
+            el("span", where, class_="muted small"),
+            el("span", number, class_="muted small"),
+            moment(visit, item.valid_from),
+            el("a", visit.say("frame.as_json"), href=twin, class_="small"),
+            class_="row",
+        ),
+        back,
+    )
+
+
+def _quoted(item_id: str) -> str:
+    from urllib.parse import quote
+
+    return quote(item_id, safe="")
+
+
+def _files(visit: Visit, place: _Place, known: Known) -> Markup:
+    heads = ("knowledge.file", "knowledge.size", "")
+    rows = [
+        (
+            el("a", file.path, href=place.address(version=place.version, path=file.path)),
+            f"{file.size:,}",
+            _marks(visit, file),
+        )
+        for file in known.files
+    ]
+    title = el("h2", visit.say("knowledge.files"))
+    names = [visit.say(head) if head else "" for head in heads]
+    return join([title, listed(names, rows, label=visit.say("knowledge.files"))])
+
+
+def _marks(visit: Visit, file: KnownFile) -> Markup:
+    marks = []
+    if file.executable:
+        marks.append(badge(visit.say("knowledge.executable"), "warning"))
+    if not file.is_text:
+        marks.append(badge(visit.say("knowledge.binary"), ""))
+    return join(marks, " ")
+
+
+def _versions(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Versions) -> None:
+    show(el("h2", visit.say("knowledge.versions")))
+    show(version_rows(visit, versions, lambda number: place.address(version=number)))
+    if Role.REVIEW not in visit.seat.who.roles:
+        return
+    earlier = [one.version for one in versions.items if one.version and one.valid_to is not None]
+    if not earlier:
+        return
+
+    async def restore(number: int) -> None:
+        with told(visit):
+            done = await desk.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
+            if not done.status.is_outcome:
+                raise Refused(done.message)
+            said = visit.say("knowledge.restored", message=done.message)
+            ui.notify(said, type="positive", multi_line=True)
+
+    def question() -> None:
+        number = int(chooser.value)
+        title = visit.say("knowledge.restore_title", version=number)
+        ask(visit, title, visit.say("knowledge.restore"), lambda: restore(number)).open()
+
+    with ui.row().classes("row"):
+        chooser = ui.select(earlier, value=earlier[0], label=visit.say("knowledge.version"))
+        chooser.props("dense outlined")
+        ui.button(visit.say("knowledge.restore"), on_click=question).props("outline no-caps")

@@ -1,0 +1,38 @@
+"""Choosing a tenant, for those who may see several."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from core.console.parts.markup import address, el
+from core.console.visit import Visit
+from core.desk.agents import AgentsDesk
+
+
+async def tenant_of(visit: Visit) -> str | None:
+    """Give the tenant of the visit: one's own, that of the address, or the only one there is."""
+    chosen = visit.seat.who.tenant_id or visit.query("tenant")
+    if chosen is not None:
+        return chosen
+    known = await AgentsDesk(visit.seat).tenants()
+    return known[0] if len(known) == 1 else None
+
+
+async def tenant_chips(visit: Visit, path: str, chosen: str | None) -> Markup | None:
+    """Make links to each tenant; None where there is no choice."""
+    if visit.seat.who.tenant_id is not None:
+        return None
+    known = await AgentsDesk(visit.seat).tenants()
+    if len(known) < 2:
+        return None
+    links = [
+        el(
+            "a",
+            tenant,
+            href=address(path, tenant=tenant),
+            class_="chip here" if tenant == chosen else "chip",
+            aria_current="true" if tenant == chosen else None,
+        )
+        for tenant in known
+    ]
+    return el("nav", *links, class_="chips", aria_label=visit.say("common.tenant"))
