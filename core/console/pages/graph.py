@@ -89,11 +89,10 @@ def _warnings(visit: Visit, graph: Graph) -> Iterator[Markup]:
 
 def _picture(visit: Visit, graph: Graph) -> None:
     """Draw on a canvas, where text is only ever text."""
-    pages = {node.id: to for node in graph.nodes if (to := _page_of(node, graph.tenant_id))}
+    pages = [_page_of(node, graph.tenant_id) for node in graph.nodes]
 
     def go(event: EChartPointClickEventArguments) -> None:
-        data = event.data if isinstance(event.data, dict) else {}
-        to = pages.get(str(data.get("id", "")))
+        to = pages[event.data_index] if event.data_type == "node" else None
         if to:
             ui.navigate.to(to)
 
@@ -125,9 +124,9 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
                 "categories": categories,
                 "edgeSymbol": ["none", "arrow"],
                 "edgeSymbolSize": 6,
-                "label": {"show": True, "position": "right", "color": "#8b95a5"},
+                "label": {"show": True, "position": "right", "color": "#7c8798", "fontSize": 12},
                 "labelLayout": {"hideOverlap": True},
-                "force": {"repulsion": 180, "edgeLength": [40, 110], "gravity": 0.08},
+                "force": {"repulsion": 320, "edgeLength": [60, 150], "gravity": 0.06},
                 "lineStyle": {"color": "#8b95a5", "opacity": 0.55, "curveness": 0.08},
                 "emphasis": {"focus": "adjacency"},
             }
