@@ -1,0 +1,232 @@
+"""A worker that serves the API, as a process: who is let in, and who is not."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import stat
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.support.commands import finish, start, wait_for
+from tests.support.databases import url_of
+
+ONCE = "Waiting for feedback"
+
+
+@dataclass
+class Place:
+    """A home on this test's own database, and the processes that were begun there."""
+
+    home: Path
+    database: str
+
+    def __post_init__(self) -> None:
+        self.begun: list[subprocess.Popen[str]] = []
+
+    def begin(self, *arguments: str, **settings: str) -> subprocess.Popen[str]:
+        """Begin a command."""
+        given = {"DATABASE_URL": url_of(self.database), **settings}
+        self.begun.append(start(self.home, *arguments, **given))
+        return self.begun[-1]
+
+    def serve(self, *arguments: str, **settings: str) -> tuple[subprocess.Popen[str], str]:
+        """Begin a worker that serves the API; give its address once it is open."""
+        worker = self.begin("run", "--api", "--offline", "--port", "0", *arguments, **settings)
+        url: str = json.loads(wait_for(worker, "server.started"))["url"]
+        wait_for(worker, ONCE)
+        return worker, url
+
+    def ask(self, *arguments: str) -> dict[str, object]:
+        """Run a command with --json."""
+        given = {"DATABASE_URL": url_of(self.database)}
+        code, out, err = finish(self.home, *arguments, "--json", **given)
+        assert code == 0, out + err
+        answer: dict[str, object] = json.loads(out)
+        return answer
+
+    def secret(self, *arguments: str) -> str:
+        """Make a token; give its secret."""
+        return str(self.ask("tokens", "add", *arguments)["secret"])
+
+
+@pytest.fixture
+def place(tmp_path: Path, database: str) -> Iterator[Place]:
+    made = Place(tmp_path, database)
+    yield made
+    for process in made.begun:
+        if process.poll() is None:
+            process.kill()
+            process.communicate(timeout=30)
+
+
+def call(
+    url: str, token: str | None = None, method: str = "GET", body: object = None, **headers: str
+) -> tuple[int, dict[str, object], dict[str, str]]:
+    """Call once; give status, JSON and headers in lower case."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    if token is not None:
+        given["Authorization"] = f"Bearer {token}"
+    data = None
+    if body is not None:
+        data, given["Content-Type"] = json.dumps(body).encode(), "application/json"
+    request = urllib.request.Request(url, data, given, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            status, text, told = answer.status, answer.read(), answer.headers
+    except urllib.error.HTTPError as error:
+        status, text, told = error.code, error.read(), error.headers
+    return status, json.loads(text), {name.lower(): value for name, value in told.items()}
+
+
+def end(worker: subprocess.Popen[str]) -> str:
+    worker.send_signal(signal.SIGTERM)
+    _, err = worker.communicate(timeout=30)
+    assert worker.returncode == 0, err
+    assert "Traceback" not in err
+    return err
+
+
+def test_the_first_token_opens_the_api_and_nothing_else_does(place: Place) -> None:
+    worker = place.begin("run", "--api", "--offline", "--port", "0")
+    url = json.loads(wait_for(worker, "server.started"))["url"]
+    told = wait_for(worker, "A first token")
+    wait_for(worker, ONCE)
+    file = place.home / "token"
+    assert str(file) in told
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    first = file.read_text().strip()
+    me = f"{url}/v1/feedback"
+    assert call(me, first)[0] == 200
+    status, problem, headers = call(me)
+    assert (status, problem["kind"]) == (401, "unauthorized")
+    assert (headers["www-authenticate"], headers["content-type"]) == (
+        "Bearer",
+        "application/problem+json",
+    )
+    assert call(me, first[:-1] + ("A" if first[-1] != "A" else "B"))[0] == 401
+    assert call(f"{me}?token={first}")[0] == 401
+    assert call(me, first, Host="evil.example")[0] == 403
+    assert call(me, first, Origin="https://evil.example")[0] == 403
+    assert call(me, first, Origin=url)[0] == 200
+    assert call(f"{url}/v1/nothing", first)[1]["kind"] == "not_found"
+    assert call(f"{url}/console/enter")[0] == 401
+    assert call(f"{url}/healthz")[0] == 200
+    assert call(f"{url}/readyz")[1]["ready"] is True
+    said = end(worker)
+    assert first not in said
+    again, url = place.serve()
+    assert file.read_text().strip() == first
+    assert call(f"{url}/v1/feedback", first)[0] == 200
+    assert "A first token" not in end(again)
+
+
+def test_a_token_ends_at_once_when_it_is_revoked_or_expires(place: Place) -> None:
+    revoked = place.secret("--name", "one", "--role", "read")
+    brief = place.secret("--name", "two", "--role", "read", "--expires-days", "1")
+    _, url = place.serve()
+    assert not (place.home / "token").exists()
+    for secret in (revoked, brief):
+        assert call(f"{url}/v1/feedback", secret)[0] == 200
+    place.ask("tokens", "revoke", "one")
+    with psycopg.connect(place.database) as conn:
+        conn.execute("UPDATE access_tokens SET expires_at = now() WHERE name = 'two'")
+    for secret in (revoked, brief):
+        assert call(f"{url}/v1/feedback", secret)[0] == 401
+
+
+def test_what_is_another_tenants_does_not_exist_and_roles_are_kept_apart(place: Place) -> None:
+    secrets = {
+        tenant: place.secret("--name", tenant, "--tenant", tenant, "--role", "submit")
+        for tenant in ("acme", "other")
+    }
+    readers = {
+        tenant: place.secret("--name", f"r-{tenant}", "--tenant", tenant, "--role", "read")
+        for tenant in ("acme", "other")
+    }
+    place.ask("agents", "add", "--id", "a", "--tenant", "acme", "--name", "A")
+    _, url = place.serve()
+    body = {"tenant_id": "acme", "content": "원화로", "agent_ids": ["a"]}
+    feedback = place.ask("feedback", "add", "--agent", "a", "--tenant", "acme", "--text", "원화로")
+    (item,) = feedback.get("items", [feedback])  # type: ignore[misc]
+    path = f"{url}/v1/feedback/{item['id']}"
+    assert call(path, readers["acme"])[0] == 200
+    assert call(path, readers["other"])[0] == 404
+    assert call(path, secrets["acme"])[0] == 403
+    assert call(f"{url}/v1/feedback", readers["acme"], "POST", body)[0] == 403
+
+
+def test_the_same_post_under_a_key_is_carried_out_once(place: Place) -> None:
+    secret = place.secret("--name", "ops", "--role", "operate", "--role", "read")
+    _, url = place.serve()
+    pause = f"{url}/v1/intake/pause"
+    first = call(pause, secret, "POST", {"reason": "점검"}, Idempotency_Key="k1")
+    again = call(pause, secret, "POST", {"reason": "점검"}, Idempotency_Key="k1")
+    assert first[:2] == again[:2]
+    assert ("idempotent-replay" in first[2], again[2]["idempotent-replay"]) == (False, "true")
+    other = call(pause, secret, "POST", {"reason": "다른 이유"}, Idempotency_Key="k1")
+    assert (other[0], other[1]["kind"]) == (422, "invalid")
+
+
+def test_beyond_loopback_a_token_has_to_be_made_on_purpose(place: Place) -> None:
+    everywhere = ("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
+    _, url = place.serve()  # makes the first token, which is not on purpose
+    refused = place.begin(*everywhere)
+    _, err = refused.communicate(timeout=60)
+    assert refused.returncode == 4
+    assert "no token was made on purpose" in err
+    assert "hint: make one with `skill-worker tokens add`" in err
+    secret = place.secret("--name", "mine", "--role", "read")
+    worker = place.begin(*everywhere)
+    port = re.search(r":(\d+)", json.loads(wait_for(worker, "server.started"))["url"])
+    assert port
+    wait_for(worker, ONCE)
+    for host in ("10.0.0.7", "any.example"):
+        answer = call(f"http://127.0.0.1:{port[1]}/v1/feedback", secret, Host=host)
+        assert answer[0] == 200
+    assert url
+
+
+def test_beyond_loopback_without_any_token_none_is_made(place: Place) -> None:
+    refused = place.begin("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
+    _, err = refused.communicate(timeout=60)
+    assert (refused.returncode, "on purpose" in err) == (4, True)
+    assert not (place.home / "token").exists()
+    assert place.ask("tokens", "list")["items"] == []
+
+
+def test_only_names_that_are_set_are_let_in_where_they_are(place: Place) -> None:
+    secret = place.secret("--name", "mine", "--role", "read")
+    worker, url = place.serve(API_HOSTS="console.example, api.example")
+    for host, expected in (("api.example", 200), ("console.example:443", 200), ("x.y", 403)):
+        assert call(f"{url}/v1/feedback", secret, Host=host)[0] == expected
+    end(worker)
+
+
+def test_what_serves_for_long_is_no_part_of_a_run_that_ends_by_itself(place: Place) -> None:
+    for option in ("--once", "--dry-run"):
+        process = place.begin("run", "--api", "--offline", option)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, "as long as the worker runs" in err) == (2, True)
+
+
+def test_a_stream_does_not_hold_up_the_end(place: Place) -> None:
+    secret = place.secret("--name", "mine", "--role", "read")
+    worker, url = place.serve()
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as stream:
+        stream.sendall(
+            f"GET /v1/events HTTP/1.1\r\nHost: {host}:{port}\r\n"
+            f"Authorization: Bearer {secret}\r\n\r\n".encode()
+        )
+        assert b"200 OK" in stream.recv(4096)
+        assert "graceful shutdown exceeded" not in end(worker)
