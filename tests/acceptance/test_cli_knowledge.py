@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,20 +11,28 @@ import pytest
 from pydantic import JsonValue
 
 from tests.support.commands import finish, start
+from tests.support.used_home import served_home, used_home
 
 MEMORY: dict[str, JsonValue] = {"kind": "MEMORY", "agent_id": "a"}
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-knowledge-") as path:
-        add_agent(Path(path))
-        yield Path(path)
+def home(server: str, template: str) -> Iterator[Path]:
+    with served_home(server, template) as here:
+        add_agent(here)
+        yield here
+
+
+@pytest.fixture
+def own_home() -> Iterator[Path]:
+    with used_home() as here:
+        yield here
 
 
 def add_agent(home: Path) -> None:
     arguments = ("--tenant", "t", "--name", "A", "--goal", "Always answer in Korean.")
-    assert finish(home, "agents", "add", "--id", "a", *arguments)[0] == 0
+    code, _, err = finish(home, "agents", "add", "--id", "a", *arguments)
+    assert code == 0, err
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -77,11 +84,11 @@ def test_each_failure_has_its_code(
     assert (given, json.loads(out)["error"]["kind"]) == (code, kind)
 
 
-def test_an_import_that_is_stopped_says_how_far_it_is_and_goes_on(tmp_path: Path) -> None:
-    add_agent(tmp_path)
-    many = write(tmp_path / "many.jsonl", *(line(number) for number in range(3000)))
-    process = start(tmp_path, "knowledge", "import", str(many))
-    while '"items": []' in finish(tmp_path, "changes", "list", "--limit", "1", "--json")[1]:
+def test_an_import_that_is_stopped_says_how_far_it_is_and_goes_on(own_home: Path) -> None:
+    add_agent(own_home)
+    many = write(own_home / "many.jsonl", *(line(number) for number in range(3000)))
+    process = start(own_home, "knowledge", "import", str(many))
+    while '"items": []' in finish(own_home, "changes", "list", "--limit", "1", "--json")[1]:
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=100)
@@ -89,8 +96,8 @@ def test_an_import_that_is_stopped_says_how_far_it_is_and_goes_on(tmp_path: Path
     stored = int(out.split(" created")[0])
     assert 0 < stored < 3000
     assert "repeat the import to go on" in err
-    few = write(tmp_path / "few.jsonl", *(line(number) for number in range(stored + 1)))
-    repeated = finish(tmp_path, "knowledge", "import", str(few))[1]
+    few = write(own_home / "few.jsonl", *(line(number) for number in range(stored + 1)))
+    repeated = finish(own_home, "knowledge", "import", str(few))[1]
     assert repeated == f"1 created, {stored} known, 1 with a warning\n"  # it is like the others
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import JsonValue
 
 from tests.acceptance.test_cli import answer, items
 from tests.support.commands import call, start
+from tests.support.used_home import served_home
 
 KNOWN = (
     "환불은 결제 후 7일 안에 팀장 승인을 받는다",
@@ -22,9 +22,8 @@ KNOWN = (
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-search-") as path:
-        here = Path(path)
+def home(server: str, template: str) -> Iterator[Path]:
+    with served_home(server, template) as here:
         for agent in ("a1", "a2"):
             agents = ("--id", agent, "--tenant", "t", "--name", "A", "--role", "r", "--goal", "g")
             assert call(here, "agents", "add", *agents).returncode == 0

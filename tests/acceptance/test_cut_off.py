@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from tests.support.commands import finish, silent_server, start, wait_for
 from tests.support.processes import servers
+from tests.support.used_home import used_home
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "원화로 적어 주세요")
@@ -22,8 +22,8 @@ FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "원�
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-cut-") as path:
-        yield Path(path)
+    with used_home() as here:
+        yield here
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import finish
+from tests.support.used_home import used_home
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 NOWHERE = "http://127.0.0.1:1"
@@ -17,9 +17,9 @@ NOWHERE = "http://127.0.0.1:1"
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-hint-") as path:
-        assert finish(Path(path), *AGENT)[0] == 0
-        yield Path(path)
+    with used_home() as here:
+        assert finish(here, *AGENT)[0] == 0
+        yield here
 
 
 def check(home: Path, name: str, **settings: str) -> tuple[int, dict[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,14 +11,15 @@ import pytest
 
 from tests.support.commands import finish, start, wait_for
 from tests.support.openai_server import call, error, openai_server
+from tests.support.used_home import served_home
 
 NOTHING = call("no_action", reason="thanks", category="noise")
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-held-") as folder:
-        yield Path(folder)
+def home(server: str, template: str) -> Iterator[Path]:
+    with served_home(server, template) as here:
+        yield here
 
 
 async def command(home: Path, *arguments: str, **settings: str) -> tuple[int, str, str]:

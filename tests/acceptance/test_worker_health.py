@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +18,7 @@ from tests.support.commands import finish, start, wait_for
 from tests.support.databases import url_of
 from tests.support.held_model import held_model
 from tests.support.metrics import samples
+from tests.support.used_home import used_home
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "금액은 항상 원화로")
@@ -29,8 +29,8 @@ Place = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-health-") as path:
-        yield Path(path)
+    with used_home() as here:
+        yield here
 
 
 @pytest.fixture

@@ -196,7 +196,8 @@ async def test_a_kept_run_that_is_damaged_ends_its_feedback_and_a_retry_begins_a
             return says("done")
         return calls(("no_action", {"reason": "thanks only", "category": "noise"}))
 
-    async with opened(settings, decide) as app:
+    looking = settings.model_copy(update={"reconcile_seconds": 1})  # what has no job is found soon
+    async with opened(looking, decide) as app:
         (feedback_id,) = await work(app, ("a", "thank you"))
         with psycopg.connect(database) as conn:
             conn.execute("UPDATE candidates SET verdict = NULL")

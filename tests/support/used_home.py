@@ -1,0 +1,52 @@
+"""Homes whose database is there when a test begins, so that it is not made in each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from core.embedded.postgres import embedded_postgres
+from core.postgres.migrations import migrate
+from tests.support.databases import HOME_VARIABLE, fresh_database, url_of
+
+
+@contextmanager
+def served_home(server: str, template: str) -> Iterator[Path]:
+    """Give a home whose commands use a database of its own on the run's server."""
+    with (
+        fresh_database(server, template) as database,
+        tempfile.TemporaryDirectory(prefix="skill-worker-served-") as path,
+    ):
+        (Path(path) / ".env").write_text(f"DATABASE_URL={url_of(database)}\n")
+        yield Path(path)
+
+
+@contextmanager
+def used_home() -> Iterator[Path]:
+    """Give a home with an empty inbox. Its disk may lie, but a commit has left the process."""
+    with tempfile.TemporaryDirectory(prefix="skill-worker-used-") as path:
+        subprocess.run(["cp", "-a", str(_first() / "postgres"), path], check=True)
+        yield Path(path)
+
+
+def _first() -> Path:
+    """Give the home that others are copies of, made by whoever comes first."""
+    first = Path(os.environ[HOME_VARIABLE]) / "first"
+    first.mkdir(mode=0o700, exist_ok=True)
+    with (first / ".turn").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not (first / ".made").exists():
+            with embedded_postgres(first) as uri:
+                with psycopg.connect(uri, autocommit=True) as conn:
+                    conn.execute("ALTER SYSTEM SET fsync = off")
+                asyncio.run(migrate(uri))
+            (first / ".made").touch()
+    return first
