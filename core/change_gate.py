@@ -175,7 +175,14 @@ class ChangeGate:
         return await finish(intent, self._deps)
 
     async def _hold(self, change: Change, prepared: Prepared) -> Receipt:
-        """Keep a change that waits for a person, with all that it takes to apply it."""
+        """Keep a change that waits for a person, with all that it takes to apply it.
+
+        Where one waits already that says the same, it is that one which waits.
+        """
+        if change.feedback_id is not None and not change.undoes:
+            same = await self._deps.echoes.join(change)
+            if same is not None:
+                return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})
         event = records.event("change.held", waiting, because=list(waiting.held))
         await self._deps.changes.keep(waiting, prepared.blobs, event)

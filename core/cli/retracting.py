@@ -66,5 +66,6 @@ def _came_to(effect: Effect) -> str:
     if effect.receipt is not None:
         return f"{effect.receipt.status}: {effect.receipt.message}"
     if effect.said_too:
-        return f"stays, feedback {', '.join(effect.said_too)} says the same"
+        waits = f"change {effect.change_id} waits on" if effect.change_id else "stays"
+        return f"{waits}, feedback {', '.join(effect.said_too)} says the same"
     return "nothing of it is left"

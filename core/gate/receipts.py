@@ -74,6 +74,13 @@ def known_receipt(change: Change) -> Receipt:
     return receipt.model_copy(update={"hits": _cited(change)})
 
 
+def joined_receipt(waiting: Change) -> Receipt:
+    """Say that another change waits that does just this, and cite it."""
+    receipt = receipt_of(waiting)
+    said = f"already asked for, and nothing more to do: {receipt.message}"
+    return receipt.model_copy(update={"message": said})
+
+
 def failed_receipt(change: Change, error: SkillWorkerError) -> Receipt:
     """Say that a change was tried and failed for good."""
     message = f"{error.message}. {error.hint}" if error.hint else error.message

@@ -190,12 +190,16 @@ class Change(Model):
 
 
 class Echo(Model):
-    """A piece of feedback that said what was known already: `hash` is of the state it said."""
+    """A piece of feedback that said what was known already: `hash` is of the state it said.
+
+    `change_id` is of the change that waited for a person then, and says it.
+    """
 
     feedback_id: str
     kind: Kind
     target_id: str
     hash: str
+    change_id: str | None = None
     at: datetime
 
 

@@ -206,6 +206,13 @@ class Echoes(Protocol):
     async def note(self, change: Change) -> None:
         """Note that the change's feedback said what its target holds already."""
 
+    async def join(self, change: Change) -> Change | None:
+        """Note that the change's feedback said what a change that waits for a person says.
+
+        Gives that one, None where there is none: of the same agent, from the same state, into
+        the very same.
+        """
+
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
         """Give which feedback said again what a target held, oldest first."""
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from psycopg.rows import DictRow
 
 from core.models import Change, Echo, Kind
-from core.postgres.queries import Pool, execute, fetch_all
+from core.postgres.changelog import change_of, change_row
+from core.postgres.queries import Pool, execute, fetch_all, sql, transaction
+from core.postgres.waiting import settle_feedback
 from core.snapshots import state_hash
 
 
@@ -19,15 +21,20 @@ class PostgresEchoes:
 
     async def note(self, change: Change) -> None:
         """Note that the change's feedback said what its target holds already."""
-        await execute(
-            self._pool,
-            "echoes.note",
-            feedback_id=change.feedback_id,
-            tenant_id=change.tenant_id,
-            kind=change.kind,
-            target_id=change.target_id,
-            hash=state_hash(change.after),
-        )
+        await execute(self._pool, "echoes.note", **_row(change))
+
+    async def join(self, change: Change) -> Change | None:
+        """Note that a change that waits says what this one does, and give it; None where none."""
+        async with transaction(self._pool) as conn:
+            row = await (await conn.execute(sql("echoes.alike"), change_row(change))).fetchone()
+            if row is None:
+                return None
+            waiting = change_of(row)
+            if waiting.feedback_id != change.feedback_id:
+                given = {"feedback_id": change.feedback_id, "change_id": waiting.id}
+                echo = _row(waiting) | given
+                await conn.execute(sql("echoes.join"), echo)
+            return waiting
 
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
         """Give which feedback said again what a target held, oldest first."""
@@ -40,8 +47,20 @@ class PostgresEchoes:
         return [_echo(row) for row in rows]
 
     async def forget(self, feedback_id: str) -> None:
-        """Forget what a piece of feedback said again."""
-        await execute(self._pool, "echoes.forget", feedback_id=feedback_id)
+        """Forget what a piece of feedback said again; it waits for the decision no more."""
+        async with transaction(self._pool) as conn:
+            await conn.execute(sql("echoes.forget"), {"feedback_id": feedback_id})
+            await settle_feedback(conn, feedback_id, waits_for_nothing=True)
+
+
+def _row(change: Change) -> dict[str, object]:
+    return {
+        "feedback_id": change.feedback_id,
+        "tenant_id": change.tenant_id,
+        "kind": change.kind,
+        "target_id": change.target_id,
+        "hash": state_hash(change.after),
+    }
 
 
 def _echo(row: DictRow) -> Echo:

@@ -15,7 +15,7 @@ from core.postgres.changelog import change_of, change_row, put_blobs
 from core.postgres.journal import write_event
 from core.postgres.neighbours import refuse_skill_beside
 from core.postgres.queries import Connection, Pool, execute, fetch_all, fetch_one, sql, transaction
-from core.postgres.waiting import settle_feedback
+from core.postgres.waiting import settle_change
 
 
 class PostgresReviews:
@@ -62,7 +62,7 @@ class PostgresReviews:
         }
         async with transaction(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
-            await settle_feedback(conn, change.feedback_id)
+            await settle_change(conn, change.id, change.feedback_id)
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
 

@@ -14,7 +14,7 @@ from core.postgres.journal import write_event
 from core.postgres.neighbours import lock_skills, refuse_repeated
 from core.postgres.queries import Connection, sql
 from core.postgres.search_index import drop_document, index_document
-from core.postgres.waiting import settle_feedback
+from core.postgres.waiting import settle_change
 from core.search.documents import SearchDocument
 from core.search.skill_text import skill_search_files, skill_search_text
 from core.snapshots import name_key, same_key, state_hash
@@ -90,7 +90,8 @@ class PostgresSettlement:
         """Set the end of a change; what waited for a person may end its feedback too."""
         params = {"id": change_id, "status": status, "error": error}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
-        await settle_feedback(self._conn, row["waiting"] if row else None)
+        if row is not None and row["waited"]:
+            await settle_change(self._conn, change_id, row["feedback_id"])
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """End applied changes as reverted; what one of them had taken back is applied again."""

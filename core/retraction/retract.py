@@ -48,7 +48,10 @@ class Standpoint(Model):
 
 
 class Effect(Model):
-    """What is done to one target. `said_too` are pieces of feedback that say the same."""
+    """What is done to one target. `said_too` are pieces of feedback that say the same.
+
+    `change_id` is of a change that waits for a person, and goes on waiting for those.
+    """
 
     kind: Kind
     target_id: str
@@ -56,6 +59,7 @@ class Effect(Model):
     operation: Operation | None
     said_too: tuple[str, ...] = ()
     receipt: Receipt | None = None
+    change_id: str | None = None
 
 
 class Retraction(Model):
@@ -107,15 +111,18 @@ class Retractor:
         if in_the_way:
             return Retraction(feedback_id=feedback.id, in_the_way=in_the_way)
         waiting = [change for change in made if change.status is not ChangeStatus.APPLIED]
-        for change in waiting:
+        shared = [effect for change in waiting if (effect := await self._shared(change))]
+        kept = {effect.change_id for effect in shared}
+        alone = [change for change in waiting if change.id not in kept]
+        for change in alone:
             await self._reject(change, by)
         effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]
         if not self.gate.is_dry_run:
             await self.echoes.forget(feedback.id)
         return Retraction(
             feedback_id=feedback.id,
-            effects=tuple(effects),
-            rejected=tuple(change.id for change in waiting),
+            effects=(*effects, *shared),
+            rejected=tuple(change.id for change in alone),
             unsaid=tuple(unsaid),
         )
 
@@ -161,8 +168,22 @@ class Retractor:
             for change in chain
             for echo in echoes
             if change.feedback_id == feedback_id != echo.feedback_id
-            and echo.hash == state_hash(change.after)
+            and (echo.change_id == change.id or echo.hash == state_hash(change.after))
         }
+
+    async def _shared(self, change: Change) -> Effect | None:
+        """Tell of a change that waits for other pieces of feedback too: it goes on waiting."""
+        said_too = await self._said_too(change.feedback_id or "", [change])
+        if not said_too:
+            return None
+        return Effect(
+            kind=change.kind,
+            target_id=change.target_id,
+            target_name=change.target_name,
+            operation=None,
+            said_too=tuple(said_too.values()),
+            change_id=change.id,
+        )
 
     async def _do(self, plan: _Plan, feedback: Feedback) -> Effect:
         last, wanted = plan.last, plan.wanted

@@ -5,24 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from core.models import Change, Echo, Kind
+from core.models import Change, ChangeStatus, Echo, Kind, Operation
 from core.snapshots import state_hash
+from core.testing.changes import MemoryChangeLog
 
 
 class MemoryEchoes:
-    """Echoes with their tenants, oldest first."""
+    """Echoes with their tenants, oldest first; without a log nothing waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: MemoryChangeLog | None = None) -> None:
+        self._log = log
         self._echoes: list[tuple[str, Echo]] = []
 
     async def note(self, change: Change) -> None:
         """Note that the change's feedback said what its target holds already."""
         assert change.feedback_id is not None
+        self._add(change, change.feedback_id, None)
+
+    async def join(self, change: Change) -> Change | None:
+        """Note that a change that waits says what this one does, and give it; None where none."""
+        assert change.feedback_id is not None
+        known = self._log.changes.values() if self._log else ()
+        for waiting in known:
+            if waiting.status is ChangeStatus.HELD and waiting.held and _alike(waiting, change):
+                if waiting.feedback_id != change.feedback_id:
+                    self._add(waiting, change.feedback_id, waiting.id)
+                return waiting
+        return None
+
+    def _add(self, change: Change, feedback_id: str, change_id: str | None) -> None:
         made = Echo(
-            feedback_id=change.feedback_id,
+            feedback_id=feedback_id,
             kind=change.kind,
             target_id=change.target_id,
             hash=state_hash(change.after),
+            change_id=change_id,
             at=datetime.now(UTC),
         )
         known = {(tenant, echo.model_copy(update={"at": made.at})) for tenant, echo in self._echoes}
@@ -41,3 +58,13 @@ class MemoryEchoes:
     async def forget(self, feedback_id: str) -> None:
         """Forget what a piece of feedback said again."""
         self._echoes = [(t, echo) for t, echo in self._echoes if echo.feedback_id != feedback_id]
+
+
+def _alike(waiting: Change, change: Change) -> bool:
+    fields = ("tenant_id", "kind", "agent_id", "operation", "base_hash", "after")
+    is_new = change.operation is Operation.CREATE
+    return (
+        not waiting.undoes
+        and all(getattr(waiting, name) == getattr(change, name) for name in fields)
+        and (is_new or waiting.target_id == change.target_id)
+    )

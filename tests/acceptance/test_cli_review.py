@@ -61,6 +61,22 @@ def test_a_decision_is_about_what_was_shown_where_its_hash_is_given(home: Home) 
     assert known(home) == ["금액은 달러로 적는다"]
 
 
+def test_two_pieces_that_say_the_same_wait_as_one_change(home: Home) -> None:
+    pieces = []
+    for _ in range(2):
+        given = ("--text", "금액은 원화로 적어 주세요", "--agent", "a", "--tenant", "t")
+        added = home.items("feedback", "add", *given)
+        pieces.append(str(added[0]["id"]))
+        assert home.call("run", "--once", "--offline")[0] == 0
+    assert len({*pieces}) == 2
+    (change_id,) = home.held()
+    assert [home.ask("feedback", "show", piece)["status"] for piece in pieces] == ["held"] * 2
+    assert "waits on" in home.call("retract", pieces[0], "--dry-run")[1]
+    home.ask("changes", "approve", change_id)
+    assert [home.ask("feedback", "show", piece)["status"] for piece in pieces] == ["completed"] * 2
+    assert len(known(home)) == 1
+
+
 def test_a_decided_change_is_not_decided_again(home: Home) -> None:
     home.bring(kind="MEMORY", id="m", content=WON)
     (change_id,) = home.held()

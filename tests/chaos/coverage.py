@@ -118,6 +118,7 @@ ELSEWHERE: dict[str, str] = {
     "steps.of_feedback": "a retraction, after the end",
     "steps.take_back": "a retraction, after the end",
     "echoes.note": "only where nothing is new: test_retract",
+    "echoes.join": "only under a review policy: test_held_feedback",
     "echoes.at": "a retraction, after the end",
     "echoes.of_feedback": "a retraction, after the end",
     "echoes.forget": "a retraction, after the end",

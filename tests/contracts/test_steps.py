@@ -39,11 +39,19 @@ class TestStepsInPostgres(StepsContract):
 
 class TestEchoesInMemory(EchoesContract):
     @pytest.fixture
-    def echoes(self) -> Echoes:
-        return MemoryEchoes()
+    def change_log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def echoes(self, change_log: MemoryChangeLog) -> Echoes:
+        return MemoryEchoes(change_log)
 
 
 class TestEchoesInPostgres(EchoesContract):
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
     @pytest.fixture
     def echoes(self, pool: Pool) -> Echoes:
         return PostgresEchoes(pool)

@@ -6,6 +6,7 @@ import asyncio
 
 from core.models import Change, ChangeStatus
 from core.postgres.changelog import PostgresChangeLog
+from core.postgres.echoes import PostgresEchoes
 from core.postgres.queries import Pool, fetch_one, transaction
 from core.postgres.reviews import PostgresReviews
 from core.postgres.targets import PostgresTargets
@@ -30,8 +31,8 @@ async def held(pool: Pool, count: int) -> list[Change]:
     return made
 
 
-async def status(pool: Pool) -> str:
-    row = await fetch_one(pool, "inbox.get", id="f")
+async def status(pool: Pool, feedback_id: str = "f") -> str:
+    row = await fetch_one(pool, "inbox.get", id=feedback_id)
     assert row is not None
     return str(row["status"])
 
@@ -86,3 +87,54 @@ async def test_a_fresh_approval_is_not_taken_for_abandoned(pool: Pool) -> None:
     await PostgresReviews(pool).approve(change, "kim", HAPPENED)
     assert await PostgresTargets(pool).abandoned(60) == []
     assert [c.id for c in await PostgresTargets(pool).abandoned(0)] == [change.id]
+
+
+async def joined(pool: Pool) -> Change:
+    """Put in held feedback `f` that only says what a change of another piece does."""
+    async with transaction(pool) as conn:
+        await conn.execute(_FEEDBACK)
+        await conn.execute(_FEEDBACK.replace(b"'f', 's', '1'", b"'g', 's', '2'"))
+    log = PostgresChangeLog(pool)
+    change = waiting("m1").model_copy(update={"feedback_id": "g"})
+    await log.keep(change, {}, HAPPENED)
+    same = change.model_copy(update={"id": "other", "key": "other", "feedback_id": "f"})
+    assert await PostgresEchoes(pool).join(same) is not None
+    return await log.get(change.id)
+
+
+async def test_feedback_that_said_what_waited_ends_with_its_rejection(pool: Pool) -> None:
+    change = await joined(pool)
+    await PostgresReviews(pool).end(change, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+    assert [await status(pool), await status(pool, "g")] == ["no_action", "no_action"]
+
+
+async def test_feedback_that_said_what_waited_is_completed_with_its_approval(pool: Pool) -> None:
+    change = await joined(pool)
+    await PostgresReviews(pool).approve(change, "kim", HAPPENED)
+    assert await status(pool) == "held"
+    log = PostgresChangeLog(pool)
+    opened = await log.get(change.id)
+    async with log.settle(opened) as settlement:
+        await settlement.close(opened.id, ChangeStatus.APPLIED)
+    assert [await status(pool), await status(pool, "g")] == ["completed", "completed"]
+
+
+async def test_feedback_whose_saying_is_forgotten_waits_no_more(pool: Pool) -> None:
+    await joined(pool)
+    await PostgresEchoes(pool).forget("f")
+    assert [await status(pool), await status(pool, "g")] == ["no_action", "held"]
+
+
+async def test_of_joining_and_deciding_at_once_nothing_is_left_waiting(pool: Pool) -> None:
+    change = await joined(pool)
+    echoes = PostgresEchoes(pool)
+    async with transaction(pool) as conn:
+        for number in range(5):
+            piece = f"'p{number}', 's', 'p{number}'".encode()
+            await conn.execute(_FEEDBACK.replace(b"'f', 's', '1'", piece))
+    pieces = [f"p{number}" for number in range(5)]
+    joins = [echoes.join(change.model_copy(update={"feedback_id": piece})) for piece in pieces]
+    reject = PostgresReviews(pool).end(change, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+    found, _ = await asyncio.gather(asyncio.gather(*joins), reject)
+    for piece, same in zip(pieces, found, strict=True):
+        assert await status(pool, piece) == ("held" if same is None else "no_action")

@@ -91,7 +91,7 @@ class World:
     def __post_init__(self) -> None:
         self.log = MemoryChangeLog(self.knowledge)
         self.committer = Troubled(self.knowledge)
-        self.echoes = MemoryEchoes()
+        self.echoes = MemoryEchoes(self.log)
         self._ids = (f"id-{n}" for n in itertools.count(1))
         self._build()
 

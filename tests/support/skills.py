@@ -132,7 +132,7 @@ class World:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(),
+                echoes=MemoryEchoes(self.log),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -127,7 +127,7 @@ class Taught:
         self.ops: list[Op] = []
         self._ids: dict[Place, str] = {}
         self._steps = MemorySteps(self.log)
-        self._echoes = MemoryEchoes()
+        self._echoes = MemoryEchoes(self.log)
         knowledge = self.log.knowledge
         neighbours = neighbours_of(knowledge, self.store)
         numbers = itertools.count()

@@ -72,7 +72,7 @@ class MemoryWorker:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(),
+                echoes=MemoryEchoes(self.log),
                 journal=self.journal,
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

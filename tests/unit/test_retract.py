@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import InvalidInput, NotFound
-from core.models import Change, Feedback, FeedbackStatus, Kind, ReceiptStatus
+from core.models import Change, Edited, Feedback, FeedbackStatus, Kind, ReceiptStatus
 from core.retraction.retract import Retraction, Retractor
 from core.review_policy import ReviewPolicy
 from core.review_policy_file import load_policy
@@ -241,3 +241,33 @@ async def test_what_is_worked_on_is_not_taken_back(told: Told, status: FeedbackS
 async def test_what_taught_nothing_is_told(told: Told) -> None:
     with pytest.raises(NotFound, match="has changed nothing"):
         await told.retract("f9")
+
+
+async def test_what_two_pieces_ask_for_waits_once_and_stays_while_one_of_them_says_it() -> None:
+    world = World(policy=load_policy("all"))
+    told = Told(world)
+    first, second = [
+        await world.gate.submit(ask(), on_behalf(f).model_copy(update={"feedback_id": f}))
+        for f in ("f1", "f2")
+    ]
+    assert (second.status, second.change_id) == (ReceiptStatus.HELD, first.change_id)
+    assert "already asked for" in second.message
+    done = await told.retract("f1")
+    assert done.rejected == ()
+    assert [(e.change_id, e.said_too) for e in done.effects] == [(first.change_id, ("f2",))]
+    await world.gate.decisions.edit(first.change_id or "", Edited(content="달러로"), by="kim")
+    await world.gate.decisions.approve(first.change_id or "", by="kim")
+    assert (await told.retract("f1")).effects[0].said_too == ("f2",)
+    assert await told.contents() == ["달러로"]
+    assert (await told.retract("f2")).is_done
+    assert (await told.retract("f1")).is_done
+    assert await told.contents() == []
+
+
+async def test_what_is_asked_for_once_more_after_a_rejection_waits_anew() -> None:
+    world = World(policy=load_policy("all"))
+    first = await world.gate.submit(ask(), on_behalf("k1"))
+    await world.gate.decisions.reject(first.change_id or "", by="kim", reason="no")
+    second = await world.gate.submit(ask(), on_behalf("k2"))
+    assert second.status is ReceiptStatus.HELD
+    assert second.change_id != first.change_id

@@ -107,7 +107,7 @@ SET status = %(status)s,
     error = coalesce(%(error)s, error),
     applied_at = CASE WHEN %(status)s = 'applied' THEN clock_timestamp() ELSE applied_at END
 WHERE id = %(id)s
-RETURNING CASE WHEN held <> '[]' THEN feedback_id END AS waiting
+RETURNING feedback_id, held <> '[]' AS waited
 
 -- name: take_back
 -- What one of them took back is as it was again, and what that one did in its turn is not.

@@ -55,11 +55,19 @@ SET status = CASE WHEN EXISTS (
         SELECT FROM changes c WHERE c.feedback_id = f.id AND c.status = 'applied'
           AND c.reverts IS NULL AND c.retracts = '[]')
     OR EXISTS (
+        SELECT FROM echoes e JOIN changes c ON c.id = e.change_id
+        WHERE e.feedback_id = f.id AND c.status = 'applied')
+    OR EXISTS (
         SELECT FROM candidates d WHERE d.feedback_id = f.id AND jsonb_path_exists(
             d.verdict, '$.receipts[*].status ? (@ == "known" || @ == "attached")'))
     THEN 'completed' ELSE 'no_action' END
 WHERE f.id = %(feedback_id)s AND f.status = 'held'
-  AND EXISTS (SELECT FROM changes c WHERE c.feedback_id = f.id AND c.held <> '[]')
+  AND (%(waits_for_nothing)s
+      OR EXISTS (SELECT FROM changes c WHERE c.feedback_id = f.id AND c.held <> '[]')
+      OR EXISTS (SELECT FROM echoes e WHERE e.feedback_id = f.id AND e.change_id IS NOT NULL))
   AND NOT EXISTS (
       SELECT FROM changes c WHERE c.feedback_id = f.id AND c.held <> '[]'
         AND c.status IN ('held', 'stale', 'applying'))
+  AND NOT EXISTS (
+      SELECT FROM echoes e JOIN changes c ON c.id = e.change_id
+      WHERE e.feedback_id = f.id AND c.held <> '[]' AND c.status IN ('held', 'stale', 'applying'))

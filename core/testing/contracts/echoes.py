@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from core.models import Kind
-from core.ports import Echoes
+from core.models import ChangeStatus, Kind
+from core.ports import ChangeLog, Echoes
 from core.snapshots import state_hash
-from core.testing.contracts.steps import taught
+from core.testing.contracts.steps import HELD, taught
 
 
 class EchoesContract:
-    """Tests for any such store; a test class supplies `echoes`."""
+    """Tests for any such store; a test class supplies `echoes` and their `change_log`."""
 
     async def test_who_said_the_same_is_remembered_once(self, echoes: Echoes) -> None:
         same = taught(2, "하나", "하나")
@@ -34,3 +34,34 @@ class EchoesContract:
         await echoes.forget("f2")
         assert await echoes.of_feedback("f2") == []
         assert [echo.feedback_id for echo in await echoes.at(Kind.MEMORY, "t", "m1")] == ["f3"]
+
+    async def test_what_says_what_waits_is_joined_to_it(
+        self, change_log: ChangeLog, echoes: Echoes
+    ) -> None:
+        first = taught(1, None, "하나", status=ChangeStatus.HELD, held=("why",))
+        await change_log.keep(first, {}, HELD)
+        same = taught(2, None, "하나", target_id="m2")
+        joined = await echoes.join(same)
+        assert joined is not None
+        assert joined.id == first.id
+        (echo,) = await echoes.of_feedback("f2")
+        assert (echo.target_id, echo.change_id) == ("m1", first.id)
+        assert await echoes.join(taught(1, None, "하나")) is not None
+        assert await echoes.of_feedback("f1") == []
+        for other in (
+            taught(3, None, "둘"),
+            taught(3, None, "하나", agent_id="b"),
+            taught(3, "영", "하나"),
+            taught(3, "하나", None),
+        ):
+            assert await echoes.join(other) is None
+
+    async def test_what_is_decided_or_stale_is_joined_by_nothing(
+        self, change_log: ChangeLog, echoes: Echoes
+    ) -> None:
+        for number, status in enumerate((ChangeStatus.STALE, ChangeStatus.REJECTED), start=1):
+            held = taught(number, None, "하나", status=status, held=("why",))
+            await change_log.keep(held, {}, HELD)
+        undo = {"status": ChangeStatus.HELD, "held": ("why",), "reverts": "c0"}
+        await change_log.keep(taught(4, None, "하나", **undo), {}, HELD)
+        assert await echoes.join(taught(5, None, "하나")) is None

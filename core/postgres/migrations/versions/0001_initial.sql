@@ -228,10 +228,12 @@ CREATE TABLE echoes (
     kind             text NOT NULL,
     target_id        text NOT NULL,
     hash             text NOT NULL,
+    change_id        text,  -- of the change that waited then, and said it
     at               timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (tenant_id, kind, target_id, feedback_id, hash)
 );
 CREATE INDEX echoes_by_feedback ON echoes (feedback_id);
+CREATE INDEX echoes_by_change ON echoes (change_id) WHERE change_id IS NOT NULL;
 
 CREATE TABLE history (
     id               text PRIMARY KEY,
