@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import Query
+from pydantic import AwareDatetime, BeforeValidator
 
 MOST = 200
 Limit = Annotated[int, Query(ge=1, le=MOST, description="Most items to give.")]
@@ -21,3 +23,14 @@ TenantId = Annotated[
     Query(max_length=200, description="Only this tenant. Another one than the token's is 404."),
 ]
 AgentId = Annotated[str | None, Query(max_length=200, description="Only this agent.")]
+_DATE = re.compile(r"\d{4}-\d\d-\d\d.")
+
+
+def _as_written(value: object) -> object:
+    """Refuse what would be read as seconds since 1970."""
+    if isinstance(value, str) and not _DATE.match(value):
+        raise ValueError("is no moment as 2026-01-31T12:00:00Z is one")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_as_written)]

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from starlette.types import Scope
 
 from core.errors import DependencyDown, SkillWorkerError
 from core.models.base import Model
@@ -129,14 +130,14 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 def allowed(request: Request) -> list[str]:
     """Give the methods that the path takes: the framework names those of one route only."""
     scope = dict(request.scope)
-    return [
-        method
-        for method in _METHODS
-        if any(
-            route.matches({**scope, "method": method})[0] is Match.FULL
-            for route in request.app.router.routes
-        )
-    ]
+    described = request.app.openapi()["paths"].get(scope["path"])
+    if described is not None:  # else a path with a parameter may take it, too
+        return [method for method in _METHODS if method.lower() in described]
+    return [method for method in _METHODS if _takes(request.app, {**scope, "method": method})]
+
+
+def _takes(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:

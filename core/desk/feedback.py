@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.desk.seat import Seat
-from core.errors import InvalidInput, NotFound
+from core.errors import InvalidInput, NotFound, Refused
 from core.intake.feedback_input import agent_problem, checked
 from core.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.models.access import Role
@@ -35,8 +35,8 @@ class FeedbackDesk:
         """Take in entries with the fields of `NewFeedback`, all of them or none.
 
         One without a tenant is for `tenant_id`, else for the principal's own. A source's id is
-        one of its tenant: the same id again is the same piece, with other content it is refused.
-        Raises InvalidInput, NotFound where an agent is not there or is another tenant's.
+        one of its tenant: the same id again is the same piece. Raises InvalidInput; Refused where
+        that comes with other content; NotFound where an agent is not there, or another tenant's.
         """
         self.seat.needs(Role.SUBMIT)
         pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
@@ -44,7 +44,10 @@ class FeedbackDesk:
         if len(tenants) != 1:
             raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
         await self._see_agents(pieces, tenants[0])
-        stored = await self.seat.app.inbox.add(f"api/{tenants[0]}", pieces)
+        try:
+            stored = await self.seat.app.inbox.add(f"api/{tenants[0]}", pieces)
+        except InvalidInput as error:  # a known id with other content
+            raise Refused(error.message, hint=error.hint) from error
         return [await self._taken(*one) for one in stored]
 
     async def page(
@@ -78,12 +81,15 @@ class FeedbackDesk:
     async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
         """Take back what a piece taught and keep what was learnt later, or say what stands there.
 
-        Raises NotFound, also where it taught nothing; InvalidInput while it is worked on.
+        Raises NotFound, also where it taught nothing; Refused while it is worked on.
         """
         self.seat.needs(Role.REVIEW)
         piece = await self._own(feedback_id)
         app = self.seat.app.as_dry_run() if dry_run else self.seat.app
-        return await app.retractor.retract(piece, by=self.seat.who.name)
+        try:
+            return await app.retractor.retract(piece, by=self.seat.who.name)
+        except InvalidInput as error:
+            raise Refused(error.message, hint=error.hint) from error
 
     async def _own(self, feedback_id: str) -> Feedback:
         piece = await self.seat.app.inbox.get(feedback_id)

@@ -41,7 +41,7 @@ async def test_the_same_id_again_is_the_same_piece(api: Api) -> None:
     assert again == {"id": first, "status": "queued", "new": False}
     other = {**PIECE, "id": "s-1", "content": "달러로"}
     refused = await api.call("POST", "/v1/feedback", other, who=OF_T)
-    assert (refused.status_code, refused.json()["kind"]) == (422, "invalid")
+    assert (refused.status_code, refused.json()["kind"]) == (409, "refused")
 
 
 async def test_an_id_is_one_of_its_tenant(api: Api) -> None:
@@ -158,7 +158,7 @@ async def test_a_piece_is_cancelled_and_retried(api: Api) -> None:
 async def test_what_a_piece_taught_is_taken_back_after_a_look_ahead(api: Api) -> None:
     feedback_id = await added(api)
     path = f"/v1/feedback/{feedback_id}/retract"
-    assert (await api.call("POST", path, {}, who=OF_T)).status_code == 422
+    assert (await api.call("POST", path, {}, who=OF_T)).status_code == 409
     await api.app.intake.cancel(feedback_id, "it has taught by now")
     assert (await api.call("POST", path, {}, who=OF_T)).status_code == 404
     request = MemoryRequest(operation=Operation.CREATE, content="금액은 원화로 적는다")

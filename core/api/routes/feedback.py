@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import Field, JsonValue
 
-from core.api.paging import AgentId, Cursor, Limit, TenantId
+from core.api.paging import AgentId, Cursor, Limit, Moment, TenantId
 from core.api.seats import AtFeedback
 from core.desk.feedback import MOST_AT_ONCE, Taken
 from core.models import Feedback, FeedbackFilter, FeedbackStatus, Page
@@ -82,8 +82,8 @@ async def list_feedback(
     ] = (),
     tenant_id: TenantId = None,
     agent_id: AgentId = None,
-    since: Annotated[AwareDatetime | None, Query(description="Created then or later.")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="Created before then.")] = None,
+    since: Annotated[Moment | None, Query(description="Created then or later.")] = None,
+    until: Annotated[Moment | None, Query(description="Created before then.")] = None,
     text: Annotated[
         str | None,
         Query(

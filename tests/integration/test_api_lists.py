@@ -1,0 +1,122 @@
+"""History, agents, the intake and who calls, over HTTP: each within tenant and role."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.models import MemoryRequest, Operation, SubmitContext
+from core.models.access import Role
+from tests.support.api import Api, one_of, opened_api
+
+OF_T, OF_U = one_of("t"), one_of("u")
+
+
+@pytest.fixture
+async def api(database: str, tmp_path: Path) -> AsyncIterator[Api]:
+    async with opened_api(database, tmp_path) as opened:
+        yield opened
+
+
+async def learnt(api: Api, tenant_id: str, agent_id: str, content: str) -> str:
+    context = SubmitContext(key=content, tenant_id=tenant_id, agent_id=agent_id)
+    request = MemoryRequest(operation=Operation.CREATE, content=content)
+    receipt = await api.app.gate.submit(request, context)
+    assert receipt.target_id
+    return receipt.target_id
+
+
+async def test_history_is_filtered_and_kept_within_its_tenant(api: Api) -> None:
+    mine = await learnt(api, "t", "a", "금액은 원화로 적는다")
+    await learnt(api, "u", "c", "인사는 짧게 한다")
+    page = (await api.call("GET", "/v1/history", who=OF_T)).json()
+    assert [item["knowledge_id"] for item in page["items"]] == [mine]
+    assert len((await api.call("GET", "/v1/history")).json()["items"]) == 2
+    record = page["items"][0]
+    path = f"/v1/history/{record['id']}"
+    assert (await api.call("GET", path, who=OF_T)).json() == record
+    assert (await api.call("GET", path, who=OF_U)).status_code == 404
+    for params, count in (
+        ({"kind": "MEMORY", "item_id": mine}, 1),
+        ({"kind": "SKILL"}, 0),
+        ({"agent_id": "c"}, 1),
+        ({"status": "failed"}, 0),
+        ({"feedback_id": "none"}, 0),
+        ({"tenant_id": "u"}, 1),
+    ):
+        found = await api.call("GET", "/v1/history", params=params)
+        assert len(found.json()["items"]) == count, params
+    strange = await api.call("GET", "/v1/history", params={"tenant_id": "u"}, who=OF_T)
+    assert (strange.status_code, strange.json()["kind"]) == (404, "not_found")
+
+
+async def test_a_cursor_is_of_no_other_list(api: Api) -> None:
+    for n, content in enumerate(("금액은 원화로 적는다", "인사는 짧게 한다")):
+        await learnt(api, "t", "a", content)
+        piece = {"tenant_id": "t", "agent_ids": ["a"], "content": str(n)}
+        assert (await api.call("POST", "/v1/feedback", piece)).status_code == 202
+    lists = ("/v1/history", "/v1/agents", "/v1/feedback")
+    cursors = {
+        path: (await api.call("GET", path, params={"limit": 1})).json()["next"] for path in lists
+    }
+    for path in lists:
+        for of, cursor in cursors.items():
+            answer = await api.call("GET", path, params={"cursor": cursor})
+            assert answer.status_code == (200 if of == path else 422), (path, of)
+        theirs = await api.call("GET", path, params={"cursor": cursors[path]}, who=OF_T)
+        assert theirs.status_code == 422, path
+
+
+async def test_agents_are_listed_added_and_changed(api: Api) -> None:
+    page = (await api.call("GET", "/v1/agents", params={"limit": 2})).json()
+    assert [agent["id"] for agent in page["items"]] == ["a", "b"]
+    rest = (await api.call("GET", "/v1/agents", params={"cursor": page["next"]})).json()
+    assert ([agent["id"] for agent in rest["items"]], rest["next"]) == (["c"], None)
+    new = await api.call("PUT", "/v1/agents/d", {"name": "D", "goal": "환불"}, who=OF_T)
+    assert (new.status_code, new.json()["tenant_id"]) == (201, "t")
+    changed = await api.call("PUT", "/v1/agents/d", {"name": "D2"}, who=OF_T)
+    assert (changed.status_code, changed.json()["name"]) == (200, "D2")
+    assert (await api.call("GET", "/v1/agents/d", who=OF_T)).json() == changed.json()
+    assert (await api.call("GET", "/v1/agents/d", who=OF_U)).status_code == 404
+    taken = await api.call("PUT", "/v1/agents/d", {"name": "Mine"}, who=OF_U)
+    assert (taken.status_code, taken.json()["kind"]) == (409, "refused")
+    assert (await api.call("PUT", "/v1/agents/e", {"name": "E"})).status_code == 422
+    for body in ({"name": " "}, {"name": "E", "skills": ["x"]}, {"name": "a\0b"}, {}, [], "x"):
+        answer = await api.call("PUT", "/v1/agents/e", body, who=OF_T)
+        assert answer.status_code == 422, body
+    assert (await api.call("GET", "/v1/agents/e")).status_code == 404
+
+
+async def test_work_is_paused_by_who_may_operate_all_tenants(api: Api) -> None:
+    assert (await api.call("GET", "/v1/intake", who=OF_T)).json() == {"paused": False, "hold": None}
+    for who in (OF_T, one_of(None, Role.READ, Role.REVIEW, Role.SUBMIT)):
+        refused = await api.call("POST", "/v1/intake/pause", {"reason": "x"}, who=who)
+        assert (refused.status_code, refused.json()["kind"]) == (403, "forbidden")
+    paused = (await api.call("POST", "/v1/intake/pause", {"reason": "점검"})).json()
+    assert (paused["paused"], paused["hold"]["reason"]) == (True, "점검")
+    assert (await api.call("GET", "/v1/intake", who=OF_T)).json() == paused
+    assert (await api.call("POST", "/v1/intake/resume", who=OF_T)).status_code == 403
+    for _ in range(2):
+        resumed = await api.call("POST", "/v1/intake/resume")
+        assert resumed.json() == {"paused": False, "hold": None}
+
+
+async def test_a_caller_is_told_who_they_are(api: Api) -> None:
+    who = one_of("t", Role.READ, Role.OPERATE)
+    told = (await api.call("GET", "/v1/me", who=who)).json()
+    assert told == {
+        "token_id": "2", "name": "lee", "tenant_id": "t", "roles": ["operate", "read"]
+    }  # fmt: skip
+    nobody = await api.call("GET", "/v1/me", who=None)
+    assert (nobody.status_code, nobody.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+async def test_reading_takes_its_role(api: Api) -> None:
+    blind = one_of(None, Role.SUBMIT, Role.REVIEW, Role.OPERATE)
+    for path in ("/v1/history", "/v1/history/x", "/v1/agents", "/v1/agents/a", "/v1/intake"):
+        assert (await api.call("GET", path, who=blind)).status_code == 403, path
+    body = {"name": "D", "tenant_id": "t"}
+    who = one_of("t", Role.READ, Role.REVIEW, Role.SUBMIT)
+    assert (await api.call("PUT", "/v1/agents/d", body, who=who)).status_code == 403

@@ -1,0 +1,107 @@
+"""All that a worker serves, on a port of its own, with tokens: what programs outside call."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.applications import Starlette
+
+from core.access import Access, Grant
+from core.api.serving import Serving
+from core.app import App
+from core.bootstrap import open_app
+from core.embedded.http_server import run_server
+from core.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
+from tests.support.api import AGENTS, settings_of
+
+HOST = "127.0.0.1"
+TAUGHT = ("금액은 원화로 적는다", "인사는 짧게 한다")
+
+
+class Served(NamedTuple):
+    """Where it is, secrets with all roles of tenant `t` and of all, and ids that are there."""
+
+    url: str
+    of_t: str
+    of_all: str
+    known: Mapping[str, Sequence[str]]
+
+
+@contextmanager
+def api_server(database: str, home: Path) -> Iterator[Served]:
+    """Serve from a thread with a loop of its own until the context is left."""
+    ready: Future[Served] = Future()
+    stop = threading.Event()
+
+    async def serve() -> None:
+        async with _serving(database, home) as served:
+            ready.set_result(served)
+            await asyncio.to_thread(stop.wait)
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(asyncio.run, serve())
+        done.add_done_callback(lambda ended: _pass_on(ended, ready))
+        try:
+            yield ready.result()
+        finally:
+            stop.set()
+
+
+def _pass_on(ended: Future[None], ready: Future[Served]) -> None:
+    error = ended.exception()
+    if error is not None and not ready.done():
+        ready.set_exception(error)
+
+
+@asynccontextmanager
+async def _serving(database: str, home: Path) -> AsyncIterator[Served]:
+    settings = settings_of(database, home, review_policy="risky")
+    serving = Serving(host=HOST, hosts=(), home=home, mount=None)
+    async with (
+        open_app(settings) as app,
+        serving.opened_to(app),
+        run_server(serving.around(Starlette()), HOST) as url,
+    ):
+        access = Access(app.tokens, app.new_id)
+        grants = Grant(name="t", tenant_id="t"), Grant(name="all")
+        of_t, of_all = [(await access.add(grant)).secret.get_secret_value() for grant in grants]
+        yield Served(url, of_t, of_all, await _filled(app))
+
+
+async def _filled(app: App) -> Mapping[str, Sequence[str]]:
+    """Put in agents, feedback, memories that it taught and a change that waits; give the ids."""
+    for agent in AGENTS:
+        await app.agents.save(agent)
+    pieces = [
+        NewFeedback(id=f"s-{n}", tenant_id="t", agent_ids=("a",), content=f"{n}번: 원화로")
+        for n in range(4)
+    ]
+    feedback = [feedback_id for feedback_id, _ in await app.inbox.add("test", pieces)]
+    changes: list[str] = []
+    targets: list[str] = []
+    for feedback_id, text in zip(feedback, TAUGHT, strict=False):
+        await app.intake.cancel(feedback_id, "it has taught by now")
+        context = SubmitContext(
+            key=feedback_id, tenant_id="t", agent_id="a", feedback_id=feedback_id
+        )
+        request = MemoryRequest(operation=Operation.CREATE, content=text)
+        receipt = await app.gate.submit(request, context)
+        changes.append(receipt.change_id or "")
+        targets.append(receipt.target_id or "")
+    away = MemoryRequest(operation=Operation.DELETE, target_id=targets[0])
+    asked = SubmitContext(key="delete", tenant_id="t", agent_id="a")
+    changes.append((await app.gate.submit(away, asked)).change_id or "")
+    records, _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
+    return {
+        "feedback_id": feedback,
+        "change_id": changes,
+        "record_id": [record.id for record in records],
+        "agent_id": [agent.id for agent in AGENTS],
+        "id": targets,
+    }
