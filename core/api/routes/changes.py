@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
+from core.api.paging import AgentId, Cursor, Limit, TenantId
 from core.api.seats import AtChanges
 from core.desk.changes import NextChange
 from core.desk.sheet.heads import ChangeHead
@@ -19,14 +20,12 @@ from core.models.paging import Page
 from core.models.skills import SkillFile
 
 router = APIRouter(prefix="/changes", tags=["changes"])
-DryRun = Annotated[
-    bool, Query(alias="dry_run", description="Say what it would come to, and write nothing.")
-]
 Seen = Annotated[
     str,
     Field(min_length=1, max_length=100, description="The `content_hash` that was looked at."),
 ]
-Reason = Annotated[str, Field(min_length=1, max_length=10_000)]
+ChangeId = Annotated[str, Path(description="Id of the change.")]
+Reason = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"\S")]
 # Whatever a file holds, no browser is to run it in the name of this server.
 _AS_DATA = {
     "X-Content-Type-Options": "nosniff",
@@ -35,7 +34,13 @@ _AS_DATA = {
 }
 
 
-class Approval(Model):
+class Deciding(Model):
+    """With `dry_run`, only what would be done is said."""
+
+    dry_run: bool = False
+
+
+class Approval(Deciding):
     """What was looked at: where it is something else by now, nothing happens."""
 
     seen: Seen
@@ -58,7 +63,7 @@ class Edit(Approval):
     files: dict[str, SkillFile] | None = None
 
 
-class Reverting(Model):
+class Reverting(Deciding):
     """Why a change is taken back, for the history."""
 
     reason: Reason = "reverted"
@@ -69,12 +74,12 @@ async def list_changes(
     desk: AtChanges,
     status: Annotated[list[ChangeStatus] | None, Query()] = None,
     kind: Kind | None = None,
-    tenant_id: str | None = None,
-    agent_id: str | None = None,
-    feedback_id: str | None = None,
-    target_id: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    cursor: str | None = None,
+    tenant_id: TenantId = None,
+    agent_id: AgentId = None,
+    feedback_id: Annotated[str | None, Query(max_length=200)] = None,
+    target_id: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> Page[ChangeHead]:
     """Changes, newest first, without their contents."""
     wanted = ChangeFilter(
@@ -95,13 +100,13 @@ async def next_change(desk: AtChanges) -> NextChange:
 
 
 @router.get("/{change_id}")
-async def get_change(change_id: str, desk: AtChanges) -> Change:
+async def get_change(change_id: ChangeId, desk: AtChanges) -> Change:
     """One change whole, with the states before and after it."""
     return await desk.get(change_id)
 
 
 @router.get("/{change_id}/review")
-async def review_change(change_id: str, desk: AtChanges) -> Sheet:
+async def review_change(change_id: ChangeId, desk: AtChanges) -> Sheet:
     """All that there is to look at before one decides."""
     return await desk.sheet(change_id)
 
@@ -111,7 +116,12 @@ async def review_change(change_id: str, desk: AtChanges) -> Sheet:
     response_class=Response,
     responses={200: {"content": {"text/plain": {}, "application/octet-stream": {}}}},
 )
-async def get_file(change_id: str, path: str, desk: AtChanges, side: Side = Side.AFTER) -> Response:
+async def get_file(
+    change_id: ChangeId,
+    path: Annotated[str, Query(max_length=1000)],
+    desk: AtChanges,
+    side: Side = Side.AFTER,
+) -> Response:
     """One file of a change, whole, as it was before or would be after it."""
     data = await desk.file(change_id, path, side)
     name = quote(path.rsplit("/", 1)[-1], safe="")
@@ -121,42 +131,34 @@ async def get_file(change_id: str, path: str, desk: AtChanges, side: Side = Side
 
 
 @router.post("/{change_id}/approve")
-async def approve_change(
-    change_id: str, body: Approval, desk: AtChanges, dry_run: DryRun = False
-) -> Receipt:
+async def approve_change(change_id: ChangeId, body: Approval, desk: AtChanges) -> Receipt:
     """Apply a change that waits, exactly as it was seen."""
-    return await desk.approve(change_id, seen=body.seen, dry_run=dry_run)
+    return await desk.approve(change_id, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/reject")
-async def reject_change(
-    change_id: str, body: Rejection, desk: AtChanges, dry_run: DryRun = False
-) -> ChangeHead:
+async def reject_change(change_id: ChangeId, body: Rejection, desk: AtChanges) -> ChangeHead:
     """End a change that waits; nothing is applied."""
-    return await desk.reject(change_id, reason=body.reason, seen=body.seen, dry_run=dry_run)
+    return await desk.reject(change_id, reason=body.reason, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/edit")
-async def edit_change(
-    change_id: str, body: Edit, desk: AtChanges, dry_run: DryRun = False
-) -> ChangeHead:
+async def edit_change(change_id: ChangeId, body: Edit, desk: AtChanges) -> ChangeHead:
     """Put other content in the place of what waits; it is checked, and waits again."""
     edited = Edited(content=body.content, files=body.files)
-    return await desk.edit(change_id, edited, seen=body.seen, dry_run=dry_run)
+    return await desk.edit(change_id, edited, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/refresh")
-async def refresh_change(change_id: str, desk: AtChanges, dry_run: DryRun = False) -> ChangeHead:
+async def refresh_change(change_id: ChangeId, body: Deciding, desk: AtChanges) -> ChangeHead:
     """Prepare a change that waits anew, against what is there now; it waits again."""
-    return await desk.refresh(change_id, dry_run=dry_run)
+    return await desk.refresh(change_id, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/revert")
-async def revert_change(
-    change_id: str, body: Reverting, desk: AtChanges, dry_run: DryRun = False
-) -> Receipt:
+async def revert_change(change_id: ChangeId, body: Reverting, desk: AtChanges) -> Receipt:
     """Bring the target of an applied change back to what it was before it."""
-    return await desk.revert(change_id, reason=body.reason, dry_run=dry_run)
+    return await desk.revert(change_id, reason=body.reason, dry_run=body.dry_run)
 
 
 def _is_text(data: bytes) -> bool:

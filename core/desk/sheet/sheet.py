@@ -11,13 +11,14 @@ from core.decision_table import parse_xml, search_text
 from core.desk.sheet.diffs import diff_of
 from core.desk.sheet.heads import ChangeHead, head_of
 from core.desk.sheet.shown import Diff
-from core.errors import RuleInvalid, SkillWorkerError
+from core.errors import BundleInvalid, RuleInvalid, SkillWorkerError
 from core.models import Change, ChangeCost, ChangeStatus, Hit, Kind
 from core.models.base import Model
 from core.models.review import Cause, Matched, OpenedChange
+from core.skill_document.frontmatter import read_frontmatter
 
 SIMILAR = 5
-QUERY_CHARS = 1_000
+QUERY_CHARS = 300  # what a text is about stands at its beginning; more costs more than it finds
 LOOK_SECONDS = 2.0  # a search by meaning, or a skill, may be asked of somebody who is slow
 T = TypeVar("T")
 
@@ -119,9 +120,18 @@ def _words(change: Change) -> str:
     state = change.after or change.before
     if state is None:
         return change.target_name
-    if change.kind is not Kind.DMN_RULE:
+    if change.kind is Kind.SKILL:
+        return _description(state.content) or change.target_name
+    if change.kind is Kind.MEMORY:
         return state.content
     try:
         return search_text(parse_xml(state.content))
     except RuleInvalid:
         return change.target_name
+
+
+def _description(document: str) -> str:
+    try:
+        return read_frontmatter(document).description
+    except BundleInvalid:
+        return ""
