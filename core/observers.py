@@ -20,7 +20,7 @@ def nobody(event: RunEvent, spent: Usage) -> None:
 def log_event(event: RunEvent, spent: Usage) -> None:
     """Write a line about the event, with its ids and its data."""
     del spent  # it is part of the data
-    ids = event.model_dump(exclude={"id", "at", "name", "data"}, exclude_none=True)
+    ids = event.model_dump(exclude={"id", "at", "name", "data", "state"}, exclude_none=True)
     data = {f"{key}_" if key in _TAKEN else key: value for key, value in event.data.items()}
     log.info(event.name, **{**data, **ids})
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from core.feed_place import START, FeedPlace, read_place
 from core.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
 from core.postgres.feed_listener import Bell, Listener
-from core.postgres.queries import Pool, connection, execute, fetch_one, sql
+from core.postgres.queries import Pool, connection, execute, sql
 
 # Whoever watches, and however many do, leaves most of the pool to the work.
 AT_ONCE = 2
@@ -36,22 +36,19 @@ class PostgresFeed:
 
     async def place(self) -> str:
         """Give the place from which all that is written from now on is read."""
-        await self._mend()
-        row = await fetch_one(self._pool, "feed.place")
-        assert row is not None
+        (row,) = await self._rows(START, EventFilter(), 0)
         return str(FeedPlace(row["horizon"], 0))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
         """Give at most `limit` events that come after a place. Raises InvalidInput."""
         begin = read_place(place) if place else START
-        await self._mend()
         rows = await self._rows(begin, wanted, limit)
-        horizon = FeedPlace(rows[0]["horizon"], 0)
         found = [row for row in rows if row["id"] is not None]
         settled = [row for row in found if row["is_settled"]]
         is_full = len(settled) == limit
-        # Below the horizon there is nothing more, and there never will be.
-        end = _place(settled[-1]) if is_full else max(begin, horizon)
+        # Below the horizon there is nothing more, and there never will be. A place beyond it is
+        # of a server that has crashed since, and gives numbers out again that it had lost.
+        end = _place(settled[-1]) if is_full else FeedPlace(rows[0]["horizon"], 0)
         return FeedPage(
             events=tuple(_placed(row) for row in settled),
             place=str(end),
@@ -72,10 +69,11 @@ class PostgresFeed:
             self._mended = True
 
     async def _rows(self, begin: FeedPlace, wanted: EventFilter, limit: int) -> Sequence[DictRow]:
+        await self._mend()
         given: Mapping[str, object] = {**wanted.model_dump(), "names": [*wanted.names]}
         params = {**given, "txid": str(begin.txid), "id": begin.id, "limit": limit}
         async with self._looking, connection(self._pool) as conn:
-            return await (await conn.execute(_query(wanted), params)).fetchall()
+            return await (await conn.execute(query_of(wanted), params)).fetchall()
 
 
 def event_of(row: DictRow) -> RunEvent:
@@ -87,7 +85,7 @@ def event_of(row: DictRow) -> RunEvent:
         return RunEvent.model_validate({**known, "data": {}, "state": EventState()})
 
 
-def _query(wanted: EventFilter) -> LiteralString:
+def query_of(wanted: EventFilter) -> LiteralString:
     """Give the query with the conditions that are asked for, so that each has its own plan."""
     asked = [sql(block) for name, block in _CONDITIONS.items() if getattr(wanted, name)]
     return sql("feed.after").replace("/* asked for */", " ".join(asked))

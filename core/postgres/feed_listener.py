@@ -32,6 +32,11 @@ class Bell:
         }
         self._rung = asyncio.Event()
 
+    @property
+    def is_rung(self) -> bool:
+        """True where it has rung since somebody last waited."""
+        return self._rung.is_set()
+
     def ring(self) -> None:
         """Wake whoever waits, now or next."""
         self._rung.set()

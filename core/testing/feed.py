@@ -27,9 +27,9 @@ class MemoryBell:
 
 
 class MemoryFeed:
-    """Reads a journal's list of events; as an observer of its writers it rings."""
+    """Reads the list of events that it follows; as an observer of its writers it rings."""
 
-    def __init__(self, events: Sequence[RunEvent]) -> None:
+    def __init__(self, events: Sequence[RunEvent] = ()) -> None:
         self._events = events
         self.bells: set[MemoryBell] = set()
 
@@ -37,6 +37,10 @@ class MemoryFeed:
         """Ring: an event was written."""
         for bell in self.bells:
             bell.rung.set()
+
+    def follow(self, events: Sequence[RunEvent]) -> None:
+        """Read this list from now on: that of a journal which is given `observe`."""
+        self._events = events
 
     async def place(self) -> str:
         """Give the place from which all that is written from now on is read."""
@@ -51,9 +55,7 @@ class MemoryFeed:
             if number > begin and _is_wanted(event, wanted)
         ]
         is_full = len(found) >= limit
-        end = (
-            found[limit - 1].place if is_full else str(FeedPlace(0, max(begin, len(self._events))))
-        )
+        end = found[limit - 1].place if is_full else str(FeedPlace(0, len(self._events)))
         return FeedPage(events=tuple(found[:limit]), place=end, is_full=is_full)
 
     @asynccontextmanager

@@ -1,12 +1,14 @@
--- name: place
--- Whatever commits from now on has a transaction from here on.
-SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon
-
 -- name: after
 -- An event whose transaction is not older than the oldest open one, the horizon, is not in order
--- yet: what is still to come may lie before it.
+-- yet: what is still to come may lie before it. A snapshot knows the open transactions of all
+-- databases of the server: those that can be seen to be another's are passed over.
 WITH now AS (
-    SELECT pg_snapshot_xmin(pg_current_snapshot()) AS horizon
+    SELECT coalesce(min(open.txid::text::bigint),
+                    pg_snapshot_xmax(pg_current_snapshot())::text::bigint) AS horizon
+    FROM pg_snapshot_xip(pg_current_snapshot()) AS open (txid)
+    WHERE NOT EXISTS (
+        SELECT FROM pg_stat_activity a
+        WHERE a.backend_xid = open.txid::xid AND a.datname <> current_database())
 ), found AS (
     SELECT id, txid, at, name, tenant_id, feedback_id, candidate_id, change_id, data, state
     FROM run_events
@@ -14,8 +16,7 @@ WITH now AS (
     ORDER BY txid, id LIMIT %(limit)s
 )
 SELECT found.id, found.txid::text::bigint AS txid, at, name, tenant_id, feedback_id, candidate_id,
-       change_id, data, state, found.txid < now.horizon AS is_settled,
-       now.horizon::text::bigint AS horizon
+       change_id, data, state, found.txid::text::bigint < now.horizon AS is_settled, now.horizon
 FROM now LEFT JOIN found ON true
 ORDER BY found.txid, found.id
 
