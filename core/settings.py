@@ -30,6 +30,7 @@ from core.settings_groups import (
     ServerSettings,
     WorkerSettings,
 )
+from core.settings_serving import ServingSettings
 from core.settings_types import OFF, ON
 
 OFFLINE_MODEL = "offline"
@@ -41,6 +42,7 @@ class Settings(
     LimitSettings,
     ReviewSettings,
     KnowledgeSettings,
+    ServingSettings,
     WorkerSettings,
     ServerSettings,
     CostSettings,

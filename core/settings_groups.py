@@ -15,7 +15,6 @@ from core.settings_types import (
     absolute,
     default_home,
     flag,
-    host_names,
     postgres_url,
 )
 
@@ -201,23 +200,6 @@ class WorkerSettings(BaseSettings):
         default=7,
         description="Days that the threads, model replies and events of ended feedback are kept.",
         examples=[7],
-    )
-    health_host: Annotated[str, Field(min_length=1)] = Field(
-        default="127.0.0.1",
-        description="Address on which `run` answers /healthz, /readyz and /metrics, and with --api"
-        " or --console the API.",
-        examples=["127.0.0.1"],
-    )
-    health_port: Annotated[int, Field(ge=0, le=65_535)] | None = Field(
-        default=None,
-        description="Port for the same; 0 takes a free one. Unset: 8720, or a free one if taken.",
-        examples=[8720],
-    )
-    api_hosts: Annotated[str, AfterValidator(host_names)] | None = Field(
-        default=None,
-        description="Names, with commas between, that API and console may be called by beside those"
-        " of HEALTH_HOST. Unset: none on loopback, any beyond it.",
-        examples=["console.example.com"],
     )
 
 
