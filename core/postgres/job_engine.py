@@ -13,6 +13,7 @@ from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 
 from core.postgres.queries import sql
+from core.postgres.worker_card import WorkerCard
 
 log = structlog.get_logger(__name__)
 
@@ -21,13 +22,17 @@ class Engine(JobManager):
     """What the engine's worker asks of the database.
 
     While `held` it is told that no job waits: it goes on with those it has, and looks again at
-    each notification and each `poll` seconds.
+    each notification and each `poll` seconds. Once `closed` that is for good; `fetching` counts
+    the looks that are under way: who is cut off in one leaves its job behind.
     """
 
     def __init__(self) -> None:
         super().__init__(PsycopgConnector())
         self.held = False
+        self.closed = False
+        self.fetching = 0
         self.worker_id: int | None = None
+        self.card = WorkerCard()
 
     def app(self) -> App:
         """Make the engine's app on this."""
@@ -37,8 +42,15 @@ class Engine(JobManager):
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Take the next job; None where none is due, or work is held back."""
-        if self.held:
+        if self.held or self.closed:
             return None
+        self.fetching += 1
+        try:
+            return await self._fetch(queues, worker_id)
+        finally:
+            self.fetching -= 1
+
+    async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         try:
             return await super().fetch_job(queues, worker_id)
         except ConnectorException as error:
@@ -58,7 +70,10 @@ class Engine(JobManager):
 
     async def register_worker(self) -> int:
         """Register the engine's worker; give its id."""
-        self.worker_id = await super().register_worker()
+        row = await self.connector.execute_query_one_async(
+            sql("workers.register"), **self.card._asdict()
+        )
+        self.worker_id = int(row["worker_id"])
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # The pool lost it: up to Python 3.11 that happens to a cancellation which comes
@@ -70,7 +85,9 @@ class Engine(JobManager):
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Give a sign of life; a worker that others took for dead and removed is there again."""
-        await self.connector.execute_query_async(sql("workers.beat"), worker_id=worker_id)
+        await self.connector.execute_query_async(
+            sql("workers.beat"), worker_id=worker_id, **self.card._asdict()
+        )
 
     async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:  # noqa: ARG002
         """Remove nobody: the sweep does, once it has taken up the jobs of the dead.

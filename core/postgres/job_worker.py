@@ -15,6 +15,7 @@ from core.postgres.job_sides import AskHold, Heartbeat, Holding, never
 from core.postgres.job_stop import let_end
 from core.postgres.job_sweep import end_left, reconcile, take_over
 from core.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
+from core.postgres.worker_card import worker_card
 from core.tasks import end_tasks, repeat
 
 if TYPE_CHECKING:
@@ -36,9 +37,10 @@ class WorkerOptions:
     `heartbeat` is between two signs of life, `stalled_after` the silence after which a worker
     counts as dead, `sweep_every` between two looks for dead ones, `reconcile_every` between two
     searches for feedback without a job, `grace` what running jobs get to end, `poll` between two
-    looks for jobs that are due again.
+    looks for jobs that are due again. `name` is what people know it by: host and process without.
     """
 
+    name: str | None = None
     concurrency: int = 8
     heartbeat: float = 5
     stalled_after: float = 30
@@ -79,6 +81,8 @@ class JobWorker:
         if stop.is_set():
             return
         self._register()
+        self._jobs.engine.card = worker_card(self._options.name, self._options.concurrency)
+        self._jobs.engine.closed = False
         await self._jobs.app.open_async(self._jobs.pool)
         holding = Holding(self._jobs, hold)
         await holding.look()
@@ -205,11 +209,22 @@ class JobWorker:
             try:
                 if not self._running and holding.now is not None and holding.now.fatal:
                     return holding.now if await self._jobs.unfinished() else None
-                if not self._running and not await self._jobs.unfinished(await self._resting()):
+                if not self._running and await self._is_done():
                     return None
             except SkillWorkerError as error:
                 log.warning("drain.waiting", error=error.message)
             await _first(self._idle.wait(), asyncio.sleep(0.2))
+
+    async def _is_done(self) -> bool:
+        """Tell whether nothing is left to do, now and later: what rests is taken up no more."""
+        engine, resting = self._jobs.engine, await self._resting()
+        if await self._jobs.unfinished(resting):
+            engine.closed = False
+            return False
+        if not resting or (engine.closed and not engine.fetching and not self._running):
+            return True
+        engine.closed = True  # a job that is just being taken up is waited for
+        return False
 
 
 async def _nobody() -> Collection[str]:
