@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 
 from core.errors import InvalidInput, NotFound
 from core.models import FileRef, Kind, KnowledgeItem, SkillFile
-from core.ports import ChangeLog, Knowledge, KnowledgePast, SkillStore
+from core.models.known import Cause
+from core.ports import ChangeLog, Knowledge, KnowledgePast, Lineage, SkillStore
 from core.snapshots import name_key
 
+MAX_VERSIONS = 200
 _TICK = timedelta(microseconds=1)
 Follow = Callable[[str | None], Awaitable[object]]
 
@@ -19,8 +21,8 @@ Follow = Callable[[str | None], Awaitable[object]]
 class Shown:
     """A version of an item and the files of a skill.
 
-    `versions` is how many there are, `replaced` the one that it took the place of, and `at` the
-    time that was asked about.
+    `versions` is how many there are, `replaced` the one that it took the place of, `by` what
+    brought it, None where nobody of ours did, and `at` the time that was asked about.
     """
 
     item: KnowledgeItem
@@ -28,6 +30,7 @@ class Shown:
     at: datetime | None = None
     versions: int = 1
     replaced: int | None = None
+    by: Cause | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +39,7 @@ class KnownItems:
 
     knowledge: Knowledge
     past: KnowledgePast
+    lineage: Lineage
     changes: ChangeLog
     skills: SkillStore
     follow: Follow
@@ -132,13 +136,27 @@ class KnownItems:
     async def _described(
         self, item: KnowledgeItem, files: Mapping[str, SkillFile], at: datetime | None = None
     ) -> Shown:
-        try:
-            versions = await self.knowledge.versions(item.kind, item.tenant_id, item.id)
-        except NotFound:  # a skill that others wrote
-            return Shown(item, files, at, item.version)
-        before = next((one for one in versions if one.version == item.version - 1), None)
-        replaced = before.version if before and before.valid_to == item.valid_from else None
-        return Shown(item, files, at, len(versions), replaced)
+        made = await self.lineage.made(
+            item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
+        )
+        numbered = {one.version: one for one in made if one.version is not None}
+        before = numbered.get(item.version - 1)
+        continues = before is not None and before.valid_to == item.valid_from
+        return Shown(
+            item=item,
+            files=files,
+            at=at,
+            versions=max(numbered, default=item.version),
+            replaced=item.version - 1 if continues else None,
+            by=_cause(item, numbered[item.version].by if item.version in numbered else None),
+        )
+
+
+def _cause(item: KnowledgeItem, found: Cause | None) -> Cause | None:
+    """Give what brought a version, as far as it is known where it is older than what was read."""
+    if item.change_id is None:
+        return None
+    return found or Cause(change_id=item.change_id, feedback_id=item.feedback_id)
 
 
 def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:

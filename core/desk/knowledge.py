@@ -12,14 +12,13 @@ from core.desk.owners import follow_skills, own_agent
 from core.desk.provenance import provenance_of
 from core.desk.seat import Seat
 from core.errors import InvalidInput, NotFound, RuleInvalid
-from core.known_items import KnownItems, Shown
+from core.known_items import MAX_VERSIONS, KnownItems, Shown
 from core.models import DecisionTable, Kind, Receipt, SkillFile
 from core.models.access import Role
-from core.models.known import Cause, KnowledgeFilter
+from core.models.known import KnowledgeFilter
 from core.paging import decode_parts, encode_parts, query_digest
 from core.skill_bundle import file_hash, is_text
 
-MAX_VERSIONS = 200
 _LIST = "knowledge"
 
 
@@ -75,7 +74,7 @@ class KnowledgeDesk:
             as_of=shown.at,
             versions=shown.versions,
             replaces=shown.replaced,
-            by=await self._cause(shown),
+            by=shown.by,
             files=_files(shown.files),
             table=table,
             table_problem=problem,
@@ -128,8 +127,9 @@ class KnowledgeDesk:
         tenant_id: str | None = None,
         path: str | None = None,
     ) -> Provenance:
-        """Tell of each line of an item, or of one file of a skill, or of each row of a table,
-        which version brought it. Raises NotFound.
+        """Tell which version brought each line of an item or of a file, each row of a table.
+
+        Raises NotFound.
         """
         shown = await self._shown(item_id, kind, tenant_id)
         app = self.seat.app
@@ -168,21 +168,12 @@ class KnowledgeDesk:
             return await self._items().version(*place, version)
         return await self._items().current(*place)
 
-    async def _cause(self, shown: Shown) -> Cause | None:
-        item = shown.item
-        if item.change_id is None:
-            return None
-        made = await self.seat.app.lineage.made(
-            item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
-        )
-        found = (one.by for one in made if one.by.change_id == item.change_id)
-        return next(found, Cause(change_id=item.change_id, feedback_id=item.feedback_id))
-
     def _items(self) -> KnownItems:
         app = self.seat.app
         return KnownItems(
             knowledge=app.knowledge,
             past=app.past,
+            lineage=app.lineage,
             changes=app.changes,
             skills=app.skills,
             follow=lambda tenant: follow_skills(self.seat, tenant),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from core.app import App
     from core.known_items import KnownItems, Shown
-    from core.models import Change, Kind, KnowledgeItem
+    from core.models import Kind, KnowledgeItem
 
 AsOf = Annotated[
     str | None,
@@ -43,11 +43,11 @@ def show(
     from core.cli.moments import read_moment
 
     at = read_moment(as_of) if as_of is not None else None
-    found, change = with_app(lambda opened: _read(opened, item_id, tenant, _kind(kind), at))
+    found = with_app(lambda opened: _read(opened, item_id, tenant, _kind(kind), at))
     if as_json:
         print_model(found.item, _extra(found))
     else:
-        _print(found, change)
+        _print(found)
 
 
 def _extra(found: Shown) -> dict[str, JsonValue]:
@@ -63,9 +63,9 @@ def _extra(found: Shown) -> dict[str, JsonValue]:
     return extra
 
 
-def _facts(found: Shown, change: Change | None) -> dict[str, object]:
+def _facts(found: Shown) -> dict[str, object]:
     """Give how it came about, for people."""
-    item = found.item
+    item, by = found.item, found.by
     return {
         "as of": found.at,
         "version": f"{item.version} of {found.versions}",
@@ -73,8 +73,8 @@ def _facts(found: Shown, change: Change | None) -> dict[str, object]:
         "valid until": item.valid_to or ("now" if item.valid_from else None),
         "relationship": " ".join(filter(None, (item.relationship, _replaced(found)))),
         "change": item.change_id,
-        "reverts": change.reverts if change else None,
-        "reason": change.reason if change else None,
+        "reverts": by.reverts if by else None,
+        "reason": by.reason if by else None,
         "feedback": item.feedback_id,
     }
 
@@ -85,24 +85,21 @@ def _replaced(found: Shown) -> str:
     return f"{'' if found.item.relationship else 'replaces '}version {found.replaced}"
 
 
-def _print(found: Shown, change: Change | None) -> None:
+def _print(found: Shown) -> None:
     from core.cli.render import show_item
 
-    show_item(found.item, found.files, _facts(found, change))
-    if change and change.feedback_content:
-        print_block("feedback", change.feedback_content)
+    show_item(found.item, found.files, _facts(found))
+    if found.by and found.by.feedback:
+        print_block("feedback", found.by.feedback)
 
 
 async def _read(
     opened: App, item_id: str, tenant: str | None, kind: Kind | None, at: datetime | None
-) -> tuple[Shown, Change | None]:
+) -> Shown:
     items = _items(opened)
     if at is None:
-        found = await items.current(item_id, tenant, kind)
-    else:
-        found = await items.as_of(item_id, tenant, kind, at)
-    change_id = found.item.change_id
-    return found, await opened.changes.get(change_id) if change_id else None
+        return await items.current(item_id, tenant, kind)
+    return await items.as_of(item_id, tenant, kind, at)
 
 
 async def find_known(
@@ -122,6 +119,7 @@ def _items(opened: App) -> KnownItems:
     return KnownItems(
         knowledge=opened.knowledge,
         past=opened.past,
+        lineage=opened.lineage,
         changes=opened.changes,
         skills=opened.skills,
         follow=lambda tenant: follow_skills(opened, tenant),
