@@ -15,7 +15,7 @@ from core.intake.text import text_problem
 MOST_DEEP = 100
 # What makes it worth to read a body once more: an escape of half a character or of NUL, a number
 # that is none, or brackets enough to be nested too deep.
-_SUSPICIOUS = re.compile(rb"\\u0000|\\u[dD][89abAB]|NaN|Infinity|\d[eE]\+?\d{3}")
+_SUSPICIOUS = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]|NaN|Infinity|\d[eE]\+?\d{3}")
 
 
 async def plain_request(request: Request) -> None:

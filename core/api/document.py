@@ -33,7 +33,10 @@ _WITH_BODY = {
     "413": "The body is too large.",
     "415": "The body is not `application/json`.",
 }
-_ON_WRITES = {"409": "It cannot be done as things stand, or somebody was faster."}
+_ON_WRITES = {
+    "409": "It cannot be done as things stand, or somebody was faster.",
+    "429": "The tenant has spent what it may on models today; `Retry-After` says when to come.",
+}
 _WRITES = {"post", "put", "patch", "delete"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Path, Query
 from pydantic import AwareDatetime, BeforeValidator
 
 MOST = 200
@@ -22,6 +22,7 @@ TenantId = Annotated[
     str | None,
     Query(max_length=200, description="Only this tenant. Another one than the token's is 404."),
 ]
+FeedbackId = Annotated[str, Path(description="Id of the feedback.")]
 AgentId = Annotated[str | None, Query(max_length=200, description="Only this agent.")]
 _DATE = re.compile(r"\d{4}-\d\d-\d\d.")
 

@@ -40,6 +40,7 @@ _STATUS = {
     "source": HTTPStatus.SERVICE_UNAVAILABLE,
     "model": HTTPStatus.SERVICE_UNAVAILABLE,
     "busy": HTTPStatus.SERVICE_UNAVAILABLE,
+    "budget": HTTPStatus.TOO_MANY_REQUESTS,
     "pod": HTTPStatus.SERVICE_UNAVAILABLE,
     "configuration": HTTPStatus.SERVICE_UNAVAILABLE,
     "skill_creator": HTTPStatus.UNPROCESSABLE_ENTITY,

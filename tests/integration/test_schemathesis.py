@@ -49,6 +49,7 @@ def search(served: Served, secret: str, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.timeout(3600)  # for the longer search
 def test_it_finds_nothing(served: Served) -> None:
     code, said = search(served, served.of_t, "--exclude-path-regex", f"{STREAMS}|{OPERATORS}")
     assert code == 0, said

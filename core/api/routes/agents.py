@@ -9,29 +9,24 @@ from pydantic import Field
 
 from core.api.paging import Cursor, Limit, TenantId
 from core.api.seats import AtAgents
+from core.api.texts import SEEN, Name
 from core.desk.agents import AgentFilter
 from core.models import Agent, Page
 from core.models.base import Model
 
 router = APIRouter(prefix="/agents", tags=["agents"])
 AgentPath = Annotated[
-    str, Path(min_length=1, max_length=200, pattern=r"\S", description="Id of the agent.")
+    str, Path(min_length=1, max_length=200, pattern=SEEN, description="Id of the agent.")
 ]
 
 
 class AgentIn(Model):
     """What an agent is. The skills it has are changed by what it learns, not here."""
 
-    tenant_id: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=200,
-        pattern=r"\S",
-        description="Whose it is; without it, the token's tenant.",
+    tenant_id: Name | None = Field(
+        default=None, description="Whose it is; without it, the token's tenant."
     )
-    name: str = Field(
-        min_length=1, max_length=200, pattern=r"\S", description="The name people know it by."
-    )
+    name: Name = Field(description="The name people know it by.")
     role: str = Field(default="", description="What it is.")
     goal: str = Field(default="", description="What it is for.")
     persona: str = Field(default="", description="How it speaks.")

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from core.api.paging import AgentId, Cursor, Limit, TenantId
 from core.api.seats import AtChanges
+from core.api.texts import Reason
 from core.desk.changes import NextChange
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
@@ -25,7 +26,6 @@ Seen = Annotated[
     Field(min_length=1, max_length=100, description="The `content_hash` that was looked at."),
 ]
 ChangeId = Annotated[str, Path(description="Id of the change.")]
-Reason = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"\S")]
 # Whatever a file holds, no browser is to run it in the name of this server.
 _AS_DATA = {
     "X-Content-Type-Options": "nosniff",
@@ -72,12 +72,18 @@ class Reverting(Deciding):
 @router.get("")
 async def list_changes(
     desk: AtChanges,
-    status: Annotated[list[ChangeStatus] | None, Query()] = None,
-    kind: Kind | None = None,
+    status: Annotated[
+        list[ChangeStatus] | None, Query(description="Only these; may be repeated.")
+    ] = None,
+    kind: Annotated[Kind | None, Query(description="Only this kind of knowledge.")] = None,
     tenant_id: TenantId = None,
     agent_id: AgentId = None,
-    feedback_id: Annotated[str | None, Query(max_length=200)] = None,
-    target_id: Annotated[str | None, Query(max_length=200)] = None,
+    feedback_id: Annotated[
+        str | None, Query(max_length=200, description="Only what this feedback caused.")
+    ] = None,
+    target_id: Annotated[
+        str | None, Query(max_length=200, description="Only changes of the item with this id.")
+    ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[ChangeHead]:
@@ -118,9 +124,9 @@ async def review_change(change_id: ChangeId, desk: AtChanges) -> Sheet:
 )
 async def get_file(
     change_id: ChangeId,
-    path: Annotated[str, Query(max_length=1000)],
+    path: Annotated[str, Query(max_length=1000, description="The file's path in the folder.")],
     desk: AtChanges,
-    side: Side = Side.AFTER,
+    side: Annotated[Side, Query(description="Before the change, or after it.")] = Side.AFTER,
 ) -> Response:
     """One file of a change, whole, as it was before or would be after it."""
     data = await desk.file(change_id, path, side)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import JsonValue
 
+from core.api.paging import FeedbackId
 from core.api.seats import Seated
 from core.desk.events import EventsDesk
 from core.models import Feedback, PlacedEvent
@@ -44,7 +45,7 @@ async def _watched(
 
 
 async def _of_feedback(
-    feedback_id: str, taken: Seated, after: After = None, last_event_id: LastEventId = None
+    feedback_id: FeedbackId, taken: Seated, after: After = None, last_event_id: LastEventId = None
 ) -> AsyncIterator[PlacedEvent | Feedback]:
     return await EventsDesk(taken).of_feedback(feedback_id, last_event_id or after)
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from pydantic import Field, JsonValue
 
-from core.api.paging import AgentId, Cursor, Limit, Moment, TenantId
+from core.api.paging import AgentId, Cursor, FeedbackId, Limit, Moment, TenantId
 from core.api.seats import AtFeedback
+from core.api.texts import SEEN, Name, Reason
 from core.desk.feedback import MOST_AT_ONCE, Taken
 from core.models import Feedback, FeedbackFilter, FeedbackStatus, Page
 from core.models.base import Model
 from core.retraction.retract import Retraction
 
 router = APIRouter(prefix="/feedback", tags=["feedback"])
-FeedbackId = Annotated[str, Path(description="Id of the feedback.")]
-_SEEN = r"\S"  # something has to be seen
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=_SEEN)]
 
 
 class FeedbackIn(Model):
@@ -30,7 +28,7 @@ class FeedbackIn(Model):
     agent_ids: list[Name] = Field(min_length=1, description="The agents that it is about.")
     task: str = Field(default="", description="What the agent was doing.")
     content: str = Field(
-        min_length=1, pattern=_SEEN, description="What the user said, word for word."
+        min_length=1, pattern=SEEN, description="What the user said, word for word."
     )
     author: str | None = Field(default=None, max_length=200, description="Who said it.")
     events: list[JsonValue] = Field(default=[], description="What happened before, as JSON.")
@@ -51,7 +49,7 @@ class TakenBatch(Model):
 class Cancelling(Model):
     """Why a piece is not to be learnt from."""
 
-    reason: str = Field(min_length=1, max_length=2000, pattern=_SEEN)
+    reason: Reason
 
 
 class Retracting(Model):

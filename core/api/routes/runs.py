@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from core.api.paging import FeedbackId
 from core.api.seats import AtRuns
 from core.desk.run import RunLine
 
@@ -11,6 +12,6 @@ router = APIRouter(prefix="/feedback", tags=["runs"])
 
 
 @router.get("/{feedback_id}/run")
-async def get_run(feedback_id: str, desk: AtRuns) -> RunLine:
+async def get_run(feedback_id: FeedbackId, desk: AtRuns) -> RunLine:
     """How it came to what it did: match, turns, calls of tools, changes, errors, attempts."""
     return await desk.timeline(feedback_id)
