@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ import pytest
 import pytest_asyncio
 
 from tests.support.browsers import browser_program
+from tests.support.console import Console, open_console
+from tests.support.databases import fresh_database
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page
@@ -64,3 +66,26 @@ async def context(browser: Browser, locale: str) -> AsyncIterator[BrowserContext
 async def page(context: BrowserContext) -> Page:
     """An empty page."""
     return await context.new_page()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def console(
+    server: str, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Console]:
+    """A worker with its console, one a run; each test has tenants of its own."""
+    with fresh_database(server, template) as database:
+        home = tmp_path_factory.mktemp("console") / "home"
+        async with open_console(database, home) as opened:
+            yield opened
+
+
+@pytest.fixture
+def enter(console: Console) -> Callable[..., Awaitable[str]]:
+    """Makes a tenant with an agent `desk`, and signs a page in as one of its reviewers."""
+
+    async def go(page: Page, name: str = "reviewer") -> str:
+        tenant = await console.tenant(("desk", "주문 담당"))
+        await page.goto(await console.link(tenant, name=name))
+        return tenant
+
+    return go

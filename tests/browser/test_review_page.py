@@ -1,0 +1,147 @@
+"""The review page in a real browser: decided by key and by button, edited, gone stale, raced for."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from tests.support.console import Console, Data
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Page
+
+FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
+PROCEDURE = "부분 환불을 정산하는 절차: 1. 주문을 찾는다 2. 환불 금액을 계산한다 3. 장부에 적는다"
+
+Enter = Callable[..., Awaitable[str]]
+
+
+async def _only(console: Console, tenant: str) -> Data:
+    changes = await console.changes(tenant)
+    assert len(changes) == 1
+    return changes[0]
+
+
+async def test_a_held_change_is_approved_by_one_key(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_text("10건 중").or_(page.get_by_text("1건 중 1번째")).wait_for()
+    assert await page.get_by_role("button", name="승인").is_visible()
+    await page.keyboard.press("a")
+    await page.get_by_text("적용했습니다").wait_for()
+    change = await _only(console, tenant)
+    assert (change["status"], change["decided_by"]) == ("applied", "reviewer")
+    item = await console.get(f"/v1/knowledge/MEMORY/{change['target_id']}", tenant_id=tenant)
+    assert item["item"]["content"] == FACT  # type: ignore[index,call-overload]
+
+
+async def test_a_held_change_is_edited_then_approved_and_what_was_seen_is_what_is_stored(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", PROCEDURE)
+    skill = next(c for c in await console.changes(tenant) if c["kind"] == "SKILL")
+    await page.goto(f"{console.base}/console/review?id={skill['id']}")
+    await page.get_by_role("heading", name=str(skill["target_name"])).wait_for()
+    await page.keyboard.press("e")
+    editor = page.locator("textarea").first
+    text = await editor.input_value()
+    assert text.startswith("---\nname: ")
+    await editor.fill(text.replace("장부에 적는다", "장부에 적고 팀장에게 알린다"))
+    await page.get_by_role("button", name="저장").click()
+    await page.get_by_text("reviewer 수정").wait_for()
+    shown = page.locator("table.diff").get_by_text("팀장에게 알린다").first
+    assert await shown.is_visible()
+    await page.get_by_role("button", name="승인").click()
+    await page.get_by_text("적용했습니다").wait_for()
+    item = await console.get(f"/v1/knowledge/SKILL/{skill['target_id']}", tenant_id=tenant)
+    content = str(item["item"]["content"])  # type: ignore[index,call-overload]
+    assert content == text.replace("장부에 적는다", "장부에 적고 팀장에게 알린다")
+
+
+async def test_a_rejection_asks_for_its_reason_and_keeps_it(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    await page.keyboard.press("r")
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="거절").click()
+    await dialog.get_by_text("사유를 적어 주세요").wait_for()
+    await dialog.locator("textarea").fill("우리 회사 규정이 아닙니다")
+    await dialog.get_by_role("button", name="거절").click()
+    await page.get_by_text("거절했습니다").wait_for()
+    change = await _only(console, tenant)
+    assert (change["status"], change["decision"]) == ("rejected", "우리 회사 규정이 아닙니다")
+
+
+async def test_a_change_whose_target_moved_is_prepared_again_before_it_is_approved(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 합니다")
+    await console.approve(await _only(console, tenant))
+    await console.say(tenant, "desk", "주문 금액이 500만원을 넘으면 부장 승인을 받아야 합니다")
+    await console.say(tenant, "desk", "주문 금액이 900만원을 넘으면 대표 승인을 받아야 합니다")
+    last, first = [c for c in await console.changes(tenant) if c["status"] == "held"]
+    assert first["target_id"] == last["target_id"]
+    await page.goto(f"{console.base}/console/review?id={last['id']}")
+    await page.get_by_role("button", name="승인").wait_for()
+    assert (await console.approve(first)).is_success
+    await page.keyboard.press("a")
+    await page.get_by_text("대상이 바뀌었습니다").wait_for()
+    assert not await page.get_by_role("button", name="승인").is_visible()
+    await page.get_by_role("button", name="다시 준비").click()
+    await page.get_by_text("다시 준비했습니다").first.wait_for()
+    await page.get_by_role("button", name="승인").click()
+    await page.get_by_text("적용했습니다").wait_for()
+    assert [c["status"] for c in await console.changes(tenant)] == ["applied"] * 3
+
+
+async def test_of_two_reviewers_at_once_one_decides_and_the_other_is_told_who_did(
+    console: Console, context: BrowserContext, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page, name="가람")
+    await console.say(tenant, "desk", FACT)
+    address = f"{console.base}/console/review?id={(await _only(console, tenant))['id']}"
+    assert context.browser
+    other_context = await context.browser.new_context(locale="ko-KR")
+    other = await other_context.new_page()
+    await other.goto(await console.link(tenant, name="나래"))
+    for one in (page, other):
+        await one.goto(address)
+        await one.get_by_role("button", name="승인").wait_for()
+    await page.keyboard.press("a")
+    await page.get_by_text("적용했습니다").wait_for()
+    await other.keyboard.press("a")
+    await other.locator(".banner", has_text="가람").wait_for()
+    assert not await other.get_by_role("button", name="승인").is_visible()
+    await other_context.close()
+    history = await console.get("/v1/history", tenant_id=tenant)
+    assert len(history["items"]) == 1  # type: ignore[arg-type]
+
+
+async def test_a_connection_lost_in_the_middle_of_a_decision_decides_at_most_once(
+    console: Console, context: BrowserContext, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    await context.set_offline(True)
+    await page.keyboard.press("a")
+    await context.set_offline(False)
+    await page.reload()
+    change = await _only(console, tenant)
+    if change["status"] == "held":  # the key was lost with the connection: it is pressed again
+        await page.goto(f"{console.base}/console/review")
+        await page.get_by_role("button", name="승인").click()
+        await page.get_by_text("적용했습니다").wait_for()
+    history = await console.get("/v1/history", tenant_id=tenant)
+    assert len(history["items"]) == 1  # type: ignore[arg-type]
+    assert (await _only(console, tenant))["status"] == "applied"

@@ -1,0 +1,151 @@
+"""A worker with its console as users run it: a process of its own, asked over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+from pydantic import JsonValue
+
+from core.access import Access, Grant
+from core.bootstrap.stores import new_id
+from core.models.access import Role
+from core.postgres.pool import open_pool
+from core.postgres.tokens import PostgresTokens
+from tests.support.databases import url_of
+
+Data = dict[str, JsonValue]
+_LINK = re.compile(r"(http://[^ ]+)/console/enter\?key=")
+STOP_SECONDS = 30
+
+
+@dataclass
+class Console:
+    """A worker that serves at `base`; `token` may do everything."""
+
+    base: str
+    token: str
+    access: Access
+    tenants: list[str] = field(default_factory=list)
+
+    async def tenant(self, *agents: tuple[str, str]) -> str:
+        """Make a tenant of the test's own with agents (id, name), and give its name."""
+        name = f"t{uuid.uuid4().hex[:8]}"
+        async with self.client() as http:
+            for agent_id, agent_name in agents:
+                body = {"tenant_id": name, "name": agent_name}
+                made = await http.put(f"/v1/agents/{name}-{agent_id}", json=body)
+                assert made.is_success, made.text
+        return name
+
+    async def link(self, tenant: str | None, *roles: Role, name: str = "reviewer") -> str:
+        """Give a link that opens the console once, for one tenant."""
+        grant = Grant(name=name, tenant_id=tenant, roles=roles or tuple(Role))
+        made = await self.access.link(grant)
+        return f"{self.base}/console/enter?key={made.secret.get_secret_value()}"
+
+    async def say(self, tenant: str, agent: str, content: str, **more: JsonValue) -> str:
+        """Give feedback, and wait until it has come to its end; gives its id."""
+        body = {
+            "tenant_id": tenant,
+            "agent_ids": [f"{tenant}-{agent}"],
+            "content": content,
+            **more,
+        }
+        async with self.client() as http:
+            taken = await http.post("/v1/feedback", json=body)
+            assert taken.is_success, taken.text
+            feedback_id = str(taken.json()["id"])
+            async with http.stream("GET", f"/v1/feedback/{feedback_id}/events") as stream:
+                assert stream.is_success
+                async for line in stream.aiter_lines():
+                    if line == "event: end":
+                        return feedback_id
+        raise AssertionError("the stream ended before the feedback did")
+
+    async def changes(self, tenant: str, **query: str) -> Sequence[Data]:
+        """Give the tenant's changes, newest first."""
+        found = await self.get("/v1/changes", tenant_id=tenant, **query)
+        items = found["items"]
+        assert isinstance(items, list)
+        return [item for item in items if isinstance(item, dict)]
+
+    async def approve(self, change: Data) -> httpx.Response:
+        """Approve a change as it was listed."""
+        async with self.client() as http:
+            body = {"seen": change["content_hash"]}
+            return await http.post(f"/v1/changes/{change['id']}/approve", json=body)
+
+    async def get(self, path: str, **query: str) -> Data:
+        """Give an answer of the API."""
+        async with self.client() as http:
+            answer = await http.get(path, params=query)
+            assert answer.is_success, answer.text
+            data: Data = answer.json()
+            return data
+
+    def client(self) -> httpx.AsyncClient:
+        """Give a client that may do everything."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.AsyncClient(base_url=self.base, headers=headers, timeout=30)
+
+
+@asynccontextmanager
+async def open_console(
+    database: str, home: Path, *, policy: str = "all", **environment: str
+) -> AsyncIterator[Console]:
+    """Run `skill-worker run --console --offline` on a migrated database until the block ends."""
+    command = [sys.executable, "-m", "core", "run", "--console", "--offline", "--port", "0"]
+    settings = {
+        "DATABASE_URL": url_of(database),
+        "SKILL_WORKER_HOME": str(home),
+        "REVIEW_POLICY": policy,
+        "LOG_FORMAT": "json",
+        **environment,
+    }
+    log = home / "worker.log"
+    home.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as out:
+        worker = subprocess.Popen(command, stderr=out, stdout=out, env={**os.environ, **settings})
+    try:
+        base = await _listening(worker, log)
+        async with open_pool(database) as pool:
+            access = Access(PostgresTokens(pool), new_id)
+            yield Console(base, (home / "token").read_text().strip(), access)
+    finally:
+        worker.terminate()
+        worker.wait(STOP_SECONDS)
+        _see_no_trace(log)
+
+
+async def _listening(worker: subprocess.Popen[bytes], log: Path) -> str:
+    """Give where it serves, once it says so."""
+    async with asyncio.timeout(60):
+        while not (found := _LINK.search(log.read_text("utf-8"))):
+            assert worker.poll() is None, log.read_text("utf-8")
+            await asyncio.sleep(0.1)
+    return found[1]
+
+
+def _see_no_trace(log: Path) -> None:
+    """See that nothing broke: an error that nobody planned is a trace in the log."""
+    lines = log.read_text("utf-8").splitlines()
+    traces = [line for line in lines if "Traceback" in line or _level(line) in {"error"}]
+    assert not traces, "\n".join(traces)
+
+
+def _level(line: str) -> str:
+    try:
+        return str(json.loads(line).get("level", ""))
+    except ValueError:
+        return ""
