@@ -196,7 +196,7 @@ def _named(visit: Visit, node: Node, tenant: str) -> Part:
 
 
 def _mermaid(visit: Visit, graph: Graph) -> Markup:
-    twin = address("/v1/graph", tenant=graph.tenant_id, agent=graph.agent_id)
+    twin = address("/v1/graph", tenant_id=graph.tenant_id, agent_id=graph.agent_id)
     return el(
         "details",
         el("summary", visit.say("graph.mermaid")),

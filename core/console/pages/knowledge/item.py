@@ -100,14 +100,15 @@ async def _text(desk: KnowledgeDesk, place: _Place, known: Known) -> str:
 
 def _head(visit: Visit, place: _Place, known: Known) -> Markup:
     item = known.item
-    number = visit.say("knowledge.version_of", version=item.version, versions=known.versions)
+    standing = visit.say("knowledge.version_of", version=item.version, versions=known.versions)
     where = " · ".join(filter(None, (item.tenant_id, item.agent_id)))
     back = None
     if place.version is not None and item.valid_to is not None:
         to = el("a", visit.say("knowledge.to_current"), href=place.address())
         back = el("p", visit.say("knowledge.looks_back"), " ", to, class_="banner")
-    query = {"tenant_id": place.tenant, "version": str(place.version) if place.version else None}
-    twin = address(f"/v1/knowledge/{item.kind.value}/{_quoted(item.id)}", **query)
+    number = str(place.version) if place.version else None
+    query = {"id": item.id, "kind": item.kind.value, "tenant_id": place.tenant, "version": number}
+    twin = address("/v1/knowledge/item", **query)
     return el(
         "div",
         el("span", kind(visit, item.kind), class_="muted"),
@@ -115,19 +116,13 @@ def _head(visit: Visit, place: _Place, known: Known) -> Markup:
         el(
             "p",
             el("span", where, class_="muted small"),
-            el("span", number, class_="muted small"),
+            el("span", standing, class_="muted small"),
             moment(visit, item.valid_from),
             el("a", visit.say("frame.as_json"), href=twin, class_="small"),
             class_="row",
         ),
         back,
     )
-
-
-def _quoted(item_id: str) -> str:
-    from urllib.parse import quote
-
-    return quote(item_id, safe="")
 
 
 def _files(visit: Visit, place: _Place, known: Known) -> Markup:

@@ -35,19 +35,23 @@ async def build(visit: Visit) -> None:
         show(el("p", link(visit.say("review.all_changes"), LIST)))
         return
     sheet = await desk.sheet(wanted)
-    page = _Review(visit, desk, ui.element("div"), sheet)
+    page = _Review(visit, desk, sheet, ui.element("div"), ui.element("div"))
     page.draw()
     page.listen()
 
 
 @dataclass
 class _Review:
-    """The sheet that is looked at. While one decision is made, no other begins."""
+    """The sheet that is looked at, in a `place` that is drawn anew, and `dialogs` that stay.
+
+    While one decision is made, no other begins.
+    """
 
     visit: Visit
     desk: ChangesDesk
-    place: ui.element
     sheet: Sheet
+    place: ui.element
+    dialogs: ui.element
     is_busy: bool = False
 
     def draw(self) -> None:
@@ -150,7 +154,7 @@ class _Review:
                 "review.rejected", lambda: self.desk.reject(change.id, reason=reason, seen=seen)
             )
 
-        with self.place:
+        with self._dialog():
             ask_reason(self.visit, say("review.reject_title"), say("review.reject"), reject).open()
 
     def _ask_revert(self) -> None:
@@ -161,13 +165,18 @@ class _Review:
                 "review.reverted", lambda: self._applied(self.desk.revert(change.id, reason=reason))
             )
 
-        with self.place:
+        with self._dialog():
             ask_reason(self.visit, say("review.revert_title"), say("review.revert"), revert).open()
 
     async def _edit(self) -> None:
         if self._can_decide and not self.sheet.moved:
-            with told(self.visit), self.place:
+            with told(self.visit), self._dialog():
                 await open_editor(self.visit, self.desk, self.sheet.change, self._edited)
+
+    def _dialog(self) -> ui.element:
+        """Give an empty place for the one dialog that is open."""
+        self.dialogs.clear()
+        return self.dialogs
 
     async def _edited(self, save: Callable[[], Awaitable[object]]) -> bool:
         return await self._change("review.edited", save)

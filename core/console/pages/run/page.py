@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
 
 from markupsafe import Markup
 from nicegui import ui
@@ -35,7 +35,7 @@ async def build(visit: Visit) -> None:
         raise NotFound("no feedback is named", hint="open it from the list")
     line = await RunDesk(visit.seat).timeline(feedback_id)
     show(link(visit.say("frame.feedback"), LIST), tag="p")
-    page = _Run(visit, feedback_id, ui.element("div"))
+    page = _Run(visit, feedback_id, ui.element("div"), ui.element("div"))
     page.draw(line)
     ui.timer(LOOK_SECONDS, page.look)
 
@@ -47,9 +47,9 @@ class _Run:
     visit: Visit
     feedback_id: str
     place: ui.element
+    dialogs: ui.element
     drawn: tuple[str, ...] = ()
     is_live: bool = True
-    actions: dict[str, Callable[[], object]] = field(default_factory=dict)
 
     async def look(self, *, always: bool = False) -> None:
         """Look again where it is not at its end, or where somebody has just done something."""
@@ -83,19 +83,24 @@ class _Run:
         async def cancel(reason: str) -> None:
             await self._do("run.cancelled", desk.cancel(self.feedback_id, reason))
 
+        def ask_cancel() -> None:
+            self.dialogs.clear()
+            with self.dialogs:
+                ask_reason(self.visit, say("run.cancel_title"), say("run.cancel"), cancel).open()
+
         with ui.row().classes("row"):
             if Role.OPERATE in roles and not self.is_live:
                 ui.button(say("run.retry"), on_click=retry).props("outline no-caps")
             if Role.OPERATE in roles and self.is_live:
-                dialog = ask_reason(self.visit, say("run.cancel_title"), say("run.cancel"), cancel)
-                ui.button(say("run.cancel"), on_click=dialog.open).props("outline no-caps")
+                ui.button(say("run.cancel"), on_click=ask_cancel).props("outline no-caps")
             if Role.REVIEW in roles and not self.is_live and line.changes:
                 ui.button(say("run.retract"), on_click=self._retract).props(
                     "outline no-caps color=negative"
                 )
 
     async def _retract(self) -> None:
-        with self.place:
+        self.dialogs.clear()
+        with self.dialogs:
             await ask_retraction(self.visit, self.feedback_id, lambda: self.look(always=True))
 
     async def _do(self, key: str, done: Awaitable[object]) -> None:
