@@ -8,15 +8,20 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 
+from core.cli.front import make_front
+from core.errors import ConfigurationError
+from core.settings import load_settings
 from tests.support.commands import finish, start, wait_for
 from tests.support.databases import url_of
 
@@ -230,3 +235,42 @@ def test_a_stream_does_not_hold_up_the_end(place: Place) -> None:
         )
         assert b"200 OK" in stream.recv(4096)
         assert "graceful shutdown exceeded" not in end(worker)
+
+
+def test_the_console_opens_by_a_link_that_is_good_for_once(place: Place) -> None:
+    worker = place.begin("run", "--console", "--offline", "--port", "0")
+    told = wait_for(worker, "Console: ")
+    found = re.search(r"(http://127\.0\.0\.1:\d+)(/console/enter\?key=\S+) ", told)
+    assert found
+    url, way = found.groups()
+    wait_for(worker, ONCE)
+    page = {"accept": "text/html"}
+    with httpx.Client(base_url=url, headers=page, timeout=30) as browser:
+        led = browser.get("/console/")
+        assert (led.status_code, led.headers["location"]) == (303, "/console/enter")
+        entered = browser.get(way)
+        assert (entered.status_code, entered.headers["location"]) == (303, "/console/")
+        assert browser.get("/console/").status_code == 200
+        assert browser.get("/", follow_redirects=True).url.path == "/console/"
+        nothing = browser.get("/nothing")
+        assert (nothing.status_code, nothing.json()["kind"]) == (404, "not_found")
+        assert browser.get("/readyz").json()["ready"] is True
+        assert browser.get("/console/", headers={"origin": "http://x.y"}).status_code == 403
+        assert browser.post("/console/leave").status_code == 200
+        assert browser.get("/console/").status_code == 303
+    with httpx.Client(base_url=url, headers=page, timeout=30) as other:
+        again = other.get(way)
+        assert (again.status_code, "does not work any more" in again.text) == (403, True)
+    assert way.rpartition("=")[2] not in end(worker)
+
+
+def test_a_console_that_is_not_installed_is_told_before_anything_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("core.console")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "nicegui", None)
+    settings = load_settings({"skill_worker_home": tmp_path}, env_file=None)
+    with pytest.raises(ConfigurationError, match="nicegui") as caught:
+        make_front(settings, console=True)
+    assert "skill-worker[console]" in caught.value.hint
