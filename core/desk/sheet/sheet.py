@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import TypeVar
 
 from core.app import App
-from core.decision_table import parse_xml, search_text
 from core.desk.sheet.diffs import diff_of
 from core.desk.sheet.heads import ChangeHead, head_of
 from core.desk.sheet.shown import Diff
-from core.errors import BundleInvalid, RuleInvalid, SkillWorkerError
-from core.models import Change, ChangeCost, ChangeStatus, Hit, Kind
+from core.desk.sheet.similar import similar_to
+from core.errors import SkillWorkerError
+from core.models import Change, ChangeCost, ChangeStatus, Hit
 from core.models.base import Model
 from core.models.review import Cause, Matched, OpenedChange
-from core.skill_document.frontmatter import read_frontmatter
 
-SIMILAR = 5
-QUERY_CHARS = 300  # what a text is about stands at its beginning; more costs more than it finds
 LOOK_SECONDS = 2.0  # a search by meaning, or a skill, may be asked of somebody who is slow
 T = TypeVar("T")
 
@@ -59,7 +56,7 @@ async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> S
     problems: list[str] = []
     diff, similar, moved, cost = await asyncio.gather(
         diff_of(change, app.changes),
-        _told(_similar(change, app), problems, "similar items"),
+        _told(similar_to(change, app.search), problems, "similar items"),
         _told(_moved(change, app), problems, "the target as it is now"),
         _told(app.spending.of_change(change), problems, "the cost"),
     )
@@ -100,38 +97,3 @@ async def _moved(change: Change, app: App) -> bool:
     if change.status is not ChangeStatus.HELD:
         return False
     return await app.gate.decisions.has_moved(change)
-
-
-async def _similar(change: Change, app: App) -> Sequence[Hit]:
-    """Give known items that are most similar to what the change is about, itself left out."""
-    if change.kind is Kind.AGENT_SKILLS:
-        return ()
-    found = await app.search.search(
-        _words(change)[:QUERY_CHARS],
-        tenant_id=change.tenant_id,
-        agent_id=change.agent_id,
-        kind=change.kind,
-        limit=SIMILAR + 1,
-    )
-    return [hit for hit in found if hit.id != change.target_id][:SIMILAR]
-
-
-def _words(change: Change) -> str:
-    state = change.after or change.before
-    if state is None:
-        return change.target_name
-    if change.kind is Kind.SKILL:
-        return _description(state.content) or change.target_name
-    if change.kind is Kind.MEMORY:
-        return state.content
-    try:
-        return search_text(parse_xml(state.content))
-    except RuleInvalid:
-        return change.target_name
-
-
-def _description(document: str) -> str:
-    try:
-        return read_frontmatter(document).description
-    except BundleInvalid:
-        return ""

@@ -1,0 +1,88 @@
+"""What every line of changes that wait must do; a test class supplies `log` and its `queue`."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import NotFound
+from core.models import Change, ChangeStatus
+from core.models.review import QueuePlace
+from core.ports import ChangeLog, ReviewQueue, Reviews
+from core.ports.review_queue import AHEAD
+from core.testing.contracts.reviews import HAPPENED, waiting
+
+
+class ReviewQueueContract:
+    """Tests for any such line."""
+
+    async def _line(self, log: ChangeLog, count: int, tenant_id: str | None = None) -> list[Change]:
+        """Put changes in that wait, the oldest first."""
+        made = []
+        for number in range(count):
+            name = f"{tenant_id or 'm'}{number}"
+            change = waiting(name).model_copy(update={"id": name, "key": name})
+            if tenant_id is not None:
+                change = change.model_copy(update={"tenant_id": tenant_id})
+            await log.keep(change, {}, HAPPENED)
+            made.append(await log.get(change.id))
+        return made
+
+    async def _place(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePlace:
+        return (await queue.look(change.id, tenant_id=None, but=but)).place
+
+    async def test_it_is_given_whole_and_with_its_place(
+        self, log: ChangeLog, queue: ReviewQueue
+    ) -> None:
+        first, second, third = await self._line(log, 3)
+        found = await queue.look(second.id, tenant_id=None, but=())
+        assert found.change == second
+        assert (found.cause, found.matched) == (None, None)
+        assert found.place == QueuePlace(
+            waiting=3, position=2, previous=first.id, following=(third.id, first.id)
+        )
+
+    async def test_the_line_begins_again_behind_the_last(
+        self, log: ChangeLog, queue: ReviewQueue
+    ) -> None:
+        line = await self._line(log, AHEAD + 2)
+        place = await self._place(queue, line[-1])
+        assert place.following == tuple(change.id for change in line[:AHEAD])
+        assert (await self._place(queue, line[0])).previous is None
+
+    async def test_what_is_left_out_is_neither_next_nor_first(
+        self, log: ChangeLog, queue: ReviewQueue
+    ) -> None:
+        first, second, third = await self._line(log, 3)
+        assert (await self._place(queue, first, second.id)).following == (third.id,)
+        assert list(await queue.first(tenant_id=None, but=[first.id])) == [second.id, third.id]
+
+    async def test_a_tenant_has_a_line_of_its_own(self, log: ChangeLog, queue: ReviewQueue) -> None:
+        await self._line(log, 2)
+        own, other = await self._line(log, 2, "u")
+        found = await queue.look(own.id, tenant_id="u", but=())
+        assert found.place == QueuePlace(waiting=2, position=1, following=(other.id,))
+        assert list(await queue.first(tenant_id="u", but=())) == [own.id, other.id]
+
+    async def test_what_was_decided_has_no_place_but_neighbours(
+        self, log: ChangeLog, queue: ReviewQueue, reviews: Reviews
+    ) -> None:
+        first, second, third = await self._line(log, 3)
+        await reviews.end(second, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+        assert await self._place(queue, second) == QueuePlace(
+            waiting=2, position=None, previous=first.id, following=(third.id, first.id)
+        )
+
+    async def test_what_went_stale_still_waits(
+        self, log: ChangeLog, queue: ReviewQueue, reviews: Reviews
+    ) -> None:
+        (change,) = await self._line(log, 1)
+        await reviews.end(change, ChangeStatus.STALE, "", "it moved", HAPPENED)
+        assert list(await queue.first(tenant_id=None, but=())) == [change.id]
+        assert (await self._place(queue, change)).position == 1
+
+    async def test_what_is_unknown_is_not_found(self, queue: ReviewQueue) -> None:
+        with pytest.raises(NotFound):
+            await queue.look("nothing", tenant_id=None, but=())
+
+    async def test_nothing_waits(self, queue: ReviewQueue) -> None:
+        assert list(await queue.first(tenant_id=None, but=())) == []

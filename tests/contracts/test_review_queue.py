@@ -1,0 +1,44 @@
+"""The line of changes that wait, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, ReviewQueue, Reviews
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.queries import Pool
+from core.postgres.review_queue import PostgresReviewQueue
+from core.postgres.reviews import PostgresReviews
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.review_queue import ReviewQueueContract
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.review_queue import MemoryReviewQueue
+from core.testing.reviews import MemoryReviews
+
+
+class TestReviewQueueInMemory(ReviewQueueContract):
+    @pytest.fixture
+    def log(self) -> MemoryChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def reviews(self, log: MemoryChangeLog) -> Reviews:
+        return MemoryReviews(log)
+
+    @pytest.fixture
+    def queue(self, log: MemoryChangeLog) -> ReviewQueue:
+        return MemoryReviewQueue(log)
+
+
+class TestReviewQueueInPostgres(ReviewQueueContract):
+    @pytest.fixture
+    def log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def reviews(self, pool: Pool) -> Reviews:
+        return PostgresReviews(pool)
+
+    @pytest.fixture
+    def queue(self, pool: Pool) -> ReviewQueue:
+        return PostgresReviewQueue(pool)
