@@ -1,0 +1,81 @@
+"""The page about the API and the API say the same: routes, and the role that each takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import cast
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from core.api.app import create_api
+from core.api.opened import Opened
+from core.app import App
+from core.models.access import Role
+from tests.support.api import As, one_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "http-api.md").read_text("utf-8")
+ROWS = re.findall(r"^\| `([A-Z]+) (/v1/\S*)` \| (\w+) \| \S", PAGE, re.MULTILINE)
+PIECE = {"agent_ids": ["a"], "content": "x"}
+SEEN = {"seen": "x"}
+BODIES = {
+    "/v1/feedback": PIECE,
+    "/v1/feedback/batch": {"items": [PIECE]},
+    "/v1/feedback/{feedback_id}/cancel": {"reason": "x"},
+    "/v1/changes/{change_id}/approve": SEEN,
+    "/v1/changes/{change_id}/reject": {**SEEN, "reason": "x"},
+    "/v1/changes/{change_id}/edit": {**SEEN, "content": "x"},
+    "/v1/knowledge/restore": {"id": "x", "version": 1},
+    "/v1/agents/{agent_id}": {"name": "x"},
+}
+QUERIES = {
+    "/v1/changes/{change_id}/files": {"path": "x"},
+    "/v1/knowledge/item": {"id": "x"},
+    "/v1/knowledge/file": {"id": "x", "path": "x"},
+    "/v1/knowledge/versions": {"id": "x"},
+    "/v1/knowledge/provenance": {"id": "x"},
+    "/v1/search": {"q": "x"},
+}
+
+
+@pytest.fixture(scope="module")
+def api() -> FastAPI:
+    """The API over a program that is open and can do nothing."""
+    opened = Opened()
+    opened.app = cast("App", object())
+    return create_api(opened)
+
+
+def test_the_page_names_every_route(api: FastAPI) -> None:
+    routes = {
+        (method.upper(), path)
+        for path, methods in api.openapi()["paths"].items()
+        for method in methods
+    }
+    assert {(method, path) for method, path, _ in ROWS} == routes
+    assert len(ROWS) == len(routes)
+
+
+@pytest.mark.parametrize(("method", "path", "role"), ROWS)
+async def test_each_route_takes_the_role_that_the_page_says(
+    api: FastAPI, method: str, path: str, role: str
+) -> None:
+    others = [other for other in Role if other.value != role]
+    refused = await _status(api, method, path, *others)
+    assert refused == (200 if role == "any" else 403)
+    if role != "any":
+        assert await _status(api, method, path, Role(role)) != 403 or "/intake/" in path
+
+
+async def _status(api: FastAPI, method: str, path: str, *roles: Role) -> int:
+    transport = httpx.ASGITransport(As(api, one_of("t", *roles)), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
+        answer = await client.request(
+            method,
+            re.sub(r"\{\w+\}", "x", path),
+            json=BODIES.get(path, {}) if method in {"POST", "PUT"} else None,
+            params=QUERIES.get(path),
+        )
+    return answer.status_code
