@@ -23,6 +23,7 @@ from core.ports import (
     ChangeLog,
     Echoes,
     Feed,
+    Figures,
     Inbox,
     Intake,
     Knowledge,
@@ -69,6 +70,12 @@ SETTLED_SECONDS = 60.0
 
 OnProgress = Callable[[Mapping[str, int]], None]
 AskHold = Callable[[], Awaitable[Hold | None]]
+AskChecks = Callable[[], Awaitable[Mapping[str, str]]]
+
+
+async def nothing_checked() -> Mapping[str, str]:
+    """The checks of a process that tells nothing of its health."""
+    return {}
 
 
 class Worker(Protocol):
@@ -115,6 +122,7 @@ class App:
     budgets: Budgets
     reader: Reader
     feed: Feed
+    figures: Figures
     changes: ChangeLog
     skills: SkillStore
     gate: ChangeGate
@@ -129,6 +137,7 @@ class App:
     feedback_max_chars: int
     currency: str
     looked_at: LookedAt = field(default_factory=lambda: LookedAt(time.monotonic))
+    checks: AskChecks = nothing_checked
     learning: Learning | None = None
 
     @property

@@ -21,6 +21,7 @@ from core.api.routes import (
     intake,
     knowledge,
     me,
+    overview,
     runs,
     search,
 )
@@ -33,6 +34,7 @@ ROUTERS = (
     agents.router,
     intake.router,
     me.router,
+    overview.router,
     changes.router,
     runs.router,
     knowledge.router,

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from core.app import App, Learning
-from core.bootstrap.costs import billing, require_prices
+from core.app import App, Learning, nothing_checked
+from core.bootstrap.costs import billing
 from core.bootstrap.health import serve_health, watched
 from core.bootstrap.learning import build_gates, build_learning, chat_model, close_chat_model
 from core.bootstrap.line import LinedModel, intake_pause, model_hold, model_line
@@ -95,9 +95,7 @@ async def open_app(
         if model and chat is None:
             chat = chat_model(settings, offline=offline)
             stack.push_async_callback(close_chat_model, chat)
-        billed = billing(settings, offline=offline)
-        if chat:
-            require_prices(settings, billed)
+        billed = billing(settings, offline=offline, asks=chat is not None)
         pool = await stack.enter_async_context(_pool(settings))
         url = await stack.enter_async_context(skill_server(settings))
         skills = wrap("skills", await stack.enter_async_context(skill_store(settings, url)))
@@ -105,8 +103,7 @@ async def open_app(
             await stack.enter_async_context(skill_creator(settings, url, wrap)) if chat else None
         )
         tally = Tally()
-        metrics = [health.metrics.observe] if health else []
-        observe = all_of(log_event, tally.note, *metrics)
+        observe = all_of(log_event, tally.note, *([health.metrics.observe] if health else []))
         made = build_stores(settings, pool, skills, observe=observe, billed=billed, dry_run=dry_run)
         meaning = await stack.enter_async_context(open_meaning(settings, offline=offline))
         if meaning:
@@ -136,7 +133,7 @@ async def open_app(
             if lined
             else None
         )
-        yield _app(settings, stores, gate, dry_gate, learning)
+        yield _app(settings, stores, gate, dry_gate, learning, health)
 
 
 @asynccontextmanager
@@ -156,6 +153,7 @@ def _app(
     gate: ChangeGate,
     dry_gate: Callable[[], ChangeGate],
     learning: Learning | None,
+    health: Health | None,
 ) -> App:
     return App(
         inbox=stores.inbox,
@@ -171,6 +169,8 @@ def _app(
         budgets=stores.budgets,
         reader=stores.reader,
         feed=stores.feed,
+        figures=stores.figures,
+        checks=health.checks if health else nothing_checked,
         changes=stores.changes,
         steps=stores.steps,
         echoes=stores.echoes,

@@ -14,10 +14,17 @@ from core.prices import Billing
 from core.settings import OFFLINE_MODEL, Settings
 
 
-def billing(settings: Settings, *, offline: bool = False) -> Billing:
-    """Give the model that calls are billed under, and its price. Raises ConfigurationError."""
+def billing(settings: Settings, *, offline: bool = False, asks: bool = True) -> Billing:
+    """Give the model that calls are billed under, and its price.
+
+    Raises ConfigurationError for a table that cannot be read, and where this process `asks` the
+    model and a budget could hold nobody back: its price is not known.
+    """
     model = OFFLINE_MODEL if offline or settings.llm_model is None else settings.llm_model
-    return Billing(model, load_prices(settings.model_prices).of(model))
+    billed = Billing(model, load_prices(settings.model_prices).of(model))
+    if asks:
+        _require_price(settings, billed)
+    return billed
 
 
 def daily_budgets(settings: Settings) -> DailyBudgets:
@@ -38,10 +45,8 @@ def budgets(settings: Settings, pool: Pool, billed: Billing) -> Budgets:
     )
 
 
-def require_prices(settings: Settings, billed: Billing) -> None:
-    """Raise ConfigurationError where a budget could hold nobody back: the price is not known."""
-    budgets = daily_budgets(settings)
-    if budgets.has_any and billed.price is None and billed.model != OFFLINE_MODEL:
+def _require_price(settings: Settings, billed: Billing) -> None:
+    if daily_budgets(settings).has_any and billed.price is None and billed.model != OFFLINE_MODEL:
         raise ConfigurationError(
             f"there is a daily budget, and MODEL_PRICES has no price for {billed.model!r}",
             hint=f"add it, e.g. MODEL_PRICES={{{billed.model}: {{input: 2.50, output: 10}}}}",

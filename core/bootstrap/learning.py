@@ -164,6 +164,7 @@ def build_learning(
 
     def worker(concurrency: int) -> JobWorker:
         options = WorkerOptions(
+            name=settings.worker_name,
             concurrency=concurrency,
             heartbeat=settings.heartbeat_seconds,
             stalled_after=settings.stalled_after_seconds,

@@ -22,6 +22,7 @@ from core.ports import (
     Deliveries,
     Echoes,
     Feed,
+    Figures,
     Inbox,
     Intake,
     Journal,
@@ -52,6 +53,7 @@ from core.postgres.dead_workers import forget_workers
 from core.postgres.deliveries import PostgresDeliveries
 from core.postgres.echoes import PostgresEchoes
 from core.postgres.feed import PostgresFeed
+from core.postgres.figures import PostgresFigures
 from core.postgres.inbox import PostgresInbox
 from core.postgres.intake import PostgresIntake
 from core.postgres.jobs import Jobs
@@ -114,6 +116,7 @@ class Stores:
     search: Search
     journal: Journal
     feed: Feed
+    figures: Figures
     reader: Reader
     tokens: Tokens
     answers: Answers
@@ -190,6 +193,7 @@ def build_stores(
         search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
         journal=PostgresJournal(pool, observe, billed),
         feed=PostgresFeed(pool),
+        figures=PostgresFigures(pool, stalled_after=settings.stalled_after_seconds),
         reader=PostgresReader(pool),
         tokens=PostgresTokens(pool),
         answers=PostgresAnswers(pool),

@@ -34,7 +34,7 @@ from core.ports.review_queue import ReviewQueue
 from core.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs
 from core.ports.threads import Threads
 from core.ports.vectors import Embeddings, Vectors
-from core.ports.watching import Bell, Feed
+from core.ports.watching import Bell, Feed, Figures
 
 NewId = Callable[[], str]
 Sleep = Callable[[float], Awaitable[None]]
@@ -52,6 +52,7 @@ __all__ = [
     "Embeddings",
     "Feed",
     "FeedbackSource",
+    "Figures",
     "Gate",
     "Inbox",
     "Intake",

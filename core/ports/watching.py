@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from core.models import EventFilter, FeedPage
+from core.models.overview import EndedSeries, OutcomeCount, Standing, WaitingReviews, WorkerSeen
 
 
 class Bell(Protocol):
@@ -29,3 +31,22 @@ class Feed(Protocol):
 
     def listening(self, wanted: EventFilter) -> AbstractAsyncContextManager[Bell]:
         """Give a bell for the events that are wanted, while the block lasts."""
+
+
+class Figures(Protocol):
+    """How it goes, read when somebody looks. A tenant of None stands for all of them."""
+
+    async def standing(self, tenant_id: str | None) -> Standing:
+        """Give where feedback stands now, and what ended just now."""
+
+    async def ended(self, tenant_id: str | None, step_seconds: int, steps: int) -> EndedSeries:
+        """Give what ended in the last steps, also in those in which nothing did."""
+
+    async def outcomes(self, tenant_id: str | None) -> Sequence[OutcomeCount]:
+        """Give what came of the changes of the last 30 days, by kind, operation and status."""
+
+    async def reviews(self, tenant_id: str | None) -> WaitingReviews:
+        """Give how many changes wait for a person."""
+
+    async def workers(self, tenant_id: str | None) -> Sequence[WorkerSeen]:
+        """Give all workers, the oldest first, and what of the tenant each works on."""

@@ -33,6 +33,7 @@ class Engine(JobManager):
         self.fetching = 0
         self.worker_id: int | None = None
         self.card = WorkerCard()
+        self._told_of: int | None = None  # the worker's id whose card is written
 
     def app(self) -> App:
         """Make the engine's app on this."""
@@ -42,6 +43,9 @@ class Engine(JobManager):
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Take the next job; None where none is due, or work is held back."""
+        if self._told_of != worker_id:
+            await self.update_heartbeat(worker_id)
+            self._told_of = worker_id
         if self.held or self.closed:
             return None
         self.fetching += 1
@@ -70,10 +74,7 @@ class Engine(JobManager):
 
     async def register_worker(self) -> int:
         """Register the engine's worker; give its id."""
-        row = await self.connector.execute_query_one_async(
-            sql("workers.register"), **self.card._asdict()
-        )
-        self.worker_id = int(row["worker_id"])
+        self.worker_id = await super().register_worker()
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # The pool lost it: up to Python 3.11 that happens to a cancellation which comes

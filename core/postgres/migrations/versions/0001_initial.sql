@@ -68,7 +68,7 @@ CREATE INDEX feedback_turns ON feedback (tenant_id, turn DESC) WHERE status = 'q
 CREATE INDEX feedback_unacknowledged ON feedback (source, finished_at)
     WHERE NOT acknowledged AND status NOT IN ('queued', 'processing');
 -- Counted by people who look how it goes: where things stand, and what ended when.
-CREATE INDEX feedback_by_status ON feedback (tenant_id, status);
+CREATE INDEX feedback_by_status ON feedback (tenant_id, status, created_at);
 CREATE INDEX feedback_finished ON feedback (finished_at) INCLUDE (tenant_id, status)
     WHERE finished_at IS NOT NULL;
 CREATE INDEX feedback_unpruned ON feedback (finished_at)

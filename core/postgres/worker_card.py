@@ -1,0 +1,22 @@
+"""Who is behind the id of a worker: what people know it by, and where it runs."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import NamedTuple
+
+
+class WorkerCard(NamedTuple):
+    """What a worker tells of itself."""
+
+    name: str = ""
+    host: str = ""
+    pid: int = 0
+    concurrency: int = 1
+
+
+def worker_card(name: str | None, concurrency: int) -> WorkerCard:
+    """Give the card of this process."""
+    host, pid = socket.gethostname(), os.getpid()
+    return WorkerCard(name or f"{host}:{pid}", host, pid, concurrency)

@@ -1,0 +1,114 @@
+"""The figures of the overview, in memory and in PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from core.ports import ChangeLog, Figures, Inbox
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.figures import PostgresFigures
+from core.postgres.inbox import PostgresInbox
+from core.postgres.job_worker import JobWorker, WorkerOptions
+from core.postgres.jobs import Jobs
+from core.postgres.queries import Pool, connection
+from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.figures import FiguresContract, put
+from core.testing.determinism import counting_ids, ticking_clock
+from core.testing.figures import MemoryFigures
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.stores import MemoryInbox
+
+
+class TestFiguresInMemory(FiguresContract):
+    @pytest.fixture
+    def clock(self) -> object:
+        return ticking_clock()
+
+    @pytest.fixture
+    def inbox(self, clock: object) -> Inbox:
+        return MemoryInbox(clock=clock)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def change_log(self) -> ChangeLog:
+        return MemoryChangeLog(MemoryKnowledge())
+
+    @pytest.fixture
+    def figures(self, inbox: MemoryInbox, change_log: MemoryChangeLog, clock: object) -> Figures:
+        return MemoryFigures(inbox, change_log, clock)  # type: ignore[arg-type]
+
+
+class TestFiguresInPostgres(FiguresContract):
+    @pytest.fixture
+    def inbox(self, pool: Pool) -> Inbox:
+        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def figures(self, pool: Pool) -> Figures:
+        return PostgresFigures(pool, stalled_after=30)
+
+
+async def test_a_worker_is_seen_with_what_it_works_on_and_gone_when_it_stops(pool: Pool) -> None:
+    figures, jobs, stop = PostgresFigures(pool, stalled_after=30), Jobs(pool), asyncio.Event()
+    inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
+    feedback_id = await put(inbox, "t")
+    begun = asyncio.Event()
+
+    async def body(_: str) -> None:
+        begun.set()
+        await stop.wait()
+
+    worker = JobWorker(jobs, body, WorkerOptions(name="서울 1", concurrency=3, heartbeat=0.1))
+    running = asyncio.create_task(worker.run(stop))
+    await begun.wait()
+    (seen,) = await figures.workers("t")
+    assert (seen.name, seen.concurrency, seen.is_alive) == ("서울 1", 3, True)
+    assert (seen.working, seen.feedback_ids) == (1, (feedback_id,))
+    assert seen.started_at is not None
+    assert seen.pid
+    (other,) = await figures.workers("u")
+    assert (other.working, other.feedback_ids) == (1, ())
+    async with connection(pool) as conn:
+        await conn.execute("DELETE FROM procrastinate_workers")  # as others who take it for dead
+    async with asyncio.timeout(60):
+        while not await figures.workers(None):
+            pass
+    stop.set()
+    await running
+    assert await figures.workers(None) == []
+
+
+async def test_a_worker_without_a_sign_of_life_is_silent_and_may_be_unnamed(pool: Pool) -> None:
+    async with connection(pool) as conn:
+        await conn.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat)"
+            " VALUES (now() - interval '31 seconds'), (now() - interval '20 seconds')"
+        )
+    silent, alive = await PostgresFigures(pool, stalled_after=30).workers(None)
+    assert (silent.is_alive, alive.is_alive) == (False, True)
+    assert silent.name is None
+
+
+async def test_what_has_ended_in_all_is_counted_once_a_minute_and_what_waits_each_time(
+    pool: Pool,
+) -> None:
+    now = 0.0
+    figures = PostgresFigures(pool, stalled_after=30, clock=lambda: now)
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+    assert (await figures.standing(None)).counts == {}
+    claimed = await inbox.claim(await put(inbox, "t"))
+    assert claimed is not None
+    await put(inbox, "t")
+    async with connection(pool) as conn:
+        await conn.execute(
+            "UPDATE feedback SET status = 'dead', finished_at = now() WHERE id = %s", (claimed.id,)
+        )
+    soon = await figures.standing(None)
+    assert (soon.counts, soon.last_hour) == ({"queued": 1}, {"dead": 1})
+    now = 60.0
+    assert (await figures.standing(None)).counts == {"queued": 1, "dead": 1}
