@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 
-from core.bootstrap.costs import billing, require_prices
+from core.bootstrap.costs import billing
 from core.errors import ConfigurationError
 from core.llm_usage import billed, usage_of
 from core.models import Usage
@@ -125,12 +125,13 @@ def test_a_budget_needs_the_price_of_the_model(setting: str) -> None:
     given = {setting: value, "llm_model": "openai:gpt-4o"}
     settings = load_settings(given, env_file=None)
     with pytest.raises(ConfigurationError, match="no price for 'openai:gpt-4o'"):
-        require_prices(settings, billing(settings))
-    require_prices(settings, billing(settings, offline=True))
+        billing(settings)
+    assert billing(settings, asks=False).price is None
+    assert billing(settings, offline=True).model == "offline"
     priced = load_settings(
         given | {"model_prices": "{gpt-4o: {input: 1, output: 1}}"}, env_file=None
     )
-    require_prices(priced, billing(priced))
+    assert billing(priced).can_cost
 
 
 def test_a_setting_that_is_no_money_is_named() -> None:
