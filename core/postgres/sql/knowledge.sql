@@ -86,10 +86,11 @@ ORDER BY tenant_id COLLATE "C", item_id COLLATE "C"
 LIMIT %(limit)s
 
 -- name: browse
--- The beginning of an item is what the index has of it: read for the page alone.
+-- The page first: versions of skills, and the beginning of items as the index has it, are looked up
+-- for it alone. OFFSET keeps the planner from working out the versions of all skills.
 WITH page AS (
     SELECT * FROM (
-        SELECT item_id, version, kind, tenant_id, agent_id, name, relationship, change_id,
+        SELECT tenant_id, kind, item_id, version, agent_id, name, relationship, change_id,
                feedback_id, valid_from
         FROM knowledge_versions
         WHERE valid_to IS NULL
@@ -97,13 +98,8 @@ WITH page AS (
           AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
           AND (%(kind)s::text IS NULL OR kind = %(kind)s)
         UNION ALL
-        SELECT d.item_id, coalesce(last.version, 1), d.kind, d.tenant_id, '', d.name,
-               last.relationship, last.change_id, last.feedback_id, last.valid_from
+        SELECT d.tenant_id, d.kind, d.item_id, NULL, '', d.name, NULL, NULL, NULL, NULL
         FROM search_documents d
-        LEFT JOIN LATERAL (
-            SELECT * FROM skill_versions s
-            WHERE s.tenant_id = d.tenant_id AND s.item_id = d.item_id AND s.valid_to IS NULL
-        ) last ON last.operation <> 'DELETE'
         WHERE d.kind = 'SKILL'
           AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
           AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
@@ -118,8 +114,22 @@ WITH page AS (
     ORDER BY tenant_id COLLATE "C", kind COLLATE "C", item_id COLLATE "C"
     LIMIT %(limit)s
 )
-SELECT page.*, left(coalesce(d.content, ''), 240) AS excerpt
+SELECT page.tenant_id, page.kind, page.item_id, page.agent_id, page.name,
+       coalesce(page.version, last.version, 1) AS version,
+       coalesce(page.relationship, last.relationship) AS relationship,
+       coalesce(page.change_id, last.change_id) AS change_id,
+       coalesce(page.feedback_id, last.feedback_id) AS feedback_id,
+       coalesce(page.valid_from, last.valid_from) AS valid_from,
+       left(coalesce(d.content, ''), 240) AS excerpt
 FROM page
-LEFT JOIN search_documents d
-    ON d.tenant_id = page.tenant_id AND d.kind = page.kind AND d.item_id = page.item_id
+LEFT JOIN LATERAL (
+    SELECT * FROM skill_versions s
+    WHERE s.tenant_id = page.tenant_id AND s.item_id = page.item_id AND s.valid_to IS NULL
+    OFFSET 0
+) last ON page.kind = 'SKILL' AND last.operation <> 'DELETE'
+LEFT JOIN LATERAL (
+    SELECT content FROM search_documents s
+    WHERE s.tenant_id = page.tenant_id AND s.kind = page.kind AND s.item_id = page.item_id
+    OFFSET 0
+) d ON true
 ORDER BY page.tenant_id COLLATE "C", page.kind COLLATE "C", page.item_id COLLATE "C"
