@@ -38,11 +38,16 @@ class Visit:
         if at is None:
             return self.say("frame.none")
         seconds = round((self.now() - at).total_seconds())
-        if seconds < 0:
-            return self.say("frame.in_future", n=-seconds)
+        return self._told(seconds, "ago") if seconds >= 0 else self._told(-seconds, "ahead")
+
+    def lasting(self, seconds: float) -> str:
+        """Say how long something has lasted."""
+        return self._told(round(seconds), "long")
+
+    def _told(self, seconds: int, how: str) -> str:
         for unit, name in ((_DAY, "days"), (_HOUR, "hours"), (_MINUTE, "minutes"), (1, "seconds")):
             if seconds >= unit:
-                return self.say(f"frame.{name}_ago", n=seconds // unit)
+                return self.say(f"frame.{name}_{how}", n=seconds // unit)
         return self.say("frame.just_now")
 
 

@@ -1,0 +1,102 @@
+"""The overview as it goes on: what is drawn stays, and its figures are looked at anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from nicegui import ui
+
+from core.console.pages.overview.charts import ended_options, spent_options
+from core.console.pages.overview.figures import figures, strip
+from core.console.pages.overview.tables import outcomes, workers
+from core.console.parts.lists import empty
+from core.console.parts.markup import address, el, show
+from core.console.parts.problem import told
+from core.console.parts.tenants import tenant_chips
+from core.console.visit import Visit
+from core.desk.overview import OverviewDesk
+from core.models.overview import Overview
+
+PATH = "/console/"
+LOOK_SECONDS = 5.0
+
+
+async def build(visit: Visit) -> None:
+    """Draw the page, and look again every few seconds."""
+    tenant = visit.query("tenant")
+    seen = await OverviewDesk(visit.seat).overview(tenant)
+    show(el("h1", visit.say("frame.overview")))
+    chips = await tenant_chips(visit, PATH, tenant)
+    if chips:
+        show(chips)
+    page = _Overview(visit, tenant, _draw(visit, seen))
+    ui.timer(LOOK_SECONDS, page.look)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The elements whose figures change."""
+
+    strip: ui.html
+    figures: ui.html
+    today: ui.echart
+    month: ui.echart
+    spent: ui.echart
+    outcomes: ui.html
+    workers: ui.html
+
+
+def _draw(visit: Visit, seen: Overview) -> _Drawn:
+    say = visit.say
+    top, cards = show(strip(visit, seen)), show(figures(visit, seen))
+    if not any(seen.standing.counts.values()):
+        show(empty(say("overview.first_title"), say("overview.first_hint")))
+    with ui.element("div").classes("charts"):
+        today = _chart(say("overview.today"), ended_options(visit, seen.today))
+        month = _chart(say("overview.month"), ended_options(visit, seen.month))
+        spent = _chart(say("overview.spending"), spent_options(visit, seen))
+    changed = show(outcomes(visit, seen))
+    seen_workers = show(workers(visit, seen))
+    show(_twin(visit, seen))
+    return _Drawn(top, cards, today, month, spent, changed, seen_workers)
+
+
+def _chart(title: str, options: dict[str, object]) -> ui.echart:
+    with ui.element("section").classes("card"):
+        show(el("h3", title))
+        return ui.echart(options).classes("chart").props(f'role=img aria-label="{title}"')
+
+
+def _twin(visit: Visit, seen: Overview) -> Markup:
+    twin = address("/v1/overview", tenant_id=seen.tenant_id)
+    return el("p", el("a", visit.say("frame.as_json"), href=twin), class_="small")
+
+
+@dataclass(frozen=True)
+class _Overview:
+    """The page as it is open in one browser."""
+
+    visit: Visit
+    tenant: str | None
+    drawn: _Drawn
+
+    async def look(self) -> None:
+        """Look at the figures anew."""
+        with told(self.visit):
+            seen = await OverviewDesk(self.visit.seat).overview(self.tenant)
+            drawn, visit = self.drawn, self.visit
+            for place, markup in (
+                (drawn.strip, strip(visit, seen)),
+                (drawn.figures, figures(visit, seen)),
+                (drawn.outcomes, outcomes(visit, seen)),
+                (drawn.workers, workers(visit, seen)),
+            ):
+                place.set_content(str(markup))
+            for chart, options in (
+                (drawn.today, ended_options(visit, seen.today)),
+                (drawn.month, ended_options(visit, seen.month)),
+                (drawn.spent, spent_options(visit, seen)),
+            ):
+                chart.options.update(options)
+                chart.update()
