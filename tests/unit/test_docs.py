@@ -33,9 +33,9 @@ def test_each_kind_of_page_is_reached_from_the_readme(folder: str) -> None:
 def test_ci_runs_the_readmes_commands() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert 'pip install ".[test]" && python -m pytest -n 2 --dist loadfile' in readme
+    assert 'pip install ".[test]" && python -m pytest -n 3 --dist loadfile' in readme
     assert '".[test]"' in script
-    assert "python -m pytest -n 2 --dist loadfile" in script
+    assert "python -m pytest -n 3 --dist loadfile" in script
 
 
 def test_commands_in_the_docs_exist(capsys: pytest.CaptureFixture[str]) -> None:
