@@ -32,7 +32,8 @@ Mount: TypeAlias = Callable[[FastAPI, Opened, Path], None]
 class Serving:
     """The API on `host`, and the console where there is one to mount.
 
-    `hosts` are names that it is called by beside its own. It answers 503 until it is opened.
+    `hosts` are names that it is called by beside its own. Until it is opened there is no token to
+    be known by: all but the health pages and the entry page answer 503.
     """
 
     def __init__(self, *, host: str, hosts: Collection[str], home: Path, mount: Mount | None):

@@ -22,7 +22,8 @@ async def run_server(
 ) -> AsyncIterator[str]:
     """Serve `app` while the context is open; gives its base URL, on which it already answers.
 
-    Port 0 takes a free one. Signals stay with the caller.
+    Port 0 takes a free one. Websockets are refused unless they are asked for. Signals stay with
+    the caller.
     Raises ConfigurationError where the address cannot be had or the app does not start.
     """
     import uvicorn
