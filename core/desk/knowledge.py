@@ -43,7 +43,7 @@ class KnowledgeDesk:
         if wanted.agent_id is not None:
             await own_agent(self.seat, wanted.agent_id, wanted.tenant_id)
         warnings: tuple[str, ...] = ()
-        if wanted.kind in {None, Kind.SKILL}:
+        if cursor is None and wanted.kind in {None, Kind.SKILL}:
             warnings = await follow_skills(self.seat, wanted.tenant_id)
         items = await self.seat.app.pages.browse(
             tenant_id=wanted.tenant_id,

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from core.models import SKILL_MD, Bundle, SkillFile
+from core.models import (
+    SKILL_MD,
+    Bundle,
+    Edited,
+    MemoryRequest,
+    Operation,
+    SkillFile,
+    SubmitContext,
+)
 from core.skill_bundle import bundle_hash
 from tests.support.api import Api, opened_api
 from tests.support.asking import ask, fails, restore
@@ -103,3 +111,28 @@ async def test_files_are_read_by_any_path_and_binary_ones_without_text(api: Api)
         "parts"
     ] == []
     assert (await fails(api, "knowledge/file", id="refund", path="nothing"))[0] == 404
+
+
+async def test_a_line_tells_who_let_it_in_and_who_edited_it(database: str, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("rules: []\notherwise: hold\n")
+    async with opened_api(database, tmp_path, review_policy=str(policy)) as api:
+        request = MemoryRequest(operation=Operation.CREATE, content="원화로 적는다")
+        context = SubmitContext(
+            key="k", tenant_id="t", agent_id="a", feedback_id="f", feedback_content="원화로"
+        )
+        held = await api.app.gate.submit(request, context)
+        assert held.change_id is not None
+        decisions = api.app.gate.decisions
+        edited = Edited(content="원화로 적는다\n소수점 없이")
+        change = await decisions.edit(held.change_id, edited, by="park")
+        await decisions.approve(change.id, by="lee")
+        told = await ask(api, "knowledge/provenance", id=change.target_id)
+        assert told["lines"] == ["원화로 적는다", "소수점 없이"]
+        assert isinstance(told["versions"], list)
+        (version,) = told["versions"]
+        assert isinstance(version, dict)
+        assert isinstance(version["by"], dict)
+        facts = [version["by"][name] for name in ("edited_by", "decided_by", "feedback", "author")]
+        assert facts == ["park", "lee", "원화로", None]
+        assert version["by"]["decided_at"]
