@@ -215,3 +215,12 @@ def test_a_user_has_the_home_in_the_users_data_dir(monkeypatch: pytest.MonkeyPat
 def test_root_has_the_home_under_var_lib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert load_settings().skill_worker_home == Path("/var/lib/skill-worker")
+
+
+def test_names_of_hosts_have_no_scheme_port_or_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_HOSTS", "console.example, 10.0.0.7,::1")
+    assert load_settings().api_hosts == "console.example,10.0.0.7,::1"
+    for wrong in ("https://console.example", "console.example:443", "a/b", "a,,b", "a b"):
+        monkeypatch.setenv("API_HOSTS", wrong)
+        with pytest.raises(ConfigurationError, match="API_HOSTS: .* is no name of a host"):
+            load_settings()
