@@ -82,7 +82,8 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
 async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     """Bring a claimed piece to its end, or give it back. Raises LeaseLost, DatabaseDown."""
     try:
-        await deps.react.meter.budgets.require(feedback.tenant_id)
+        if await _is_held_back(feedback, deps):
+            return
         await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
             outcome = await _exhausted(feedback, deps)
@@ -104,6 +105,17 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
         await _fail(feedback, _unexpected(error), deps)
     else:
         await _end(feedback, outcome, deps)
+
+
+async def _is_held_back(feedback: Feedback, deps: PollingDeps) -> bool:
+    """Give a piece back whose tenant may spend no more today; that is told once."""
+    try:
+        await deps.react.meter.budgets.require(feedback.tenant_id)
+    except BudgetUsedUp as error:
+        is_news = feedback.error != _reason(error)
+        await _give_back(feedback, error, deps, counts=False, is_news=is_news)
+        return True
+    return False
 
 
 async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
@@ -232,20 +244,25 @@ async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) 
     elif counts and feedback.attempts >= deps.retry.max_attempts:
         await _end(feedback, _dead(feedback.attempts, _reason(error)), deps)
     else:
-        delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
-        await deps.inbox.give_back(feedback, _reason(error), delay, counts=counts)
-        await _tell_given_back(feedback, error, delay, deps)
+        await _give_back(feedback, error, deps, counts=counts)
 
 
-async def _tell_given_back(
-    feedback: Feedback, error: SkillWorkerError, delay: float, deps: PollingDeps
+async def _give_back(
+    feedback: Feedback,
+    error: SkillWorkerError,
+    deps: PollingDeps,
+    *,
+    counts: bool,
+    is_news: bool = True,
 ) -> None:
-    """Tell it; of a budget that is used up once, though it is looked at again and again."""
-    is_budget = isinstance(error, BudgetUsedUp)
-    if is_budget and feedback.error == _reason(error):
-        return
-    name = "feedback.held_back" if is_budget else "feedback.retried"
-    await _tell(feedback, name, deps, error=error.message, delay=round(delay, 1))
+    delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
+    await deps.inbox.give_back(feedback, _reason(error), delay, counts=counts)
+    if isinstance(error, BudgetUsedUp) and is_news:
+        await _tell(
+            feedback, "feedback.held_back", deps, error=error.message, delay=round(delay, 1)
+        )
+    elif is_news:
+        await _tell(feedback, "feedback.retried", deps, error=error.message, delay=round(delay, 1))
 
 
 def _dead(attempts: int, error: str) -> Outcome:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import cast
 
 import pytest
 
@@ -13,6 +14,8 @@ from core.budgets import DailyBudgets, Meter
 from core.feedback_matcher import MatchDeps
 from core.models import Feedback, FeedbackStatus, NewFeedback
 from core.polling_manager import process_feedback
+from core.postgres.budgets import PostgresBudgets
+from core.postgres.queries import Pool
 from core.prices import Billing, Price
 from core.testing.ledger import Ledger
 from core.testing.scripted_model import Turn, calls, says
@@ -96,6 +99,21 @@ async def test_it_is_told_once_however_often_it_is_looked_at() -> None:
     )
 
 
+async def test_it_is_told_again_where_it_went_on_in_between() -> None:
+    looks = calls(("search_similar_knowledge", {"content": "원"}))
+    worker = BudgetedWorker(1, [looks, *SAVED])
+    feedback_id = await worker.add()
+    for _ in range(3):
+        await worker.attempt(feedback_id)
+    assert worker.happened().count("feedback.held_back") == 1
+    worker.ledger.now += timedelta(days=1)
+    for _ in range(3):
+        await worker.attempt(feedback_id)
+    assert worker.happened().count("feedback.held_back") == 2
+    worker.ledger.now += timedelta(days=1)
+    assert (await worker.attempt(feedback_id)).status is FeedbackStatus.COMPLETED
+
+
 async def test_it_is_looked_at_again_at_midnight_where_that_is_sooner() -> None:
     worker = BudgetedWorker(0, [])
     worker.ledger.now = worker.ledger.now.replace(hour=23, minute=59)
@@ -121,6 +139,22 @@ async def test_the_matchers_call_is_paid_for_once_too() -> None:
     await worker.attempt(feedback_id)
     assert len(worker.model.seen) == 3
     assert worker.ledger.spent("t") == 3
+
+
+async def test_without_a_budget_nothing_is_asked_of_the_database() -> None:
+    nowhere = cast("Pool", None)
+    none = DailyBudgets(None, {"lab": None, "other": Decimal(5)})
+    free = Billing("m", Price(input=Decimal(0), output=Decimal(0)))
+    for daily, billing in ((none, Billing("m", DOLLAR)), (DailyBudgets(Decimal(5)), free)):
+        budgets = PostgresBudgets(nowhere, daily, billing, sleep=asyncio.sleep)
+        async with budgets.call("lab", "c"):
+            await budgets.require("lab")
+    assert (
+        await PostgresBudgets(
+            nowhere, DailyBudgets(), Billing("m", DOLLAR), sleep=asyncio.sleep
+        ).used_up()
+        == ()
+    )
 
 
 async def test_events_say_what_a_call_and_a_run_have_cost() -> None:
