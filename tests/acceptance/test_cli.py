@@ -131,6 +131,10 @@ def test_a_list_goes_on_where_the_page_ended(home: Path) -> None:
     assert first["next"]
     second = answer(home, "feedback", "list", "--limit", "2", "--cursor", str(first["next"]))
     assert not {item["id"] for item in items(first)} & {item["id"] for item in items(second)}
+    for other in (("feedback", "list", "--status", "dead"), ("changes", "list")):
+        refused = call(home, *other, "--cursor", str(first["next"]), "--json")
+        assert refused.returncode == 1
+        assert b"the cursor is of another list, or of other filters" in refused.stdout
 
 
 @pytest.mark.usefixtures("_agents")

@@ -18,6 +18,7 @@ from core.app import App
 from core.bootstrap import open_app
 from core.embedded.http_server import run_server
 from core.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
+from core.testing.contracts.search import skill
 from tests.support.api import AGENTS, settings_of
 
 HOST = "127.0.0.1"
@@ -97,11 +98,13 @@ async def _filled(app: App) -> Mapping[str, Sequence[str]]:
     away = MemoryRequest(operation=Operation.DELETE, target_id=targets[0])
     asked = SubmitContext(key="delete", tenant_id="t", agent_id="a")
     changes.append((await app.gate.submit(away, asked)).change_id or "")
+    await app.skills.upload(skill("reconcile", "부분 환불을 맞추는 절차"), "t")
     records, _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
     return {
         "feedback_id": feedback,
         "change_id": changes,
         "record_id": [record.id for record in records],
         "agent_id": [agent.id for agent in AGENTS],
-        "id": targets,
+        "id": [*targets, "reconcile"],
+        "path": ["SKILL.md"],
     }
