@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from core.desk.graph.build import Parts, build
 from core.desk.graph.mermaid import mermaid
+from core.desk.graph.reading import read_skills
 from core.desk.graph.shown import Graph
 from core.desk.owners import own_agent
 from core.desk.seat import Seat
 from core.errors import DependencyDown
-from core.models import Agent, Bundle
+from core.models import Agent
 from core.models.access import Role
-from core.skill_graph import SkillGraph, SkillParts, skill_graph
-from core.skill_library import look_into
-
-MAX_SKILLS = 100  # each takes a call to be read
-MAX_SKILL_BYTES = 2 * 2**20
-_NOT_READ = f"only {MAX_SKILLS} skills are read for a graph"
-_TOO_LARGE = "too large to look through for references"
 
 
 @dataclass(frozen=True)
@@ -51,7 +45,7 @@ class GraphDesk:
             counts=[one for one in counts if agent_id in {None, one.agent_id}],
             names=names,
             wanted=wanted,
-            skills=await self._skills(tenant, wanted),
+            skills=await read_skills(app.skills, tenant, wanted),
             taught=await app.lineage.taught(tenant, agent_id=agent_id, limit=nodes),
         )
         graph = build(tenant, agent_id, parts, nodes)
@@ -68,21 +62,3 @@ class GraphDesk:
             names = sorted({name for agent in agents for name in agent.skills})
             return names, (f"skills were not looked through: {error.message}",)
         return [summary.name for summary in listed], ()
-
-    async def _skills(self, tenant_id: str, wanted: Sequence[str]) -> SkillGraph:
-        """Read some skills at a time, as many as a graph takes; others may have any file."""
-        unread = dict.fromkeys(wanted[MAX_SKILLS:], _NOT_READ)
-        large: dict[str, str] = {}
-
-        def look(bundle: Bundle) -> SkillParts:
-            if sum(len(file.data) for file in bundle.files.values()) > MAX_SKILL_BYTES:
-                large[bundle.name] = _TOO_LARGE
-                return SkillParts(tuple(sorted(bundle.files)), ())
-            return SkillParts.of(bundle)
-
-        try:
-            looked = await look_into(self.seat.app.skills, tenant_id, wanted[:MAX_SKILLS], look)
-        except DependencyDown as error:
-            return skill_graph({}, dict.fromkeys(wanted, error.message))
-        graph = skill_graph(looked.seen, {**looked.unreadable, **unread})
-        return replace(graph, unreadable={**graph.unreadable, **large})
