@@ -30,6 +30,7 @@ from core.testing.access import MemoryAnswers, MemoryTokens
 from core.testing.determinism import counting_ids
 
 HERE = "http://127.0.0.1:8720"
+UNKNOWN = "swk_" + "A1-_" * 10 + "xyz"  # as a secret is written, and nobody's
 PAGE = {"accept": "text/html,application/xhtml+xml"}
 
 

@@ -8,11 +8,11 @@ import httpx
 import pytest
 import yaml
 
-from core.access import Grant, make_secret
+from core.access import Grant
 from core.api import entry_page
 from core.api.guard import SESSION_COOKIE
 from core.models.access import Role
-from tests.support.guarded import HERE, PAGE, World, cookie
+from tests.support.guarded import HERE, PAGE, UNKNOWN, World, cookie
 
 KOREAN = {"accept-language": "ko-KR,ko;q=0.9,en;q=0.8"}
 
@@ -69,7 +69,7 @@ async def test_looking_whether_a_link_is_there_does_not_use_it_up() -> None:
         assert (await client.get("/console/enter", params={"key": key})).status_code == 303
 
 
-@pytest.mark.parametrize("key", ["", "x", "swk_short", make_secret(), "<script>alert(1)</script>"])
+@pytest.mark.parametrize("key", ["", "x", "swk_short", UNKNOWN, "<script>alert(1)</script>"])
 async def test_a_link_that_is_wrong_says_so(key: str) -> None:
     async with World().client() as client:
         answer = await client.get("/console/enter", params={"key": key})
@@ -114,7 +114,7 @@ async def test_a_token_that_is_pasted_opens_a_session_that_ends_with_it() -> Non
 
 @pytest.mark.parametrize(
     "form",
-    [{}, {"token": ""}, {"token": "nonsense"}, {"token": make_secret()}, {"token": "x" * 100_000}],
+    [{}, {"token": ""}, {"token": "nonsense"}, {"token": UNKNOWN}, {"token": "x" * 100_000}],
 )
 async def test_a_token_that_is_wrong_is_told_and_not_repeated(form: dict[str, str]) -> None:
     async with World().client() as client:
