@@ -6,7 +6,7 @@ from datetime import datetime
 
 from core.models.base import Model
 from core.models.changes import Origin
-from core.models.knowledge import Kind, KnowledgeItem, Operation, Relationship
+from core.models.knowledge import Kind, Operation, Relationship
 from core.models.states import Snapshot
 
 
@@ -32,12 +32,6 @@ class Listed(Model):
     relationship: Relationship | None = None
     change_id: str | None = None
     feedback_id: str | None = None
-
-    @classmethod
-    def of(cls, item: KnowledgeItem, excerpt: str = "") -> Listed:
-        """List an item that is read already."""
-        kept = item.model_dump(include=set(cls.model_fields) - {"excerpt"})
-        return cls(excerpt=excerpt, **kept)
 
 
 class Cause(Model):

@@ -44,13 +44,18 @@ class MemoryKnowledgePages:
     ) -> Sequence[Listed]:
         """Give current items by tenant, kind and id; there are no skills in memory."""
         items = await self._knowledge.list(tenant_id=tenant_id, agent_id=agent_id, kind=kind)
-        listed = [Listed.of(item, item.content[:EXCERPT]) for item in items]
+        listed = [_listed(item) for item in items]
         behind = (item for item in listed if after is None or _shelf(item) > after)
         return sorted(behind, key=_shelf)[:limit]
 
 
 def _place(item: KnowledgeItem) -> tuple[str, str]:
     return item.tenant_id, item.id
+
+
+def _listed(item: KnowledgeItem) -> Listed:
+    kept = item.model_dump(include=set(Listed.model_fields))
+    return Listed(excerpt=item.content[:EXCERPT], **kept)
 
 
 def _shelf(item: Listed) -> tuple[str, str, str]:
