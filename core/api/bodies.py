@@ -42,7 +42,7 @@ def _refused(headers: Headers, limit: int) -> HTTPException | None:
     length = headers.get("content-length", "")
     has_body = "transfer-encoding" in headers or length not in {"", "0"}
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if length.isdigit() and int(length[:20]) > limit:
+    if length.isdecimal() and int(length[:20]) > limit:
         return _too_large(limit)
     if has_body and kind != "application/json":
         return HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a body has to be application/json")

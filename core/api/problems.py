@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
+from core.api.texts import SEEN
 from core.errors import DependencyDown, SkillWorkerError
 from core.models.base import Model
 from core.safe_text import printable
@@ -107,14 +108,17 @@ async def _known(_: Request, error: Exception) -> JSONResponse:
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    found = [_explained(part["loc"], part["msg"]) for part in error.errors()]
+    found = [_explained(part["loc"], part["type"], part["msg"]) for part in error.errors()]
     more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
     told = "; ".join(found[:MOST_TOLD]) + more
     return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, "invalid"))
 
 
-def _explained(place: Sequence[int | str], message: str) -> str:
-    return f"{'.'.join(map(str, place))}: {message[:1].lower()}{message[1:]}"
+def _explained(place: Sequence[int | str], kind: str, message: str) -> str:
+    field = ".".join(map(str, place))
+    if kind == "string_pattern_mismatch" and SEEN in message:
+        return f"{field} is blank"
+    return f"{field}: {message[:1].lower()}{message[1:]}"
 
 
 async def _http(request: Request, error: Exception) -> JSONResponse:

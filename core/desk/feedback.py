@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.desk.seat import Seat
 from core.errors import InvalidInput, NotFound, Refused
 from core.intake.feedback_input import agent_problem, checked
-from core.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
+from core.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.models.access import Role
 from core.models.base import Model
 from core.retraction.retract import Retraction
 
 MOST_AT_ONCE = 1_000
 _TOLD = 20  # of many that are refused
+_FEW = 20  # so many agents are looked up one by one
 
 
 class Taken(Model):
@@ -125,11 +126,28 @@ class FeedbackDesk:
 
     async def _see_agents(self, pieces: Sequence[NewFeedback], tenant_id: str) -> None:
         """Raise NotFound where an agent is unknown to the tenant."""
-        agents = {agent.id: agent for agent in await self.seat.app.agents.list(tenant_id)}
+        agents = await self._agents_of(pieces, tenant_id)
         found = [(place, agent_problem(piece, agents)) for place, piece in enumerate(pieces)]
         problems = [_named(place, problem, pieces) for place, problem in found if problem]
         if problems:
             raise NotFound(_told(problems), hint=_NOTHING if len(pieces) > 1 else "")
+
+    async def _agents_of(
+        self, pieces: Sequence[NewFeedback], tenant_id: str
+    ) -> Mapping[str, Agent]:
+        """Give those of the tenant's agents that are named, and others where many are."""
+        named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
+        if len(named) > _FEW:
+            found = await self.seat.app.agents.list(tenant_id)
+        else:
+            found = [agent for agent_id in named if (agent := await self._agent(agent_id))]
+        return {agent.id: agent for agent in found if agent.tenant_id == tenant_id}
+
+    async def _agent(self, agent_id: str) -> Agent | None:
+        try:
+            return await self.seat.app.agents.get(agent_id)
+        except NotFound:
+            return None
 
 
 _NOTHING = "nothing was taken in; mend these and send all of it again"

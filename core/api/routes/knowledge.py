@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
-from core.api.paging import AgentId, Cursor, Limit, TenantId
+from core.api.paging import AgentId, Cursor, Limit, Moment, TenantId
 from core.api.seats import AtKnowledge
 from core.desk.known import Known, KnownPage, KnownText, Provenance, Versions
 from core.models import Kind, Receipt
@@ -21,7 +21,7 @@ _NEWEST = 2**31 - 1
 _ID = "The id of the item, or a name that one item alone has."
 ItemId = Annotated[str, Query(alias="id", min_length=1, max_length=_LONGEST, description=_ID)]
 KindName = Annotated[Kind | None, Query(description="Only this kind of knowledge.")]
-At = Annotated[AwareDatetime | None, Query(description="As it stood then; with a time zone.")]
+At = Annotated[Moment | None, Query(description="As it stood then; with a time zone.")]
 VersionNumber = Annotated[int | None, Query(ge=1, le=_NEWEST, description="As this version.")]
 
 
