@@ -23,8 +23,7 @@ class PostgresJournal:
         """Write one event and notify; what was `spent` goes on the bills of who caused it."""
         async with connection(self._pool) as conn:
             if spent.model_calls:
-                params = {**_row(event), **bill(self._billing, event.tenant_id or "", spent)}
-                await conn.execute(sql("journal.pay"), params)
+                await write_paid_event(conn, event, spent, self._billing)
             else:
                 await write_event(conn, event, alone=True)
         self._observe(event, spent)
@@ -38,7 +37,15 @@ async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False)
     await conn.execute(sql("journal.emit"), {**_row(event), "alone": alone})
 
 
-def bill(billing: Billing, tenant_id: str, spent: Usage) -> dict[str, object]:
+async def write_paid_event(
+    conn: Connection, event: RunEvent, spent: Usage, billing: Billing
+) -> None:
+    """Write the event of a call that was paid for, and put that on the bills."""
+    params = {**_row(event), **bill(billing, event.tenant_id, spent)}
+    await conn.execute(sql("journal.pay"), params)
+
+
+def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:
     """Give the parameters by which a call is put on the bill of its tenant's day."""
     return {
         **spent.model_dump(),

@@ -10,10 +10,11 @@ import pytest
 
 from core.errors import ConfigurationError, DatabaseDown, InvalidInput
 from core.models import NO_USAGE, RunEvent, Usage
-from core.postgres.journal import PostgresJournal, write_event
+from core.postgres.journal import PostgresJournal, write_event, write_paid_event
 from core.postgres.pool import open_pool
 from core.postgres.queries import Pool, connection, fetch_one, transaction
 from core.postgres.reads import PostgresReader
+from core.prices import UNBILLED
 
 
 async def one(pool: Pool, statement: str) -> object:
@@ -134,7 +135,11 @@ async def test_only_an_event_that_stands_alone_and_costs_nothing_is_not_waited_f
     async with connection(pool) as conn:
         await conn.execute("SET synchronous_commit TO on")
         async with conn.transaction():
-            await write_event(conn, RunEvent(name="model.called"), spent, alone=alone)
+            event = RunEvent(name="model.called")
+            if spent.model_calls:
+                await write_paid_event(conn, event, spent, UNBILLED)
+            else:
+                await write_event(conn, event, alone=alone)
             (row,) = await (await conn.execute("SHOW synchronous_commit")).fetchall()
         assert row["synchronous_commit"] == flushed
         (after,) = await (await conn.execute("SHOW synchronous_commit")).fetchall()

@@ -33,7 +33,7 @@ WITH of_candidate AS (
     INSERT INTO spending AS s (
         tenant_id, day, model, model_calls, input_tokens, output_tokens, cost, unpriced_calls,
         dearest)
-    SELECT %(tenant_id)s, (clock_timestamp() AT TIME ZONE 'UTC')::date, %(model)s,
+    SELECT coalesce(%(tenant_id)s::text, ''), (clock_timestamp() AT TIME ZONE 'UTC')::date, %(model)s,
            %(model_calls)s, %(input_tokens)s, %(output_tokens)s, %(cost)s, %(unpriced)s, %(cost)s
     ON CONFLICT (tenant_id, day, model) DO UPDATE SET
         model_calls = s.model_calls + excluded.model_calls,
