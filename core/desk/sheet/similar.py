@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from core.decision_table import parse_xml, search_text
+from core.decision_table import search_text
+from core.desk.sheet.tables import read_table
 from core.errors import BundleInvalid, RuleInvalid
 from core.knowledge_conflicts import Evidence, Known, compare
 from core.models import Change, Hit, Kind, KnownText, Snapshot
@@ -54,7 +55,7 @@ def _words(kind: Kind, state: Snapshot | None) -> str:
     if kind is Kind.MEMORY:
         return state.content
     try:
-        return search_text(parse_xml(state.content))
+        return search_text(read_table(state.content))
     except RuleInvalid:
         return state.name
 

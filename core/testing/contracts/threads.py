@@ -5,6 +5,7 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
+from pydantic import JsonValue
 
 from core.models.threads import Said, Speaker
 from core.ports import Threads
@@ -12,7 +13,13 @@ from core.prompt_data import compact, fenced_json
 from core.react.said import TEXT_CHARS
 
 Saver = BaseCheckpointSaver[str]
-HIT = {"id": "m1", "kind": "MEMORY", "name": "통화", "excerpt": "원화로", "score": 0.5}
+HIT: dict[str, JsonValue] = {
+    "id": "m1",
+    "kind": "MEMORY",
+    "name": "통화",
+    "excerpt": "원화로",
+    "score": 0.5,
+}
 
 
 class ThreadsContract:
@@ -52,7 +59,7 @@ class ThreadsContract:
 
     async def test_hits_and_receipts_are_read(self, saver: Saver, threads: Threads) -> None:
         receipt = {"status": "held", "message": "it waits", "change_id": "c9"}
-        related = {"related": [{**HIT, "on_agent": True}]}
+        related: JsonValue = {"related": [{**HIT, "on_agent": True}]}
         calls = [{"name": "a", "args": {}, "id": "x"}, {"name": "b", "args": {}, "id": "y"}]
         start, _, found, wrote = await self._said(
             saver,
