@@ -62,6 +62,7 @@ class Guard:
             still_in = partial(self._still_in, known)
             call = Lasting(scope, receive, send, still_in=still_in, over=over)
             await self._app(scope, call.receive, call.send)
+            await call.close()
 
     async def _looked_at(self, scope: Scope) -> tuple[Known | None, AccessToken | None]:
         """Give with what a call comes, nothing where it needs none.

@@ -13,6 +13,7 @@ from core.tasks import end_tasks
 
 LOOK_SECONDS = 1.0  # between two looks before something is sent
 POLICY, TRY_LATER = 1008, 1013
+_LAST: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 class Lasting:
@@ -38,6 +39,7 @@ class Lasting:
         self._still_in, self._clock = still_in, clock
         self._over, self._looked = over, clock()
         self._ended = False
+        self._is_open = False  # an answer has begun, and has not come to its end
 
     async def receive(self) -> Message:
         """Give what the caller says, or that they have gone."""
@@ -54,8 +56,16 @@ class Lasting:
         lasts = message["type"] == "websocket.send" or message.get("more_body", False)
         if lasts and self._clock() - self._looked >= LOOK_SECONDS:
             await self._look()
+        if message["type"].startswith("http.response."):
+            self._is_open = message["type"] == "http.response.start" or lasts
         if not self._ended:
             await self._send(message)
+
+    async def close(self) -> None:
+        """Bring an answer to its end which the app left, since it was told that it is over."""
+        if self._over.is_set() and self._is_open and not self._ended:
+            self._ended = True
+            await self._send(_LAST)
 
     async def _look(self) -> None:
         """See whether the caller is still in; else end the call."""
@@ -73,7 +83,7 @@ class Lasting:
         if self._is_socket:
             await self._send({"type": "websocket.close", "code": code})
         else:
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            await self._send(_LAST)
 
     async def _unless_over(self) -> Message | None:
         hearing = asyncio.ensure_future(self._receive())

@@ -140,3 +140,24 @@ def test_a_call_that_has_ended_is_told_nothing() -> None:
         pass
     opened.close()
     assert not over.is_set()
+
+
+async def test_an_answer_that_is_left_when_the_program_closes_comes_to_its_end() -> None:
+    call = Call()
+    await call.lasting.send({"type": "http.response.start", "status": 200, "headers": []})
+    await call.part("x")
+    await call.lasting.close()
+    assert len(call.sent) == 2  # it is not over
+    call.over.set()
+    await call.lasting.close()
+    await call.lasting.close()
+    assert call.sent[2:] == [{"type": "http.response.body", "body": b"", "more_body": False}]
+
+
+async def test_an_answer_that_has_ended_is_not_ended_again() -> None:
+    call = Call()
+    await call.lasting.send({"type": "http.response.start", "status": 200, "headers": []})
+    await call.lasting.send({"type": "http.response.body", "body": b"x"})
+    call.over.set()
+    await call.lasting.close()
+    assert len(call.sent) == 2
