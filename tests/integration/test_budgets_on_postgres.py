@@ -15,8 +15,11 @@ from pydantic import SecretStr
 
 from core.app import App
 from core.bootstrap import open_app
-from core.errors import ConfigurationError
-from core.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
+from core.desk.costs import CostsDesk
+from core.desk.seat import Seat
+from core.errors import ConfigurationError, Forbidden, NotFound
+from core.models import Agent, ChangeFilter, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
+from core.models.access import Principal, Role
 from core.postgres.queries import Pool, connection
 from core.postgres.retention import PostgresRetention
 from core.settings import Settings, load_settings
@@ -37,11 +40,10 @@ class Learning(AnsweringChatModel):
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
         if isinstance(messages[-1], ToolMessage):
             return says("done")
-        given = {"operation": "CREATE", "content": f"{messages[1].content}"[-200:], "reason": "r"}
-        message = calls(("commit_to_memory", {**given, "content": _said(messages)}))
-        return message.model_copy(
-            update={"tool_calls": [{**c, "id": "c"} for c in message.tool_calls]}
-        )
+        given = {"operation": "CREATE", "content": _said(messages), "reason": "r"}
+        message = calls(("commit_to_memory", {**given}))
+        named = [{**call, "id": "c"} for call in message.tool_calls]
+        return message.model_copy(update={"tool_calls": named})
 
 
 def _said(messages: list[BaseMessage]) -> str:
@@ -155,8 +157,6 @@ async def test_a_change_costs_its_run(settings: Settings) -> None:
 
 
 async def _changes(app: App) -> list[str]:
-    from core.models import ChangeFilter
-
     return [c.id for c in (await app.reader.changes(ChangeFilter(), limit=9, cursor=None))[0]]
 
 
@@ -182,16 +182,16 @@ def place(database: str, tmp_path: Path) -> tuple[Path, dict[str, str]]:
     return tmp_path, {**given, "STALLED_AFTER_SECONDS": "2", "HEARTBEAT_SECONDS": "0.5"}
 
 
-async def fill(conninfo: str, settings: Settings, number: int) -> None:
+async def fill(settings: Settings, number: int) -> None:
     async with opened(settings) as app:
         await add(app, "t", number)
 
 
 async def test_processes_share_the_cap_and_say_who_waits(
-    place: tuple[Path, dict[str, str]], settings: Settings, database: str
+    place: tuple[Path, dict[str, str]], settings: Settings
 ) -> None:
     home, given = place
-    await fill(database, settings, PIECES)
+    await fill(settings, PIECES)
     async with openai_server([]) as provider:
         provider.always = NOTHING
         given |= {"LLM_PROXY_URL": provider.url, "DAILY_BUDGET": str(CAP)}
@@ -214,10 +214,10 @@ async def test_processes_share_the_cap_and_say_who_waits(
 
 
 async def test_a_call_that_died_with_its_worker_keeps_nothing_set_aside(
-    place: tuple[Path, dict[str, str]], settings: Settings, database: str, pool: Pool
+    place: tuple[Path, dict[str, str]], settings: Settings, pool: Pool
 ) -> None:
     home, given = place
-    await fill(database, settings, 1)
+    await fill(settings, 1)
     async with openai_server([]) as provider:
         provider.always = hangs
         given |= {"LLM_PROXY_URL": provider.url, "DAILY_BUDGET": "1"}
@@ -233,3 +233,62 @@ async def test_a_call_that_died_with_its_worker_keeps_nothing_set_aside(
     async with connection(pool) as conn:
         row = await (await conn.execute("SELECT count(*) AS n FROM reservations")).fetchone()
     assert row == {"n": 0}
+
+
+def reader(tenant_id: str | None) -> Principal:
+    return Principal(token_id="k", name="k", tenant_id=tenant_id, roles=frozenset({Role.READ}))
+
+
+async def test_at_the_desk_a_tenant_sees_its_own_costs_and_no_others(settings: Settings) -> None:
+    async with opened(settings) as app:
+        await add(app, "t", 1)
+        await add(app, "rich", 1)
+        await work(app)
+        (change_id, *_) = await _changes(app)
+        tenant = (await app.changes.get(change_id)).tenant_id
+        other = "rich" if tenant == "t" else "t"
+        theirs, all_ = CostsDesk(Seat(app, reader(tenant))), CostsDesk(Seat(app, reader(None)))
+        own = await theirs.by_day()
+        assert [(d.tenant_id, d.usage.cost) for d in own.days] == [(tenant, 2)]
+        assert (own.total.cost, own.currency, own.unpriced_calls) == (2, "USD", 0)
+        assert (await all_.by_day()).total.cost == 4
+        assert [b.tenant_id for b in await theirs.budgets()] == [tenant]
+        assert [b.tenant_id for b in await all_.budgets()] == ["rich", "t"]
+        assert (await theirs.of_change(change_id)).cost == 2
+        with pytest.raises(NotFound):
+            await theirs.by_day(other)
+        with pytest.raises(NotFound):
+            await CostsDesk(Seat(app, reader(other))).of_change(change_id)
+        nobody = CostsDesk(Seat(app, reader(None).model_copy(update={"roles": frozenset()})))
+        for asked in (nobody.by_day(), nobody.budgets(), nobody.of_change(change_id)):
+            with pytest.raises(Forbidden):
+                await asked
+
+
+async def test_commands_show_what_it_cost(
+    place: tuple[Path, dict[str, str]], settings: Settings
+) -> None:
+    home, given = place
+    async with opened(settings) as app:
+        await add(app, "t", 1)
+        await work(app)
+        (change_id, *_) = await _changes(app)
+        (piece,) = await feedback(app, "t")
+
+    async def said(*command: str) -> str:
+        code, out, err = await asyncio.to_thread(finish, home, *command, **given)
+        assert code == 0, err
+        return out
+
+    days = await said("costs", "--tenant", "t")
+    assert "in all: 2 model calls, 200 tokens in, 20 out, 2.00 USD" in days
+    assert "cost:          2.00 USD" in await said("changes", "show", change_id)
+    told = json.loads(await said("changes", "show", change_id, "--json"))
+    assert (told["cost"]["cost"], told["cost"]["currency"]) == ("2", "USD")
+    shown = await said("feedback", "show", piece.id)
+    assert "2.00 USD" in shown
+    code, _, err = await asyncio.to_thread(finish, home, "costs", "--tenant", "nobody", **given)
+    assert (code, "nobody" in err) == (5, True)
+    bad = given | {"MODEL_PRICES": "{m: {input: cheap}}"}
+    code, _, err = await asyncio.to_thread(finish, home, "costs", **bad)
+    assert (code, "MODEL_PRICES: 'm', input" in err) == (4, True)
