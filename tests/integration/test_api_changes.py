@@ -263,3 +263,35 @@ async def test_a_target_deleted_meanwhile_makes_it_stale(reviewing: Reviewing) -
     await reviewing.learnt(gone)
     status, problem = await reviewing.decide("approve", change_id)
     assert (status, problem["kind"]) == (409, "stale")
+
+
+ODD = (
+    ("GET", "/v1/changes/%00/review", None),
+    ("GET", "/v1/changes/%00/files?path=%00", None),
+    ("GET", "/v1/changes/{id}/files?path=%00", None),
+    ("GET", "/v1/changes?target_id=%00&feedback_id=%00", None),
+    ("GET", "/v1/changes?cursor=nonsense", None),
+    ("GET", "/v1/changes?status=open", None),
+    ("POST", "/v1/changes/{id}/approve", {"seen": "\0"}),
+    ("POST", "/v1/changes/{id}/reject", {"seen": "{seen}", "reason": " \n"}),
+    ("POST", "/v1/changes/{id}/edit", {"seen": "{seen}", "content": ""}),
+    ("POST", "/v1/changes/{id}/edit", {"seen": "{seen}"}),
+    ("POST", "/v1/changes/{id}/edit", {"seen": "{seen}", "content": "x", "files": {}}),
+    ("POST", "/v1/changes/{id}/edit", {"seen": "{seen}", "files": {"a": {"data": "%"}}}),
+    ("POST", "/v1/changes/{id}/edit", {"seen": "{seen}", "content": "a\0b"}),
+    ("POST", "/v1/changes/{id}/approve", {"seen": "{seen}", "sean": "x"}),
+)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ODD)
+async def test_nonsense_is_refused_and_changes_nothing(
+    reviewing: Reviewing, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    change_id = await reviewing.held(remember("금액은 원화로"))
+    seen = await reviewing.seen(change_id)
+    if body is not None:
+        body = {key: seen if value == "{seen}" else value for key, value in body.items()}
+    answer = await reviewing.api.call(method, path.replace("{id}", change_id), body)
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert await reviewing.seen(change_id) == seen
