@@ -128,7 +128,7 @@ class ChangesDesk:
     async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises Refused."""
         app = await self._deciding(change_id, dry_run=dry_run)
-        return await app.revert(change_id, reason)
+        return await app.revert(change_id, f"{reason}, asked for by {self.seat.who.name}")
 
     async def _deciding(self, change_id: str, *, dry_run: bool) -> App:
         self.seat.needs(Role.REVIEW)
