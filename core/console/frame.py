@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -28,7 +29,9 @@ def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     """Draw the frame of a page; what the block draws is its content."""
     ui.page_title(f"{visit.say(f'frame.{name}')} · {visit.say('frame.title')}")
     ui.dark_mode(dark)
-    ui.add_css(_style())
+    ui.add_css(_file("style.css"))
+    words = [visit.say("frame.connection_lost"), visit.say("frame.reconnecting")]
+    ui.run_javascript(f"({_file('session.js')})({json.dumps(words)})")
     show(_bar(visit, name), tag="header")
     with ui.element("div").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
         yield
@@ -70,5 +73,5 @@ def _switches(visit: Visit) -> Iterator[Markup]:
 
 
 @cache
-def _style() -> str:
-    return (resources.files("core.console") / "style.css").read_text("utf-8")
+def _file(name: str) -> str:
+    return (resources.files("core.console") / name).read_text("utf-8")

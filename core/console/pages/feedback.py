@@ -9,6 +9,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.console.parts.dialogs import ask_reason
+from core.console.parts.going import go_to
 from core.console.parts.lists import empty, listed, pages
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import moment, status
@@ -117,7 +118,7 @@ def _filters(visit: Visit, given: Mapping[str, str | None]) -> None:
 
     def go(name: str, value: object) -> None:
         changed = {**given, name: str(value or "").strip() or None}
-        ui.navigate.to(address(PATH, **changed))
+        go_to(address(PATH, **changed))
 
     fields = {
         "text": visit.say("feedback.search"),

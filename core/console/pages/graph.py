@@ -9,6 +9,7 @@ from nicegui import ui
 from nicegui.events import EChartPointClickEventArguments
 from pydantic import JsonValue
 
+from core.console.parts.going import go_to
 from core.console.parts.lists import empty, listed
 from core.console.parts.markup import Part, address, el, join, show
 from core.console.parts.tenants import tenant_chips, tenant_of
@@ -94,7 +95,7 @@ def _picture(visit: Visit, graph: Graph) -> None:
     def go(event: EChartPointClickEventArguments) -> None:
         to = pages[event.data_index] if event.data_type == "node" else None
         if to:
-            ui.navigate.to(to)
+            go_to(to)
 
     chart = ui.echart(_options(visit, graph), on_point_click=go)
     chart.classes("graph").props(f'role=img aria-label="{visit.say("frame.graph")}"')

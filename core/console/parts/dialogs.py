@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from nicegui import ui
 
@@ -14,9 +15,9 @@ OnReason = Callable[[str], Awaitable[None]]
 
 def ask_reason(visit: Visit, title: str, do: str, on_reason: OnReason) -> ui.dialog:
     """Make a dialog that asks why; `do` is the word on its button. Without a reason it stays."""
-    with ui.dialog() as dialog, ui.card().classes("dialog"):
-        show(el("h2", title))
+    with _dialog(title) as dialog:
         given = ui.textarea(visit.say("frame.reason")).props("autofocus outlined autogrow")
+        given.classes("full-width")
 
         async def go() -> None:
             reason = str(given.value or "").strip()
@@ -32,10 +33,17 @@ def ask_reason(visit: Visit, title: str, do: str, on_reason: OnReason) -> ui.dia
     return dialog
 
 
-def ask(visit: Visit, title: str, do: str, on_yes: Callable[[], Awaitable[None]]) -> ui.dialog:
-    """Make a dialog that asks whether something is really to be done."""
-    with ui.dialog() as dialog, ui.card().classes("dialog"):
-        show(el("h2", title))
+def ask(
+    visit: Visit,
+    title: str,
+    do: str,
+    on_yes: Callable[[], Awaitable[None]],
+    details: Sequence[str] = (),
+) -> ui.dialog:
+    """Make a dialog that asks whether something is really to be done, and says what that is."""
+    with _dialog(title) as dialog:
+        if details:
+            show(el("ul", *(el("li", detail) for detail in details), class_="text"))
 
         async def go() -> None:
             dialog.close()
@@ -47,12 +55,20 @@ def ask(visit: Visit, title: str, do: str, on_yes: Callable[[], Awaitable[None]]
 
 def keys_help(visit: Visit, keys: Mapping[str, str]) -> ui.dialog:
     """Make the dialog that says which key does what."""
-    with ui.dialog() as dialog, ui.card().classes("dialog"):
-        show(el("h2", visit.say("frame.keys")))
+    with _dialog(visit.say("frame.keys")) as dialog:
         rows = [el("tr", el("td", el("kbd", key)), el("td", what)) for key, what in keys.items()]
         show(el("table", el("tbody", *rows), class_="keys"))
-        ui.button(visit.say("frame.close"), on_click=dialog.close).props("flat no-caps")
+        ui.button(visit.say("frame.close"), on_click=dialog.close).props("flat no-caps autofocus")
     return dialog
+
+
+@contextmanager
+def _dialog(title: str) -> Iterator[ui.dialog]:
+    """Make a dialog under a title, which is its name for who does not see it."""
+    with ui.dialog() as dialog, ui.card().classes("dialog"):
+        dialog.props["aria-label"] = title
+        show(el("h2", title))
+        yield dialog
 
 
 def _buttons(visit: Visit, dialog: ui.dialog, do: str, go: Callable[[], Awaitable[None]]) -> None:

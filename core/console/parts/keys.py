@@ -37,11 +37,21 @@ def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
         if not event.action.keydown or event.action.repeat or held.ctrl or held.alt or held.meta:
             return
         name = event.key.name
+        if _is_asked():
+            return
         if name == HELP:
             help_dialog.open()
-        elif name in keys and not help_dialog.value:
+        elif name in keys:
             done = keys[name].do()
             if done is not None:
                 await done
 
     ui.keyboard(on_key, ignore=["input", "select", "textarea"])
+
+
+def _is_asked() -> bool:
+    """Say whether a dialog is open: what is typed there, however early, is no key of the page."""
+    return any(
+        isinstance(element, ui.dialog) and element.value
+        for element in ui.context.client.elements.values()
+    )

@@ -32,7 +32,7 @@ def el(tag: str, *parts: Part, **attributes: str | None) -> Markup:
     unknown = given.keys() - _ATTRIBUTES
     if unknown:
         raise ValueError(f"attributes {unknown} are not known to be harmless")
-    _see_own(given.get("href", "#"))
+    see_own(given.get("href", "#"))
     written = "".join(f' {name}="{escape(value)}"' for name, value in given.items())
     begin = Markup(f"<{tag}{written}>")  # noqa: S704 - escaped above
     return begin if tag == "col" else begin + join(parts) + Markup(f"</{tag}>")  # noqa: S704
@@ -50,12 +50,12 @@ def link(text: Part, path: str, /, class_: str | None = None, **query: str | Non
 
 def address(path: str, /, **query: str | None) -> str:
     """Give a path of this server with a query; what is None or empty is left out."""
-    _see_own(path)
+    see_own(path)
     given = {name: value for name, value in query.items() if value}
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def _see_own(reference: str) -> None:
+def see_own(reference: str) -> None:
     """Raise ValueError where a reference leads anywhere but to this server."""
     if not reference.startswith(("/", "#")) or reference.startswith(("//", "/\\")):
         raise ValueError(f"{reference!r} is no path of this server")

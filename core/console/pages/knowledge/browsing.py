@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 from nicegui import ui
 
+from core.console.parts.going import go_to
 from core.console.parts.lists import empty, listed, pages
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import kind, moment
@@ -49,7 +50,7 @@ def _kind(text: str | None) -> Kind | None:
 
 def _fields(visit: Visit, given: Mapping[str, str | None]) -> None:
     def go(name: str, value: object) -> None:
-        ui.navigate.to(address(PATH, **{**given, name: str(value or "").strip() or None}))
+        go_to(address(PATH, **{**given, name: str(value or "").strip() or None}))
 
     with ui.row().classes("row fields"):
         query = ui.input(visit.say("knowledge.search"), value=given["q"] or "")

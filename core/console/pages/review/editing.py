@@ -18,12 +18,16 @@ async def open_editor(visit: Visit, desk: ChangesDesk, change: ChangeHead, save:
     """Open the editor over the texts of a change. What the checks refuse stays in it."""
     texts = dict(await desk.texts(change.id))
     path = next(iter(texts))
-    with ui.dialog().props("maximized") as dialog, ui.card().classes("dialog editor"):
-        show(el("h2", visit.say("review.edit_title", name=change.target_name)))
+    with ui.dialog().props("maximized persistent") as dialog, ui.card().classes("dialog editor"):
+        title = visit.say("review.edit_title", name=change.target_name)
+        dialog.props["aria-label"] = title
+        show(el("h2", title))
         if len(texts) > 1:
             chooser = ui.select(list(texts), value=path, label=visit.say("review.edit_file"))
             chooser.props("outlined dense").classes("full-width")
-        field = ui.textarea(value=texts[path]).props('outlined input-class="editor-text"')
+        field = ui.textarea(value=texts[path])
+        field.props('outlined autofocus input-class="editor-text"')
+        field.props["aria-label"] = title
         field.classes("full-width")
 
         def choose() -> None:

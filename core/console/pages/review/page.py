@@ -62,6 +62,11 @@ class _Review:
             show(headline(self.visit, self.sheet.change))
             show(sheet_parts(self.visit, self.sheet))
 
+    def _draw_again(self) -> None:
+        """Draw it anew, and put the reader at its beginning: the button they pressed is gone."""
+        self.draw()
+        ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
+
     def listen(self) -> None:
         """Let keys do what the buttons do."""
         say = self.visit.say
@@ -127,7 +132,7 @@ class _Review:
             return
         with told(self.visit):
             self.sheet = await self.desk.sheet(change_id)
-            self.draw()
+            self._draw_again()
             ui.navigate.history.replace(address(PATH, id=change_id))
 
     async def _approve(self) -> None:
@@ -212,7 +217,7 @@ class _Review:
             with self.place:
                 show_problem(self.visit, error)
         else:
-            self.draw()
+            self._draw_again()
 
 
 def _button(

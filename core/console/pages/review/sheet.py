@@ -29,7 +29,7 @@ def headline(visit: Visit, change: ChangeHead) -> Markup:
             f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
             class_="muted",
         ),
-        el("h1", change.target_name),
+        el("h1", change.target_name, tabindex="-1"),
         el(
             "p",
             status(visit, change.status),

@@ -29,8 +29,8 @@ async def ask_retraction(
         if would.in_the_way:
             _tell(visit, would)
             return
-        title = "\n".join([visit.say("run.retract_title"), *_effects(would)])
-        ask(visit, title, visit.say("run.retract"), go).open()
+        title, what = visit.say("run.retract_title"), [*_effects(would)]
+        ask(visit, title, visit.say("run.retract"), go, what).open()
 
 
 def _tell(visit: Visit, done: Retraction) -> None:
