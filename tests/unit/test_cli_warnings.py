@@ -50,7 +50,14 @@ def test_feedback_shows_the_warnings_under_the_receipts(
         verdict=verdict,
     )
     show_feedback(
-        FeedbackFile(feedback=feedback, candidates=(candidate,), history=(), run_events=())
+        FeedbackFile(
+            feedback=feedback,
+            currency="USD",
+            budget=(),
+            candidates=(candidate,),
+            history=(),
+            run_events=(),
+        )
     )
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("change-1")]
     assert [line.split(maxsplit=1)[1] for line in lines] == [
@@ -61,7 +68,7 @@ def test_feedback_shows_the_warnings_under_the_receipts(
 
 def test_a_change_shows_one_warning_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     change = item_change(Kind.DMN_RULE, "r1", "승인", "<x/>")
-    show_change(change.model_copy(update={"warnings": WARNINGS}), "")
+    show_change(change.model_copy(update={"warnings": WARNINGS}), "", {})
     block = capsys.readouterr().out.split("── warnings\n")[1]
     assert block.splitlines() == [
         "no row matches where 금액 = 0",

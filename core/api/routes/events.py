@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Annotated
 
@@ -83,9 +84,15 @@ def _sent(placed: PlacedEvent) -> ServerSentEvent:
         "data": event.data,
         "state": event.state.model_dump(mode="json", exclude_none=True),
     }
-    return ServerSentEvent(event=event.name, id=placed.place, data=data)
+    return ServerSentEvent(event=event.name, id=placed.place, raw_data=_json(data))
 
 
 def _ended(piece: Feedback) -> ServerSentEvent:
     """The last event, which has no place: who comes again hears it again."""
-    return ServerSentEvent(event="end", data={"feedback_id": piece.id, "status": piece.status})
+    data: dict[str, JsonValue] = {"feedback_id": piece.id, "status": piece.status}
+    return ServerSentEvent(event="end", raw_data=_json(data))
+
+
+def _json(data: Mapping[str, JsonValue]) -> str:
+    """Write data on one line, Korean as Korean: people read streams too."""
+    return json.dumps(data, ensure_ascii=False)
