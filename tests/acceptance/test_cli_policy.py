@@ -6,10 +6,30 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
+from typer.core import TyperGroup
 
+from core.cli.app import app
 from tests.support.home import Home, open_home
 from tests.support.rules import learnt, row
 
+# Commands that ask for a change, each tried below; a decision about one that waits; and the rest,
+# that neither ask nor decide. `demo` works on a database of its own.
+ASK = {
+    *("agents setup", "changes revert", "feedback add", "knowledge import", "knowledge restore"),
+    *("retract", "rule import", "run"),
+}
+DECIDE = {"changes approve", "changes edit", "changes refresh", "changes reject"}
+NEITHER = {
+    *("agents add", "agents import", "agents list", "changes list", "changes show"),
+    *("config show", "costs", "db migrate", "db status", "demo", "doctor", "feedback cancel"),
+    *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
+    *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
+    *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),
+    *("rule export", "serve computer-use", "serve skills", "skill graph", "skill inspect"),
+    *("skill package", "skill validate", "tokens add", "tokens link", "tokens list"),
+    "tokens revoke",
+}
 SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n"
 
 
@@ -28,6 +48,21 @@ def home(
     policy.write_text("otherwise: hold\n", encoding="utf-8")
     opened.policy(str(policy))
     return opened
+
+
+def commands(command: object, name: str = "") -> set[str]:
+    """Give the names of all commands below one."""
+    if not isinstance(command, TyperGroup):
+        return {name.strip()}
+    return {
+        found
+        for inner_name, inner in command.commands.items()
+        for found in commands(inner, f"{name} {inner_name}")
+    }
+
+
+def test_of_each_command_it_is_told_whether_it_asks_for_a_change() -> None:
+    assert commands(typer.main.get_command(app)) == ASK | DECIDE | NEITHER
 
 
 def known(home: Home) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -31,3 +32,98 @@ def test_only_the_gate_and_its_committers_write(call: str) -> None:
         if "testing" not in path.parts and re.search(call, path.read_text(encoding="utf-8"))
     }
     assert callers == WRITES[call]
+
+
+# What the desk does with the opened program that changes anything: what is known, through the
+# gate alone; and besides it feedback, agents without their skills, and whether work is begun.
+THROUGH_THE_GATE = {
+    "gate.decisions.approve",
+    "gate.decisions.edit",
+    "gate.decisions.prepare_again",
+    "gate.decisions.reject",
+    "restorer.restore",
+    "retractor.retract",
+    "revert",
+}
+BESIDES = {
+    "agents.save",
+    "inbox.add",
+    "intake.cancel",
+    "intake.pause",
+    "intake.resume",
+    "intake.revive",
+    "looked_at.note",
+    "search.refresh",
+}
+READS = {
+    *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
+    *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
+    *("gate.decisions.has_moved", "hold", "inbox.get", "intake.paused", "learning.line.hold"),
+    *("lineage.counts", "lineage.made", "lineage.taught", "looked_at.by_others", "pages.browse"),
+    *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
+    *("reader.history_record", "review_queue.first", "review_queue.look", "runs.candidates"),
+    *("search.search", "skills.list", "spending.of_change", "spending.of_days", "threads.read"),
+}
+# Ports that are handed on, or named before they are asked: what writes to them is told above.
+HANDED_ON = {
+    *("agents", "changes", "feed", "figures", "inbox", "knowledge", "learning", "lineage", "past"),
+    *("search", "skills", "spending"),
+}
+# Where else the opened program is touched: to seat a caller, to let them in, to know their keys.
+SEATING = {
+    "api/entry.py": {"access"},
+    "api/guard.py": {"access", "lasting"},
+    "api/idempotency.py": {"()"},
+    "api/seats.py": {"()"},
+    "api/serving.py": {"app", "close"},
+    "console/site.py": {"()"},
+}
+
+
+def test_the_desk_changes_what_is_known_through_the_gate_alone() -> None:
+    used = {chain for _, tree in _trees("desk") for chain in _used_of(tree, "app")}
+    assert used == THROUGH_THE_GATE | BESIDES | READS | HANDED_ON
+
+
+def test_the_api_and_the_console_reach_the_program_at_the_desk_alone() -> None:
+    """They make seats of it; what they then do, they do with facets of the desk."""
+    used: dict[str, set[str]] = {}
+    for name, tree in (*_trees("api"), *_trees("console")):
+        # `app` of a framework's request, or of the module that wires the server, is another one.
+        of_seats = {chain for seat in ("seat", "taken") for chain in _used_of(tree, seat)}
+        assert not {chain for chain in of_seats if chain.split(".")[0] == "app"}, name
+        touched = {chain.split(".")[0] for chain in _used_of(tree, "opened", "_opened")}
+        if touched:
+            used[name] = touched
+    assert used == SEATING
+
+
+def _trees(package: str) -> list[tuple[str, ast.Module]]:
+    core = Path(ROOT / "core")
+    files = sorted((core / package).rglob("*.py"))
+    return [(str(path.relative_to(core)), ast.parse(path.read_text("utf-8"))) for path in files]
+
+
+def _used_of(tree: ast.Module, *names: str) -> set[str]:
+    """Give the attributes used of anything of these names, as `port.method`; `()`: it is called."""
+    inner = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _last(node.func) in names:
+            found.add("()")
+        if isinstance(node, ast.Attribute) and node not in inner:
+            chain = _chain(node)
+            places = [place for place, part in enumerate(chain[:-1]) if part in names]
+            found |= {".".join(chain[place + 1 :]) for place in places[:1]}
+    return found
+
+
+def _chain(node: ast.expr) -> list[str]:
+    """Give the names of `a.b.c`; what is before the last call or index is left out."""
+    if isinstance(node, ast.Attribute):
+        return [*_chain(node.value), node.attr]
+    return [node.id] if isinstance(node, ast.Name) else []
+
+
+def _last(node: ast.expr) -> str:
+    return (_chain(node) or [""])[-1]

@@ -1,0 +1,144 @@
+"""Under a policy that lets nothing through, no route changes what is known but an approval.
+
+The routes are read from the OpenAPI document, so that a new one that writes fails here until it
+is told what it is tried with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from core.models import NewFeedback
+from tests.support.api import AGENTS, Api, opened_api
+from tests.support.learning import Teacher
+from tests.support.reviewing import Reviewing, remember
+
+PIECE = {"tenant_id": "t", "agent_ids": ["a"], "content": "인사는 짧게"}
+TOLD = {"reason": "x"}
+TAUGHT = "금액은 원화로", "보고는 월요일에", "서명은 둘째 줄에"
+
+
+class Try(NamedTuple):
+    """What a route is tried with; `{name}` is one of the ids of the test, `seen` goes with it."""
+
+    body: Mapping[str, object] | None = None
+    seen: bool = False
+    status: int = 200
+    asks: bool = False  # it asks for a change, which waits
+
+
+# In this order: what is edited and prepared again waits on, until it is rejected.
+TRIES: Mapping[str, Try] = {
+    "POST /v1/feedback": Try(PIECE, status=202),
+    "POST /v1/feedback/batch": Try({"items": [PIECE]}, status=202),
+    "POST /v1/feedback/{feedback_id}/cancel": Try(TOLD),
+    "POST /v1/feedback/{feedback_id}/retry": Try(),
+    "POST /v1/feedback/{taught_id}/retract": Try({}, asks=True),
+    "POST /v1/changes/{change_id}/edit": Try({"content": "달러로 적는다"}, seen=True),
+    "POST /v1/changes/{change_id}/refresh": Try({}),
+    "POST /v1/changes/{change_id}/reject": Try(TOLD, seen=True),
+    "POST /v1/changes/{applied_id}/revert": Try({}, asks=True),
+    "POST /v1/knowledge/restore": Try({"id": "", "version": 1}, asks=True),
+    "PUT /v1/agents/{agent_id}": Try({"tenant_id": "t", "name": "B"}),
+    "POST /v1/intake/pause": Try({}),
+    "POST /v1/intake/resume": Try(),
+}
+THE_DECISION = "POST /v1/changes/{change_id}/approve"
+
+
+@pytest.fixture
+async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
+    """Teach some things that may be taken back, under a policy that lets all through."""
+    async with opened_api(database, tmp_path, review_policy="auto") as api:
+        teacher = Teacher(api.app)
+        one, two, changed = [await teacher.memory(text) for text in TAUGHT]
+        await teacher.memory("서명은 첫 줄에", target=changed.target_id)
+        change = await api.app.changes.get(str(one.change_id))
+        assert change.feedback_id is not None
+        await api.app.intake.cancel(change.feedback_id, "it has taught by now")
+        return {
+            "taught_id": change.feedback_id,
+            "applied_id": str(two.change_id),
+            "item": str(changed.target_id),
+        }
+
+
+@pytest.fixture
+async def held(
+    database: str, tmp_path: Path, taught: Mapping[str, str]
+) -> AsyncIterator[tuple[Reviewing, dict[str, str]]]:
+    """Open the API under a policy that lets nothing through; a piece and a change wait."""
+    policy = tmp_path / "nothing.yaml"
+    policy.write_text("otherwise: hold\n", encoding="utf-8")
+    async with opened_api(database, tmp_path, review_policy=str(policy)) as api:
+        piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="x")
+        ((feedback_id, _),) = await api.app.inbox.add("test", [piece])
+        reviewing = Reviewing(api)
+        waits = await reviewing.held(remember("회의록은 노션에 올린다"))
+        ids = {"feedback_id": feedback_id, "change_id": waits, "agent_id": AGENTS[1].id}
+        yield reviewing, {**taught, **ids}
+
+
+async def test_whatever_a_route_asks_for_waits(
+    held: tuple[Reviewing, dict[str, str]],
+) -> None:
+    reviewing, ids = held
+    api = reviewing.api
+    assert {_general(route) for route in TRIES} | {THE_DECISION} == _writes(api)
+    before = await _known(api)
+    for route, tried in TRIES.items():
+        waiting = await _waiting(api)
+        answer = await _call(api, route, tried, ids)
+        assert answer == tried.status, route
+        assert await _known(api) == before, route
+        if tried.asks:
+            assert len(await _waiting(api)) == len(waiting) + 1, route
+
+
+async def test_an_approval_changes_what_was_seen_and_no_more(
+    held: tuple[Reviewing, dict[str, str]],
+) -> None:
+    reviewing, ids = held
+    before = await _known(reviewing.api)
+    assert await _call(reviewing.api, THE_DECISION, Try({}, seen=True), ids) == 200
+    assert len(await _known(reviewing.api)) == len(before) + 1
+
+
+async def _call(api: Api, route: str, tried: Try, ids: Mapping[str, str]) -> int:
+    method, path = route.split(" ")
+    body = None if tried.body is None else {**tried.body}
+    if tried.seen and body is not None:
+        body["seen"] = (await api.app.changes.get(ids["change_id"])).content_hash
+    if body is not None and "id" in body:
+        body["id"] = ids["item"]
+    return (await api.call(method, path.format(**ids), body)).status_code
+
+
+async def _known(api: Api) -> object:
+    """Give all that is known, and the skills of each agent."""
+    listed = await api.call("GET", "/v1/knowledge", params={"limit": 200})
+    assert listed.json()["next"] is None
+    return listed.json()["items"] + [agent.skills for agent in await api.app.agents.list()]
+
+
+async def _waiting(api: Api) -> list[str]:
+    listed = await api.call("GET", "/v1/changes", params={"status": "held", "limit": 200})
+    return [change["id"] for change in listed.json()["items"]]
+
+
+def _general(route: str) -> str:
+    """Give a route as the document names it."""
+    return route.replace("{taught_id}", "{feedback_id}").replace("{applied_id}", "{change_id}")
+
+
+def _writes(api: Api) -> set[str]:
+    return {
+        f"{method.upper()} {path}"
+        for path, methods in api.api.openapi()["paths"].items()
+        for method in methods
+        if method != "get"
+    }
