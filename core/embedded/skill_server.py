@@ -127,7 +127,7 @@ class _SkillServer:
             return bundle
 
         skill = await asyncio.to_thread(self._folders.change, tenant_id, name, replace)
-        total = len(await asyncio.to_thread(self._folders.list, tenant_id))
+        total = await asyncio.to_thread(self._folders.count, tenant_id)
         answer: http.Json = {
             "status": "ok",
             "skills_added": [name],

@@ -58,8 +58,10 @@ class SkillFolders:
             found = (_read(path) for path in _skills(folder))
             return tuple(skill for skill in found if skill is not None)
 
-    def count(self) -> int:
-        """Give the number of skills of all tenants."""
+    def count(self, tenant_id: str | None = None) -> int:
+        """Give the number of skills of a tenant, or of all."""
+        if tenant_id is not None:
+            return len(_skills(self._root / _tenant_folder(tenant_id)))
         if not self._root.is_dir():
             return 0
         return sum(len(_skills(path)) for path in self._root.iterdir() if path.is_dir())

@@ -7,7 +7,7 @@ from functools import lru_cache
 from core.decision_table import parse_xml
 from core.errors import RuleInvalid
 from core.knowledge_conflicts.rules import beside
-from core.knowledge_conflicts.skills import compare_skills
+from core.knowledge_conflicts.skills import compare_skills, same_but_for_name
 from core.knowledge_conflicts.texts import is_repeated
 from core.models import SKILL_MD, Bundle, Change, DecisionTable, Kind, Relationship, SkillFile
 
@@ -29,10 +29,10 @@ def repeats_skill(change: Change, name: str, document: str) -> bool:
     """
     if change.after is None:
         return False
-    new = _alone(change.target_id, change.after.content)
-    found = compare_skills(new, [_alone(name, document)])[0]
+    new, known = _alone(change.target_id, change.after.content), _alone(name, document)
     if change.relationship is Relationship.UNRELATED:
-        return found.is_exact
+        return same_but_for_name(new, known)
+    found = compare_skills(new, [known])[0]
     return found.is_exact or found.is_neighbour
 
 

@@ -52,6 +52,11 @@ def compare_described(content: str, known: Iterable[Bundle]) -> list[Evidence]:
     return _ranked(_of_text(content, other) for other in known)
 
 
+def same_but_for_name(one: Bundle, other: Bundle) -> bool:
+    """Tell whether two folders are the same file by file, save for the line that tells the name."""
+    return _nameless(one) == _nameless(other)
+
+
 def same_name(one: str, other: str) -> bool:
     """Tell whether names are the same but for separators, plurals and the order of words."""
     parts = _name_parts(one)
@@ -68,7 +73,7 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
     """Compare two folders: the same where they differ in the name alone, near where both what
     they are for and what they say is."""
     item = _item(known)
-    if _nameless(new) == _nameless(known):
+    if same_but_for_name(new, known):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
     found = _of_text(_text(new), known)
     words = words_of(_said(_text(new))), words_of(_said(item.text))
