@@ -14,6 +14,7 @@ from core.api.opened import Opened
 from core.api.routes import (
     agents,
     changes,
+    costs,
     events,
     feedback,
     graph,
@@ -40,6 +41,7 @@ ROUTERS = (
     knowledge.router,
     search.router,
     graph.router,
+    costs.router,
 )
 
 

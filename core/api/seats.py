@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
@@ -10,6 +11,7 @@ from fastapi.security import HTTPBearer
 from core.api.opened import Opened
 from core.desk.agents import AgentsDesk
 from core.desk.changes import ChangesDesk
+from core.desk.costs import CostsDesk
 from core.desk.feedback import FeedbackDesk
 from core.desk.graph.desk import GraphDesk
 from core.desk.history import HistoryDesk
@@ -35,75 +37,25 @@ def seat(request: Request) -> Seat:
 
 
 Seated = Annotated[Seat, Depends(seat)]
+D = TypeVar("D")
 
 
-def feedback_desk(taken: Seated) -> FeedbackDesk:
-    """Give the caller's desk for feedback."""
-    return FeedbackDesk(taken)
+def _at(desk: Callable[[Seat], D]) -> Callable[[Seat], D]:
+    """Give what makes a desk of the caller's seat."""
+
+    def taken(caller: Seated) -> D:
+        return desk(caller)
+
+    return taken
 
 
-AtFeedback = Annotated[FeedbackDesk, Depends(feedback_desk)]
-
-
-def changes_desk(taken: Seated) -> ChangesDesk:
-    """Give the caller's desk for changes."""
-    return ChangesDesk(taken)
-
-
-AtChanges = Annotated[ChangesDesk, Depends(changes_desk)]
-
-
-def run_desk(taken: Seated) -> RunDesk:
-    """Give the caller's desk for runs."""
-    return RunDesk(taken)
-
-
-AtRuns = Annotated[RunDesk, Depends(run_desk)]
-
-
-def history_desk(taken: Seated) -> HistoryDesk:
-    """Give the caller's desk for history."""
-    return HistoryDesk(taken)
-
-
-AtHistory = Annotated[HistoryDesk, Depends(history_desk)]
-
-
-def agents_desk(taken: Seated) -> AgentsDesk:
-    """Give the caller's desk for agents."""
-    return AgentsDesk(taken)
-
-
-AtAgents = Annotated[AgentsDesk, Depends(agents_desk)]
-
-
-def work_desk(taken: Seated) -> WorkDesk:
-    """Give the caller's desk for the intake of work."""
-    return WorkDesk(taken)
-
-
-AtWork = Annotated[WorkDesk, Depends(work_desk)]
-
-
-def knowledge_desk(taken: Seated) -> KnowledgeDesk:
-    """Give the caller's desk for what is known."""
-    return KnowledgeDesk(taken)
-
-
-AtKnowledge = Annotated[KnowledgeDesk, Depends(knowledge_desk)]
-
-
-def search_desk(taken: Seated) -> SearchDesk:
-    """Give the caller's desk for searches."""
-    return SearchDesk(taken)
-
-
-AtSearch = Annotated[SearchDesk, Depends(search_desk)]
-
-
-def graph_desk(taken: Seated) -> GraphDesk:
-    """Give the caller's desk for the graph."""
-    return GraphDesk(taken)
-
-
-AtGraph = Annotated[GraphDesk, Depends(graph_desk)]
+AtAgents = Annotated[AgentsDesk, Depends(_at(AgentsDesk))]
+AtChanges = Annotated[ChangesDesk, Depends(_at(ChangesDesk))]
+AtCosts = Annotated[CostsDesk, Depends(_at(CostsDesk))]
+AtFeedback = Annotated[FeedbackDesk, Depends(_at(FeedbackDesk))]
+AtGraph = Annotated[GraphDesk, Depends(_at(GraphDesk))]
+AtHistory = Annotated[HistoryDesk, Depends(_at(HistoryDesk))]
+AtKnowledge = Annotated[KnowledgeDesk, Depends(_at(KnowledgeDesk))]
+AtRuns = Annotated[RunDesk, Depends(_at(RunDesk))]
+AtSearch = Annotated[SearchDesk, Depends(_at(SearchDesk))]
+AtWork = Annotated[WorkDesk, Depends(_at(WorkDesk))]

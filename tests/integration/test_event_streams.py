@@ -168,7 +168,7 @@ async def test_what_other_processes_write_comes_too_in_one_order_for_all(
     async with (
         served(app) as url,
         listening(f"{url}/v1/events") as one,
-        listening(f"{url}/v1/events?tenant=t") as other,
+        listening(f"{url}/v1/events?tenant_id=t") as other,
     ):
         await take(one, 1)
         await take(other, 1)
@@ -192,7 +192,7 @@ async def test_a_tenant_hears_nothing_of_another_nor_of_the_queue(app: App, data
             await tell(database, event(1, "u"), event(2, None), event(3, "t"))
             assert numbers(await take(stream, 1)) == [3]
         of_t = {"x-tenant": "t"}
-        for path in ("/v1/events?tenant=u", f"/v1/feedback/{foreign}/events"):
+        for path in ("/v1/events?tenant_id=u", f"/v1/feedback/{foreign}/events"):
             answer = await client.get(path, headers=of_t)
             assert (answer.status_code, answer.json()["kind"]) == (404, "not_found")
 
@@ -204,7 +204,7 @@ async def test_a_tenant_hears_nothing_of_another_nor_of_the_queue(app: App, data
         ("/v1/events", "1-1;DROP", 422),
         ("/v1/events?after=x", None, 422),
         ("/v1/events?names=Robert%27);--", None, 422),
-        ("/v1/events?tenant=%00", None, 422),
+        ("/v1/events?tenant_id=%00", None, 422),
         ("/v1/feedback/none/events", None, 404),
         ("/v1/feedback/%00/events", None, 422),
     ],

@@ -69,7 +69,7 @@ async def test_each_tenant_sees_its_own_figures_and_all_see_what_holds_work(app:
     async with served(app) as url:
         of_t, of_u, of_all = (
             await look(url, tenant="t"),
-            await look(url, "?tenant=u"),
+            await look(url, "?tenant_id=u"),
             await look(url),
         )
     assert of_t.standing.counts == {"completed": 1}
@@ -90,8 +90,8 @@ async def test_each_tenant_sees_its_own_figures_and_all_see_what_holds_work(app:
 
 async def test_what_is_another_tenants_does_not_exist_and_reading_is_a_role(app: App) -> None:
     async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
-        answer = await client.get("/v1/overview?tenant=u", headers={"x-tenant": "t"})
+        answer = await client.get("/v1/overview?tenant_id=u", headers={"x-tenant": "t"})
         assert (answer.status_code, answer.json()["kind"]) == (404, "not_found")
-        assert (await client.get("/v1/overview?tenant=%00")).status_code == 422
+        assert (await client.get("/v1/overview?tenant_id=%00")).status_code == 422
     async with served(app, roles=(Role.SUBMIT,)) as url, httpx.AsyncClient(base_url=url) as client:
         assert (await client.get("/v1/overview")).status_code == 403

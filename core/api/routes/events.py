@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import JsonValue
 
-from core.api.paging import FeedbackId
+from core.api.paging import FeedbackId, TenantId
 from core.api.seats import Seated
 from core.desk.events import EventsDesk
 from core.models import Feedback, PlacedEvent
@@ -28,20 +28,19 @@ After = Annotated[
 LastEventId = Annotated[str | None, Header(description="What a browser sends that comes again.")]
 Name = Annotated[str, Query(pattern=r"^[a-z_]+\.[a-z_]+$", max_length=100)]
 Names = Annotated[list[Name], Query(max_length=100, description="Only events of these names.")]
-Tenant = Annotated[str | None, Query(description="One tenant, for a token of all.")]
 Watched = tuple[str, AsyncIterator[PlacedEvent]]
 
 
 async def _watched(
     taken: Seated,
-    tenant: Tenant = None,
+    tenant_id: TenantId = None,
     names: Names = [],  # noqa: B006 - FastAPI copies it
     after: After = None,
     last_event_id: LastEventId = None,
 ) -> Watched:
     """Open the stream before the answer begins, so that what is wrong is told by its status."""
     return await EventsDesk(taken).watch(
-        last_event_id or after, tenant_id=tenant, names=tuple(names)
+        last_event_id or after, tenant_id=tenant_id, names=tuple(names)
     )
 
 
