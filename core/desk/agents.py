@@ -49,9 +49,7 @@ class AgentsDesk:
     async def get(self, agent_id: str) -> Agent:
         """Give one agent. Raises NotFound."""
         self.seat.needs(Role.READ)
-        agent = await self.seat.app.agents.get(agent_id)
-        self.seat.sees(agent.tenant_id, "agent", agent_id)
-        return agent
+        return await self.seat.own(self.seat.app.agents.get(agent_id), "agent", agent_id)
 
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
         """Add or change an agent; True where it is new. Its list of skills stays as it is.

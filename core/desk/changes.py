@@ -12,7 +12,6 @@ from core.desk.sheet.heads import ChangeHead, head_of
 from core.desk.sheet.sheet import Sheet, make_sheet
 from core.desk.sheet.shown import Side
 from core.desk.sheet.states import read_file
-from core.errors import NotFound
 from core.models import Change, ChangeFilter, Edited, Receipt
 from core.models.access import Role
 from core.models.base import Model
@@ -69,10 +68,10 @@ class ChangesDesk:
         """Give all that there is to look at before one decides. Raises NotFound."""
         self.seat.needs(Role.READ)
         app, who = self.seat.app, self.seat.who
-        opened = await app.review_queue.look(
+        opening = app.review_queue.look(
             change_id, tenant_id=who.tenant_id, but=app.looked_at.by_others(who.token_id)
         )
-        self.seat.sees(opened.change.tenant_id, "change", change_id)
+        opened = await self.seat.own(opening, "change", change_id)
         following = self._free(opened.place.following)
         app.looked_at.note(who.token_id, (change_id, *filter(None, (following,))))
         return await make_sheet(opened, following, app)
@@ -136,12 +135,7 @@ class ChangesDesk:
         return self.seat.app.as_dry_run() if dry_run else self.seat.app
 
     async def _own(self, change_id: str) -> Change:
-        try:
-            change = await self.seat.app.changes.get(change_id)
-        except NotFound:
-            raise NotFound(f"there is no change {change_id!r}") from None
-        self.seat.sees(change.tenant_id, "change", change_id)
-        return change
+        return await self.seat.own(self.seat.app.changes.get(change_id), "change", change_id)
 
     def _free(self, change_ids: Sequence[str]) -> str | None:
         """Give the first that nobody else looks at."""

@@ -39,6 +39,5 @@ class CostsDesk:
     async def of_change(self, change_id: str) -> ChangeCost:
         """Give what one change cost. Raises NotFound."""
         self.seat.needs(Role.READ)
-        change = await self.seat.app.changes.get(change_id)
-        self.seat.sees(change.tenant_id, "change", change_id)
+        change = await self.seat.own(self.seat.app.changes.get(change_id), "change", change_id)
         return await self.seat.app.spending.of_change(change)

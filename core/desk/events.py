@@ -49,8 +49,7 @@ class EventsDesk:
         Raises as `watch` does.
         """
         self.seat.needs(Role.READ)
-        piece = await self.seat.app.inbox.get(feedback_id)
-        self.seat.sees(piece.tenant_id, "feedback", feedback_id)
+        await self.seat.own(self.seat.app.inbox.get(feedback_id), "feedback", feedback_id)
         wanted = EventFilter(feedback_id=feedback_id)
         first = await self.seat.app.feed.after(after, wanted, PAGE)
         return self._to_its_end(_Reading(self.seat.app.feed, wanted, first), feedback_id)

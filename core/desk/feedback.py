@@ -93,9 +93,8 @@ class FeedbackDesk:
             raise Refused(error.message, hint=error.hint) from error
 
     async def _own(self, feedback_id: str) -> Feedback:
-        piece = await self.seat.app.inbox.get(feedback_id)
-        self.seat.sees(piece.tenant_id, "feedback", feedback_id)
-        return piece
+        finding = self.seat.app.inbox.get(feedback_id)
+        return await self.seat.own(finding, "feedback", feedback_id)
 
     async def _taken(self, feedback_id: str, is_new: bool) -> Taken:
         if is_new:

@@ -27,6 +27,5 @@ class HistoryDesk:
     async def get(self, record_id: str) -> HistoryRecord:
         """Give one record. Raises NotFound."""
         self.seat.needs(Role.READ)
-        record = await self.seat.app.reader.history_record(record_id)
-        self.seat.sees(record.tenant_id, "history record", record_id)
-        return record
+        finding = self.seat.app.reader.history_record(record_id)
+        return await self.seat.own(finding, "history record", record_id)

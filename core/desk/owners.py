@@ -11,8 +11,7 @@ from core.models import Agent
 
 async def own_agent(seat: Seat, agent_id: str, tenant_id: str | None) -> Agent:
     """Give an agent of the tenant, or of any the seat may see. Raises NotFound."""
-    agent = await seat.app.agents.get(agent_id)
-    seat.sees(agent.tenant_id, "agent", agent_id)
+    agent = await seat.own(seat.app.agents.get(agent_id), "agent", agent_id)
     if tenant_id not in {None, agent.tenant_id}:
         raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
     return agent

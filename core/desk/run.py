@@ -73,8 +73,7 @@ class RunDesk:
         """Give the way of one piece of feedback. Raises NotFound."""
         self.seat.needs(Role.READ)
         app = self.seat.app
-        piece = await app.inbox.get(feedback_id)
-        self.seat.sees(piece.tenant_id, "feedback", feedback_id)
+        piece = await self.seat.own(app.inbox.get(feedback_id), "feedback", feedback_id)
         events = await app.reader.events(feedback_id)
         read = [await self._read(known) for known in await app.runs.candidates(feedback_id)]
         changes, _ = await app.reader.changes(

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from core.app import App
 from core.errors import Forbidden, InvalidInput, NotFound
 from core.models.access import Principal, Role
+
+
+class OfTenant(Protocol):
+    """Anything that is one tenant's."""
+
+    @property
+    def tenant_id(self) -> str:
+        """Whose it is."""
+
+
+Found = TypeVar("Found", bound=OfTenant)
 
 
 @dataclass(frozen=True)
@@ -40,7 +53,15 @@ class Seat:
             raise InvalidInput("tenant_id is missing", hint="say which tenant it is for")
         return tenant
 
-    def sees(self, tenant_id: str, what: str, item_id: str) -> None:
-        """Raise NotFound where something is another tenant's, as if it did not exist."""
-        if not self.who.may_see(tenant_id):
+    async def own(self, finding: Awaitable[Found], what: str, item_id: str) -> Found:
+        """Give what is found where it is the principal's to see.
+
+        Raises NotFound, in the same words for what is not there and for what is another tenant's.
+        """
+        try:
+            found = await finding
+        except NotFound:
+            found = None
+        if found is None or not self.who.may_see(found.tenant_id):
             raise NotFound(f"there is no {what} {item_id!r}")
+        return found

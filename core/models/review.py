@@ -49,3 +49,8 @@ class OpenedChange(Model):
     cause: Cause | None = None
     matched: Matched | None = None
     place: QueuePlace = QueuePlace()
+
+    @property
+    def tenant_id(self) -> str:
+        """Whose it is."""
+        return self.change.tenant_id

@@ -1,0 +1,225 @@
+"""What is another tenant's does not exist: each route that takes an id is asked with a foreign one.
+
+The routes are read from the OpenAPI document, so that a new one fails here until it is told how
+it is to be called.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from core.access import Access, Grant
+from core.api.app import create_api
+from core.api.opened import Opened
+from core.api.serving import Serving
+from core.app import App
+from core.bootstrap import open_app
+from core.models import (
+    Agent,
+    ChangeFilter,
+    HistoryFilter,
+    MemoryRequest,
+    NewFeedback,
+    Operation,
+    SubmitContext,
+)
+from core.models.access import Role
+from tests.support.api import settings_of
+from tests.support.foreign import FOREIGN, NAMES, NOBODY_S, Route
+from tests.support.learning import Teacher
+
+HERE = "http://127.0.0.1"
+MARK, T, A = "xylophone", "tulip", "anemone"  # in all that one tenant has, and in nothing else
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
+
+
+class World(NamedTuple):
+    """What is served, the program behind it, and the ids of what tenant T has."""
+
+    client: httpx.AsyncClient
+    app: App
+    routes: Mapping[str, frozenset[str]]
+    of_t: Mapping[str, str]
+
+    async def secret(self, *roles: Role, life: timedelta | None = None, **given: str) -> str:
+        """Make a token and give its secret; of all roles where none are given."""
+        access = Access(self.app.tokens, self.app.new_id)
+        grant = Grant(name=self.app.new_id(), roles=roles or tuple(Role), **given)
+        return (await access.add(grant, life)).secret.get_secret_value()
+
+    async def call(self, route: str, way: Route, ids: Mapping[str, str], secret: str) -> _Answer:
+        """Call a route in one way, with these ids."""
+        method, path = _filled(route + way.path, ids).split(" ", 1)
+        body = None if way.body is None else _filled(json.dumps(way.body), ids)
+        headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+        answer = await self.client.request(
+            method, path, content=body, headers=headers if secret else {}
+        )
+        told = {name: value for name, value in answer.headers.items() if name != "content-length"}
+        return _Answer(answer.status_code, told, answer.text)
+
+
+class _Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    def without(self, ids: Mapping[str, str]) -> _Answer:
+        """Give it with a word in place of each time and of each id, longest first."""
+        text = _MOMENT.sub("…", self.text)
+        for value in sorted({*ids.values()}, key=len, reverse=True):
+            text = text.replace(value, "…")
+        return self._replace(text=text)
+
+
+@pytest.fixture
+async def world(database: str, tmp_path: Path) -> AsyncIterator[World]:
+    settings = settings_of(database, tmp_path, review_policy="risky")
+    serving = Serving(host="127.0.0.1", hosts=(), home=tmp_path, mount=None)
+    async with open_app(settings) as app, serving.opened_to(app):
+        await app.agents.save(Agent(id=A, tenant_id=T, name=MARK))
+        await app.agents.save(Agent(id="c", tenant_id="u", name="C"))
+        ids = await _taught(app)
+        transport = httpx.ASGITransport(serving.around(Starlette()))
+        async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+            yield World(client, app, _routes(), ids)
+
+
+def _routes() -> Mapping[str, frozenset[str]]:
+    """Give the routes of the document, each with the names of its parameters."""
+    paths = create_api(Opened()).openapi()["paths"]
+    return {
+        f"{method.upper()} {path}": frozenset(p["name"] for p in operation.get("parameters", ()))
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    }
+
+
+async def _taught(app: App) -> Mapping[str, str]:
+    """Teach tenant T one thing of each kind; a deletion waits, another was approved."""
+    teacher = Teacher(app, T, A)
+    kept = await teacher.memory(f"{MARK}: 금액은 원화로", said=MARK)
+    gone = await teacher.memory("인사는 짧게", said=f"{MARK} 2")
+    await teacher.rule(("> 100", MARK), ("<= 100", "kim"), said=MARK)
+    await teacher.skill(f"{MARK}s", f"# {MARK}\n", said=MARK)
+    for target, approved in ((gone.target_id, True), (kept.target_id, False)):
+        held = await _delete(app, str(target))
+        if approved:
+            await app.gate.decisions.approve(held, by="kim")
+    ((feedback_id, _),) = await app.inbox.add(
+        "test", [NewFeedback(tenant_id=T, agent_ids=(A,), content=MARK)]
+    )
+    (record, *_), _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
+    (change, *_), _ = await app.reader.changes(ChangeFilter(), limit=9, cursor=None)
+    return {
+        "agent": A,
+        "agent_id": A,
+        "feedback_id": feedback_id,
+        "change_id": change.id,
+        "record_id": record.id,
+        "item": str(kept.target_id),
+        "gone": str(gone.target_id),
+        "skill": f"{MARK}s",
+        "tenant": T,
+        "mark": MARK,
+    }
+
+
+async def _delete(app: App, target_id: str) -> str:
+    request = MemoryRequest(operation=Operation.DELETE, target_id=target_id, reason=MARK)
+    context = SubmitContext(key=target_id, tenant_id=T, agent_id=A)
+    return str((await app.gate.submit(request, context)).change_id)
+
+
+def _filled(text: str, ids: Mapping[str, str]) -> str:
+    for name, value in ids.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def _calls() -> Iterator[tuple[str, Route]]:
+    return ((route, way) for route, ways in FOREIGN.items() for way in ways)
+
+
+async def test_every_route_and_each_name_of_something_is_told_here(world: World) -> None:
+    assert set(world.routes) == set(FOREIGN)
+    for route, ways in FOREIGN.items():
+        asked = " ".join(way.path for way in ways)
+        for name in world.routes[route] & NAMES:
+            assert f"{name}=" in asked or f"{{{name}}}" in route, f"{route} {name}"
+
+
+async def test_what_is_anothers_is_answered_as_what_nobody_has(world: World) -> None:
+    secret = await world.secret(tenant_id="u")
+    before = await _standing(world.app)
+    for route, way in _calls():
+        foreign = await world.call(route, way, world.of_t, secret)
+        missing = await world.call(route, way, NOBODY_S, secret)
+        assert foreign.status == way.found, (route, way, foreign)
+        assert foreign.without(world.of_t) == missing.without(NOBODY_S), (route, way)
+        assert MARK not in foreign.without(world.of_t).text, (route, way)
+    assert await _standing(world.app) == before
+
+
+async def test_nobody_is_let_in_without_a_token_that_is_valid(world: World) -> None:
+    revoked = await world.secret()
+    access = Access(world.app.tokens, world.app.new_id)
+    await access.revoke([token.id for token in await access.tokens.list()][-1])
+    link = await access.link(Grant(name="kim"))
+    session = await access.open_session(await world.secret())
+    assert session is not None
+    wrong = {
+        "none": "",
+        "wrong": f"swk_{'x' * 43}",
+        "expired": await world.secret(life=timedelta(0)),
+        "revoked": revoked,
+        "a link": link.secret.get_secret_value(),
+        "a session": session.secret.get_secret_value(),
+    }
+    before = await _standing(world.app)
+    for route, way in _calls():
+        for name, secret in wrong.items():
+            answer = await world.call(route, way, world.of_t, secret)
+            assert answer.status == 401, (route, name, answer)
+            assert answer.headers["content-type"] == "application/problem+json"
+            assert MARK not in answer.text
+    assert await _standing(world.app) == before
+
+
+async def test_a_role_that_is_missing_hides_whether_something_is_there(world: World) -> None:
+    """Of one role alone: where it does not do, a foreign id and its own are refused alike."""
+    before = await _standing(world.app)
+    for role in Role:
+        of_u = await world.secret(role, tenant_id="u")
+        of_t = await world.secret(role, tenant_id=T)
+        for route, way in _calls():
+            foreign = await world.call(route, way, world.of_t, of_u)
+            if foreign.status == 403:
+                own = await world.call(route, way, world.of_t, of_t)
+                assert (own.status, own.headers) == (403, foreign.headers), (route, role)
+            else:
+                assert foreign.status == way.found, (route, role, foreign)
+    assert await _standing(world.app) == before
+
+
+async def _standing(app: App) -> object:
+    """Give all that a call could have changed."""
+    changes, _ = await app.reader.changes(ChangeFilter(), limit=100, cursor=None)
+    history, _ = await app.reader.history(HistoryFilter(), limit=100, cursor=None)
+    return (
+        changes,
+        history,
+        await app.reader.counts(),
+        await app.agents.list(),
+        await app.intake.paused(),
+        [await app.reader.events(str(change.feedback_id)) for change in changes],
+    )

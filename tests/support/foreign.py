@@ -1,0 +1,136 @@
+"""How each route of the API is called with what another tenant may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+PIECE = {"agent_ids": ["{agent}"], "content": "x"}
+SEEN = {"seen": "0" * 64}
+REASON = {"reason": "x"}
+
+
+class Route(NamedTuple):
+    """How a route is called with what another tenant may have: `{kind}` stands for an id."""
+
+    path: str = ""
+    body: object = None
+    found: int = 404  # what both a foreign id and one that nobody has are answered
+
+
+# Each of the routes; one may be called in several ways.
+FOREIGN: Mapping[str, tuple[Route, ...]] = {
+    "POST /v1/feedback": (
+        Route(body=PIECE),
+        Route(body={**PIECE, "agent_ids": ["c"], "tenant_id": "{tenant}"}),
+    ),
+    "POST /v1/feedback/batch": (
+        Route(body={"items": [PIECE]}),
+        Route(body={"items": [PIECE, {**PIECE, "agent_ids": ["c"]}]}),
+        Route(body={"items": [{**PIECE, "tenant_id": "{tenant}"}]}),
+    ),
+    "GET /v1/feedback": (
+        Route("?agent_id={agent}", found=200),
+        Route("?text={mark}", found=200),
+        Route("?tenant_id={tenant}"),
+    ),
+    "GET /v1/feedback/{feedback_id}": (Route(),),
+    "GET /v1/feedback/{feedback_id}/run": (Route(),),
+    "GET /v1/feedback/{feedback_id}/events": (Route(),),
+    "POST /v1/feedback/{feedback_id}/retry": (Route(),),
+    "POST /v1/feedback/{feedback_id}/cancel": (Route(body=REASON),),
+    "POST /v1/feedback/{feedback_id}/retract": (Route(body={}), Route(body={"dry_run": True})),
+    "GET /v1/changes": (
+        Route("?agent_id={agent}", found=200),
+        Route("?feedback_id={feedback_id}", found=200),
+        Route("?target_id={item}", found=200),
+        Route("?tenant_id={tenant}"),
+    ),
+    "GET /v1/changes/next": (Route(found=200),),
+    "GET /v1/changes/{change_id}": (Route(),),
+    "GET /v1/changes/{change_id}/review": (Route(),),
+    "GET /v1/changes/{change_id}/files": (Route("?path=SKILL.md"),),
+    "POST /v1/changes/{change_id}/approve": (
+        Route(body=SEEN),
+        Route(body={**SEEN, "dry_run": True}),
+    ),
+    "POST /v1/changes/{change_id}/reject": (Route(body={**SEEN, **REASON}),),
+    "POST /v1/changes/{change_id}/edit": (Route(body={**SEEN, "content": "x"}),),
+    "POST /v1/changes/{change_id}/refresh": (Route(body={}),),
+    "POST /v1/changes/{change_id}/revert": (Route(body={}), Route(body={"dry_run": True})),
+    "GET /v1/knowledge": (Route("?agent_id={agent}"), Route("?tenant_id={tenant}")),
+    "GET /v1/knowledge/item": (
+        Route("?id={item}"),
+        Route("?id={item}&version=1"),
+        Route("?id={item}&at=2999-01-01T00:00:00Z"),
+        Route("?id={item}&kind=MEMORY"),
+        Route("?id={skill}"),
+        Route("?id={skill}&kind=SKILL"),
+        Route("?id=x&tenant_id={tenant}"),
+    ),
+    "GET /v1/knowledge/file": (
+        Route("?id={skill}&path=SKILL.md"),
+        Route("?id={skill}&path=SKILL.md&version=1"),
+        Route("?id=x&path=SKILL.md&tenant_id={tenant}"),
+    ),
+    "GET /v1/knowledge/versions": (
+        Route("?id={item}"),
+        Route("?id={skill}"),
+        Route("?id={gone}"),
+        Route("?id=x&tenant_id={tenant}"),
+    ),
+    "GET /v1/knowledge/provenance": (
+        Route("?id={item}"),
+        Route("?id={skill}&path=SKILL.md"),
+        Route("?id=x&tenant_id={tenant}"),
+    ),
+    "POST /v1/knowledge/restore": (
+        Route(body={"id": "{item}", "version": 1}),
+        Route(body={"id": "{gone}", "version": 1}),
+        Route(body={"id": "{skill}", "version": 1, "dry_run": True}),
+        Route(body={"id": "x", "version": 1, "tenant_id": "{tenant}"}),
+    ),
+    "GET /v1/search": (
+        Route("?q={mark}", found=200),
+        Route("?q=x&agent_id={agent}"),
+        Route("?q=x&tenant_id={tenant}"),
+    ),
+    "GET /v1/graph": (
+        Route(found=200),
+        Route("?agent_id={agent}"),
+        Route("?tenant_id={tenant}"),
+    ),
+    "GET /v1/history": (
+        Route("?agent_id={agent}", found=200),
+        Route("?feedback_id={feedback_id}", found=200),
+        Route("?item_id={item}", found=200),
+        Route("?tenant_id={tenant}"),
+    ),
+    "GET /v1/history/{record_id}": (Route(),),
+    "GET /v1/agents": (Route(found=200), Route("?tenant_id={tenant}")),
+    "GET /v1/agents/{agent_id}": (Route(),),
+    # Ids of agents are unique over all tenants: that one is taken cannot be hidden.
+    "PUT /v1/agents/{agent_id}": (Route(body={"name": "x", "tenant_id": "{tenant}"}),),
+    "GET /v1/intake": (Route(found=200),),
+    "POST /v1/intake/pause": (Route(body={}, found=403),),
+    "POST /v1/intake/resume": (Route(found=403),),
+    "GET /v1/events": (Route("?tenant_id={tenant}"),),
+    "GET /v1/overview": (Route(found=200), Route("?tenant_id={tenant}")),
+    "GET /v1/me": (Route(found=200),),
+    "GET /v1/costs": (Route(found=200), Route("?tenant_id={tenant}")),
+    "GET /v1/costs/budgets": (Route(found=200), Route("?tenant_id={tenant}")),
+}
+# Parameters that name something of a tenant.
+NAMES = {"agent_id", "feedback_id", "id", "item_id", "target_id", "tenant_id"}
+NOBODY_S = {
+    "agent": "nobody-s",
+    "feedback_id": "nobody-s",
+    "change_id": "nobody-s",
+    "record_id": "nobody-s",
+    "agent_id": "nobody-s",
+    "item": "nobody-s",
+    "gone": "nobody-s",
+    "skill": "nobody-s",
+    "tenant": "nobody-s",
+    "mark": "nobody",
+}
