@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
@@ -27,7 +27,8 @@ PRINCIPAL = "principal"  # where in `scope["state"]` the guard leaves who calls
 bearer = HTTPBearer(auto_error=False, description="A token: `skill-worker tokens add`.")
 
 
-def seat(request: Request) -> Seat:
+# What does not wait is async all the same: else each call would take two trips to a thread.
+async def seat(request: Request) -> Seat:
     """Give the caller's seat. Raises Unauthorized, DependencyDown."""
     principal = getattr(request.state, PRINCIPAL, None)
     if not isinstance(principal, Principal):
@@ -40,10 +41,10 @@ Seated = Annotated[Seat, Depends(seat)]
 D = TypeVar("D")
 
 
-def _at(desk: Callable[[Seat], D]) -> Callable[[Seat], D]:
+def _at(desk: Callable[[Seat], D]) -> Callable[[Seat], Awaitable[D]]:
     """Give what makes a desk of the caller's seat."""
 
-    def taken(caller: Seated) -> D:
+    async def taken(caller: Seated) -> D:
         return desk(caller)
 
     return taken
