@@ -6,16 +6,17 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 
-from fastapi import Request
+from fastapi import HTTPException, Request
 
 from core.errors import InvalidInput
 from core.intake.text import text_problem
 
 MOST_DEEP = 100
 # What makes it worth to read a body once more: an escape of half a character or of NUL, a number
-# that is none, or brackets enough to be nested too deep.
-_SUSPICIOUS = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]|NaN|Infinity|\d[eE]\+?\d{3}")
+# that is none or may be beyond all bounds, or brackets enough to be nested too deep.
+_SUSPICIOUS = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]|NaN|Infinity|\d[eE]\+?\d{3}|\d{300}")
 
 
 async def plain_request(request: Request) -> None:
@@ -44,6 +45,8 @@ def _see_text(place: str, text: str) -> None:
 
 
 def _see_body(body: bytes) -> None:
+    if b"\0" in body:  # the framework reads UTF-16 and UTF-32, too, in which nothing here looks
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not JSON in UTF-8")
     nested = body.count(b"[") + body.count(b"{")
     if nested <= MOST_DEEP and not _SUSPICIOUS.search(body):
         return

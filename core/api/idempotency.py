@@ -45,8 +45,8 @@ _KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 class Idempotency:
     """An ASGI app between the guard and the API. It looks at every POST that brings a key.
 
-    The first call under a key is carried out and its answer kept, unless it is a 5xx. The same
-    call under the same key is answered the same; another one is refused.
+    The first call under a key is carried out and its answer kept, unless it is 429 or a 5xx. The
+    same call under the same key is answered the same; another one is refused.
     """
 
     def __init__(self, app: ASGIApp, opened: Opened) -> None:
@@ -103,7 +103,7 @@ class _Call:
 
     async def _keep(self) -> None:
         status = self._start["status"]
-        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             await self._noted(self.answers.forget(self.owner, self.key))
             return
         kept = Answer(digest=self.digest, status=status, body=self._body.decode())

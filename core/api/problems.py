@@ -108,6 +108,11 @@ async def _known(_: Request, error: Exception) -> JSONResponse:
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
+    (first, *_) = error.errors()
+    if first["type"] == "json_invalid":
+        why, place = str(first["ctx"]["error"]), first["loc"][-1]
+        told = f"the body cannot be read as JSON: {why[:1].lower()}{why[1:]} at character {place}"
+        return answer(problem(HTTPStatus.BAD_REQUEST, told))
     found = [_explained(part["loc"], part["type"], part["msg"]) for part in error.errors()]
     more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
     told = "; ".join(found[:MOST_TOLD]) + more

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Failures of runs and of workers, which no call can come to.
 NOT_OF_CALLS = {"error", "lease_lost", "run_failed", "no_commit", "iterations", "failed"}
 JSON = {"Content-Type": "application/json"}
+WHOLE = '{"agent_ids": ["a"], "tenant_id": "t", "content": "x", "events": %s}'
+NO_JSON = ("{", "{'a': 1}", '{"a": 1,}', '{"a": "\0"}', "{}".encode("utf-16"), b'{"\xff": 1}')
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +159,9 @@ async def test_a_body_of_another_type_is_refused(client: httpx.AsyncClient, kind
         "null",
         '{"content": "x", "content": "\\u0000"}',
         b"\xff\xfe",
+        WHOLE % f"[{'9' * 400}.0]",
+        (WHOLE % "[NaN]").encode("utf-16"),
+        (WHOLE % "[NaN]").encode("utf-32-le"),
     ],
 )
 async def test_a_body_that_nothing_can_store_is_refused(
@@ -165,6 +170,14 @@ async def test_a_body_that_nothing_can_store_is_refused(
     answer = await client.post("/v1/feedback", content=body, headers=JSON)
     assert answer.status_code in {400, 422}, answer.text
     assert answer.headers["content-type"] == PROBLEM_TYPE
+
+
+async def test_what_is_no_json_in_utf_8_is_told_apart_from_what_breaks_a_rule(
+    client: httpx.AsyncClient,
+) -> None:
+    for body in NO_JSON:
+        answer = await client.post("/v1/feedback", content=body, headers=JSON)
+        assert seen_as(answer) == (400, "usage"), answer.text
 
 
 async def test_no_path_and_no_parameter_holds_nul(client: httpx.AsyncClient) -> None:

@@ -125,11 +125,12 @@ async def test_a_call_that_is_still_worked_on_is_told_to_wait() -> None:
 
 async def test_a_refusal_is_kept_and_a_failure_is_not() -> None:
     desk = Desk()
-    desk.statuses = [404, 503, 201]
+    desk.statuses = [404, 503, 429, 201]
     assert (await desk.post("refused")).status_code == 404
     kept = await desk.post("refused")
     assert (kept.status_code, kept.headers["content-type"]) == (404, "application/problem+json")
     assert (await desk.post("failed")).status_code == 503
+    assert (await desk.post("failed")).status_code == 429  # over its budget: tomorrow it may be
     assert (await desk.post("failed")).status_code == 201
 
 
