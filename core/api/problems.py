@@ -108,7 +108,7 @@ async def _known(_: Request, error: Exception) -> JSONResponse:
 
 async def _malformed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    (first, *_) = error.errors()
+    first = error.errors()[0]
     if first["type"] == "json_invalid":
         why, place = str(first["ctx"]["error"]), first["loc"][-1]
         told = f"the body cannot be read as JSON: {why[:1].lower()}{why[1:]} at character {place}"
