@@ -6,19 +6,21 @@ import asyncio
 import json
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import quantiles
 from typing import TypedDict
 
-from core.api.app import create_api
-from core.api.opened import Opened
+from starlette.types import Receive, Scope, Send
+
+from core.access import Access, Grant
+from core.api.serving import Serving
 from core.app import App
 from core.bootstrap import open_app
 from core.embedded.http_server import run_server
 from core.models import Agent, ChangeFilter, ChangeStatus
-from core.models.access import Principal, Role
+from core.models.access import Role
 from tests.benchmarks.held_changes import hold_changes
 from tests.benchmarks.table import Figure
 from tests.benchmarks.world import AGENT, TENANT, TwoTurnModel, settings
@@ -40,38 +42,34 @@ class Told(TypedDict):
 
 async def measure() -> list[Figure]:
     """Let all of the reviewers decide about all of the changes, with a worker in the process."""
-    async with _opened() as app:
+    async with _opened() as (home, app):
         await hold_changes(app, CHANGES)
         stop = asyncio.Event()
         worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
-        opened = Opened()
-        opened.app = app
-        async with run_server(_Named(create_api(opened))) as url:
-            told = await _reviewed(url)
+        serving = Serving(host="127.0.0.1", hosts=(), home=home, mount=None)
+        async with serving.opened_to(app), run_server(serving.around(_no_health)) as url:
+            told = await _reviewed(url, await _tokens(app))
         stop.set()
         await worker
         return [_latency(told), await _decisions(app, told)]
 
 
-class _Named:
-    """Stands where the guard does: whoever calls is who they say."""
+async def _tokens(app: App) -> list[str]:
+    """Make a token for each reviewer, as `skill-worker tokens add` does."""
+    access = Access(app.tokens, app.new_id)
+    made = [
+        await access.add(Grant(name=f"reviewer-{number}", roles=(Role.READ, Role.REVIEW)))
+        for number in range(REVIEWERS)
+    ]
+    return [token.secret.get_secret_value() for token in made]
 
-    def __init__(self, app: object) -> None:
-        self._app = app
 
-    async def __call__(self, scope, receive, send) -> None:  # type: ignore[no-untyped-def]
-        if scope["type"] == "http":
-            headers = dict(scope["headers"])
-            name = headers.get(b"authorization", b"").decode().removeprefix("Bearer ")
-            principal = Principal(
-                token_id=name, name=name, roles=frozenset({Role.READ, Role.REVIEW})
-            )
-            scope.setdefault("state", {})["principal"] = principal
-        await self._app(scope, receive, send)  # type: ignore[operator]
+async def _no_health(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    """Stand where the health pages do: nobody asks for them here."""
 
 
 @asynccontextmanager
-async def _opened() -> AsyncIterator[App]:
+async def _opened() -> AsyncIterator[tuple[Path, App]]:
     from core.observability import configure_logging
 
     configure_logging("error", "console")
@@ -79,19 +77,19 @@ async def _opened() -> AsyncIterator[App]:
         given = settings(Path(home), review_policy="all")
         async with open_app(given, model=True, chat=TwoTurnModel()) as app:
             await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk"))
-            yield app
+            yield Path(home), app
 
 
-async def _reviewed(url: str) -> Told:
+async def _reviewed(url: str, tokens: Sequence[str]) -> Told:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.benchmarks.reviewers_client",
         url,
-        str(REVIEWERS),
+        stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
-    out, _ = await process.communicate()
+    out, _ = await process.communicate(json.dumps(tokens).encode())
     assert process.returncode == 0, "the reviewers broke off"
     told: Told = json.loads(out)
     return told

@@ -17,12 +17,12 @@ THINK = 1.0
 class Reviewer:
     """One person with a browser; `told` collects seconds by what was waited for."""
 
-    def __init__(self, url: str, name: str, told: dict[str, list[float | str]]) -> None:
+    def __init__(self, url: str, token: str, seed: int, told: dict[str, list[float | str]]) -> None:
         self._told = told
-        self._random = random.Random(name)
+        self._random = random.Random(seed)
         self._http = httpx.AsyncClient(
             base_url=f"{url}/v1/changes",
-            headers={"Authorization": f"Bearer {name}"},
+            headers={"Authorization": f"Bearer {token}"},
             timeout=60,
         )
 
@@ -69,10 +69,11 @@ class Reviewer:
         return found
 
 
-async def main(url: str, count: int) -> None:
+async def main(url: str, tokens: list[str]) -> None:
     told: dict[str, list[float | str]] = defaultdict(list, {"decided": [], "refused": []})
-    await asyncio.gather(*(Reviewer(url, f"reviewer-{n}", told).work() for n in range(count)))
+    reviewers = [Reviewer(url, token, seed, told) for seed, token in enumerate(tokens)]
+    await asyncio.gather(*(reviewer.work() for reviewer in reviewers))
     print(json.dumps(told))
 
 
-asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+asyncio.run(main(sys.argv[1], json.load(sys.stdin)))
