@@ -31,7 +31,7 @@ def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     ui.dark_mode(dark)
     ui.add_css(_file("style.css"))
     words = [visit.say("frame.connection_lost"), visit.say("frame.reconnecting")]
-    ui.run_javascript(f"({_file('session.js')})({json.dumps(words)})")
+    ui.add_body_html(f"<script>({_file('session.js')})({json.dumps(words)})</script>")
     show(_bar(visit, name), tag="header")
     with ui.element("div").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
         yield

@@ -1,5 +1,5 @@
 // A session that has ended is refused its connection: the page is asked for anew, which leads to the entry.
-(words) => {
+(words) => window.addEventListener("load", () => {
   document.querySelectorAll("#popup span").forEach((line, at) => (line.textContent = words[at]))
   const look = async () => {
     const answer = await fetch("/v1/me").catch(() => null)
@@ -7,4 +7,4 @@
   }
   window.socket.on("disconnect", look)
   window.socket.on("connect_error", look)
-}
+})

@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from nicegui import Client, background_tasks, ui
 from nicegui import app as nicegui_app
-from nicegui import ui
+from nicegui import core as nicegui_core
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
 from core.api.opened import Opened
+from core.api.seats import PRINCIPAL
 from core.console.frame import draw
 from core.console.language import Language
 from core.console.parts.problem import show_problem
@@ -50,6 +52,7 @@ class Site:
         @ui.page(path, response_timeout=30)
         async def drawn(request: Request) -> None:
             visit = self._visit(request)
+            _keep_to(ui.context.client, getattr(request.state, PRINCIPAL))
             if visit is None:
                 _starting(request)
                 return
@@ -75,7 +78,7 @@ class Site:
 
     def _visit(self, request: Request) -> Visit | None:
         """Give the visit; None while the program starts or stops. Raises Unauthorized."""
-        principal = getattr(request.state, "principal", None)
+        principal = getattr(request.state, PRINCIPAL, None)
         if not isinstance(principal, Principal):
             raise Unauthorized("this page needs a session")
         try:
@@ -83,6 +86,24 @@ class Site:
         except DependencyDown:
             return None
         return Visit(request, seat, language_of(request), now)
+
+
+def _keep_to(client: Client, principal: Principal) -> None:
+    """Let only the session that opened a page go on with it; any other loads it anew.
+
+    A page outlives its connection for a while, and acts in the name of whom it was drawn for: in
+    a browser where somebody else signs in meanwhile, it would do so for them.
+    """
+
+    def look() -> None:
+        scope = (client.environ or {}).get("asgi.scope", {})
+        caller = scope.get("state", {}).get(PRINCIPAL)
+        if caller == principal:
+            return
+        background_tasks.create(nicegui_core.sio.emit("try_reconnect", room=client.id))
+        client.delete()
+
+    client.on_connect(look)
 
 
 def _own(back: str) -> str:

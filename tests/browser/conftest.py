@@ -14,7 +14,7 @@ from tests.support.console import Console, open_console
 from tests.support.databases import fresh_database
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Page
+    from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 ARGUMENTS = (
     "--no-sandbox",  # which root cannot have; only the program's own pages are opened
@@ -77,6 +77,31 @@ async def console(
         home = tmp_path_factory.mktemp("console") / "home"
         async with open_console(database, home) as opened:
             yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def complaints(context: BrowserContext, console: Console) -> AsyncIterator[list[str]]:
+    """What the browser complains of, and each request that leaves the server: none, at the end.
+
+    A test that expects some takes them out.
+    """
+    found: list[str] = []
+    own = (f"{console.base}/", f"{console.base.replace('http', 'ws', 1)}/", "data:", "blob:")
+
+    def heard(said: ConsoleMessage) -> None:
+        if said.type in {"error", "warning"}:
+            found.append(f"console {said.type}: {said.text}")
+
+    def asked(request: Request) -> None:
+        if not request.url.startswith(own):
+            found.append(f"request to {request.url}")
+
+    context.on("console", heard)
+    context.on("request", asked)
+    context.on("weberror", lambda error: found.append(f"error: {error.error}"))
+    context.on("dialog", lambda dialog: found.append(f"dialog: {dialog.message}"))
+    yield found
+    assert found == []
 
 
 @pytest.fixture

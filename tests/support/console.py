@@ -11,7 +11,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -36,7 +36,7 @@ class Console:
     base: str
     token: str
     access: Access
-    tenants: list[str] = field(default_factory=list)
+    log: Path
 
     async def tenant(self, *agents: tuple[str, str]) -> str:
         """Make a tenant of the test's own with agents (id, name), and give its name."""
@@ -54,8 +54,8 @@ class Console:
         made = await self.access.link(grant)
         return f"{self.base}/console/enter?key={made.secret.get_secret_value()}"
 
-    async def say(self, tenant: str, agent: str, content: str, **more: JsonValue) -> str:
-        """Give feedback, and wait until it has come to its end; gives its id."""
+    async def submit(self, tenant: str, agent: str, content: str, **more: JsonValue) -> str:
+        """Give feedback, and its id at once."""
         body = {
             "tenant_id": tenant,
             "agent_ids": [f"{tenant}-{agent}"],
@@ -65,13 +65,27 @@ class Console:
         async with self.client() as http:
             taken = await http.post("/v1/feedback", json=body)
             assert taken.is_success, taken.text
-            feedback_id = str(taken.json()["id"])
-            async with http.stream("GET", f"/v1/feedback/{feedback_id}/events") as stream:
-                assert stream.is_success
-                async for line in stream.aiter_lines():
-                    if line == "event: end":
-                        return feedback_id
+            return str(taken.json()["id"])
+
+    async def say(self, tenant: str, agent: str, content: str, **more: JsonValue) -> str:
+        """Give feedback, and wait until it has come to its end; gives its id."""
+        feedback_id = await self.submit(tenant, agent, content, **more)
+        async with (
+            self.client() as http,
+            http.stream("GET", f"/v1/feedback/{feedback_id}/events") as stream,
+        ):
+            assert stream.is_success
+            async for line in stream.aiter_lines():
+                if line == "event: end":
+                    return feedback_id
         raise AssertionError("the stream ended before the feedback did")
+
+    async def teach(self, tenant: str, agent: str, content: str) -> Data:
+        """Give feedback, approve the one change that it leads to, and give that change."""
+        feedback_id = await self.say(tenant, agent, content)
+        (change,) = [c for c in await self.changes(tenant) if c["feedback_id"] == feedback_id]
+        assert (await self.approve(change)).is_success
+        return change
 
     async def changes(self, tenant: str, **query: str) -> Sequence[Data]:
         """Give the tenant's changes, newest first."""
@@ -93,6 +107,12 @@ class Console:
             assert answer.is_success, answer.text
             data: Data = answer.json()
             return data
+
+    async def logged(self, event: str) -> None:
+        """Wait until the worker has told of an event."""
+        async with asyncio.timeout(STOP_SECONDS):
+            while f'"event": "{event}"' not in self.log.read_text("utf-8"):
+                await asyncio.sleep(0.05)
 
     def client(self) -> httpx.AsyncClient:
         """Give a client that may do everything."""
@@ -121,7 +141,7 @@ async def open_console(
         base = await _listening(worker, log)
         async with open_pool(database) as pool:
             access = Access(PostgresTokens(pool), new_id)
-            yield Console(base, (home / "token").read_text().strip(), access)
+            yield Console(base, (home / "token").read_text().strip(), access, log)
     finally:
         worker.terminate()
         worker.wait(STOP_SECONDS)

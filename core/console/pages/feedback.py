@@ -97,7 +97,7 @@ def _hold(visit: Visit, hold: Hold | None) -> None:
     with ui.row().classes("row spread"):
         if hold is not None:
             reason = hold.reason or visit.say("feedback.no_reason")
-            show(el("p", visit.say("feedback.paused", reason=reason), class_="badge warn"))
+            show(el("p", visit.say("feedback.paused", reason=reason), class_="banner warn"))
             if may and hold.kind is HoldKind.PAUSED:
                 ui.button(visit.say("feedback.resume"), on_click=resume).props("outline no-caps")
         elif may:

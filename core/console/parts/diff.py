@@ -38,7 +38,7 @@ def show_diff(visit: Visit, diff: Diff, whole: FileLink) -> Iterator[Markup]:
         return
     if diff.table_problem:
         said = visit.say("diff.table_problem", reason=diff.table_problem)
-        yield el("p", said, class_="badge warn")
+        yield el("p", said, class_="banner warn")
     files = join(_file(visit, file, whole) for file in diff.files)
     if diff.table is not None:
         yield table(visit, diff.table)
@@ -89,7 +89,7 @@ def _body(visit: Visit, file: FileDiff) -> Iterator[Markup]:
         key = "diff.mode_on" if file.after.executable else "diff.mode_off"
         yield el("p", visit.say(key), class_="badge warn")
     if file.problem:
-        yield el("p", file.problem, class_="badge warn")
+        yield el("p", file.problem, class_="banner warn")
     if file.binary:
         yield el("p", visit.say("diff.binary"), class_="muted")
         yield _sides(visit, file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -45,11 +46,23 @@ class _Place:
 
 
 async def build(visit: Visit) -> None:
-    """Draw the page; of what was deleted its versions."""
-    place = _place(visit)
-    desk = KnowledgeDesk(visit.seat)
-    versions = await desk.versions(place.id, kind=place.kind, tenant_id=place.tenant)
+    """Draw the page, and again after a version was restored."""
+    place, desk = _place(visit), KnowledgeDesk(visit.seat)
     show(link(visit.say("frame.knowledge"), LIST), tag="p")
+    drawn = ui.element("div")
+
+    async def draw() -> None:
+        versions = await desk.versions(place.id, kind=place.kind, tenant_id=place.tenant)
+        drawn.clear()
+        with drawn:
+            await _item(visit, desk, place, versions)
+            _restoring(visit, desk, place, versions, draw)
+
+    await draw()
+
+
+async def _item(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Versions) -> None:
+    """Draw the item; of what was deleted its versions."""
     try:
         known = await desk.get(
             place.id, kind=place.kind, tenant_id=place.tenant, version=place.version
@@ -60,7 +73,8 @@ async def build(visit: Visit) -> None:
         show(el("p", visit.say("knowledge.deleted"), class_="banner warn"))
     else:
         await _content(visit, desk, place, known)
-    _versions(visit, desk, place, versions)
+    show(el("h2", visit.say("knowledge.versions")))
+    show(version_rows(visit, versions, lambda number: place.address(version=number)))
 
 
 def _place(visit: Visit) -> _Place:
@@ -149,9 +163,14 @@ def _marks(visit: Visit, file: KnownFile) -> Markup:
     return join(marks, " ")
 
 
-def _versions(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Versions) -> None:
-    show(el("h2", visit.say("knowledge.versions")))
-    show(version_rows(visit, versions, lambda number: place.address(version=number)))
+def _restoring(
+    visit: Visit,
+    desk: KnowledgeDesk,
+    place: _Place,
+    versions: Versions,
+    draw: Callable[[], Awaitable[None]],
+) -> None:
+    """Let those who review bring an earlier version back."""
     if Role.REVIEW not in visit.seat.who.roles:
         return
     earlier = [one.version for one in versions.items if one.version and one.valid_to is not None]
@@ -165,6 +184,7 @@ def _versions(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Versio
                 raise Refused(done.message)
             said = visit.say("knowledge.restored", message=done.message)
             ui.notify(said, type="positive", multi_line=True)
+            await draw()
 
     def question() -> None:
         number = int(chooser.value)

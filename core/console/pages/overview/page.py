@@ -45,13 +45,13 @@ class _Drawn:
     spent: ui.echart
     outcomes: ui.html
     workers: ui.html
+    first: ui.html
 
 
 def _draw(visit: Visit, seen: Overview) -> _Drawn:
     say = visit.say
     top, cards = show(strip(visit, seen)), show(figures(visit, seen))
-    if not any(seen.standing.counts.values()):
-        show(empty(say("overview.first_title"), say("overview.first_hint")))
+    first = show(_first(visit, seen))
     with ui.element("div").classes("charts"):
         today = _chart(say("overview.today"), ended_options(visit, seen.today))
         month = _chart(say("overview.month"), ended_options(visit, seen.month))
@@ -59,7 +59,14 @@ def _draw(visit: Visit, seen: Overview) -> _Drawn:
     changed = show(outcomes(visit, seen))
     seen_workers = show(workers(visit, seen))
     show(_twin(visit, seen))
-    return _Drawn(top, cards, today, month, spent, changed, seen_workers)
+    return _Drawn(top, cards, today, month, spent, changed, seen_workers, first)
+
+
+def _first(visit: Visit, seen: Overview) -> Markup:
+    """Say how to begin, as long as there is no feedback."""
+    if any(seen.standing.counts.values()) or seen.ended_last_hour:
+        return Markup()
+    return empty(visit.say("overview.first_title"), visit.say("overview.first_hint"))
 
 
 def _chart(title: str, options: dict[str, object]) -> ui.echart:
@@ -89,6 +96,7 @@ class _Overview:
             for place, markup in (
                 (drawn.strip, strip(visit, seen)),
                 (drawn.figures, figures(visit, seen)),
+                (drawn.first, _first(visit, seen)),
                 (drawn.outcomes, outcomes(visit, seen)),
                 (drawn.workers, workers(visit, seen)),
             ):

@@ -65,7 +65,8 @@ class _Review:
     def _draw_again(self) -> None:
         """Draw it anew, and put the reader at its beginning: the button they pressed is gone."""
         self.draw()
-        ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
+        with self.place:  # what was pressed is deleted
+            ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
 
     def listen(self) -> None:
         """Let keys do what the buttons do."""
@@ -130,7 +131,7 @@ class _Review:
     async def _open(self, change_id: str | None) -> None:
         if change_id is None:
             return
-        with told(self.visit):
+        with self.place, told(self.visit):
             self.sheet = await self.desk.sheet(change_id)
             self._draw_again()
             ui.navigate.history.replace(address(PATH, id=change_id))

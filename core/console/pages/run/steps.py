@@ -39,7 +39,7 @@ def time_line(visit: Visit, line: RunLine) -> Markup:
 def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
     tone = "failed" if step.name in _BAD else "completed" if step.name in _GOOD else "processing"
     at = step.at.isoformat(timespec="milliseconds") if step.at else None
-    passed = f"+{step.after_seconds:.2f} s" if step.after_seconds is not None else ""
+    passed = f"{step.after_seconds:+.2f} s" if step.after_seconds is not None else ""
     return el(
         "li",
         el(

@@ -1,0 +1,387 @@
+"""Each page of the console does its main job in a real browser, by mouse, by key and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from core.access import Grant
+from core.models.access import Role
+from tests.support.console import Console, Data
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Page
+
+pytestmark = pytest.mark.usefixtures("complaints")
+
+FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
+JEJU = "배송 지역이 제주이면 배송비는 3000원을 받는다"
+BUSAN = "배송 지역이 부산이면 배송비는 1000원을 받는다"
+PAGES = ("/", "/feedback", "/review", "/changes", "/knowledge", "/graph")
+
+Enter = Callable[..., Awaitable[str]]
+
+
+def _query(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def _item(console: Console, change: Data) -> str:
+    where = f"kind={change['kind']}&tenant={change['tenant_id']}&id={change['target_id']}"
+    return f"{console.base}/console/knowledge/item?{where}"
+
+
+async def test_a_tenant_without_feedback_is_told_so_with_a_hint_on_every_page(
+    console: Console, page: Page
+) -> None:
+    await page.goto(await console.link(await console.tenant()))
+    said = {
+        "/": "아직 피드백이 없습니다",
+        "/feedback": "아직 피드백이 없습니다",
+        "/review": "검토를 기다리는 변경이 없습니다",
+        "/changes": "조건에 맞는 변경이 없습니다",
+        "/knowledge": "아직 배운 것이 없습니다",
+        "/graph": "아직 그릴 것이 없습니다",
+    }
+    for path, text in said.items():
+        await page.goto(f"{console.base}/console{path}")
+        await page.locator(".empty", has_text=text).wait_for()
+
+
+async def test_the_overview_says_how_it_goes_and_goes_on_saying_it(
+    console: Console, page: Page
+) -> None:
+    tenant = await console.tenant(("desk", "주문 담당"))
+    await page.goto(await console.link(tenant))
+    await page.locator(".empty").wait_for()
+    await console.say(tenant, "desk", FACT)
+    waiting = page.locator(".cards .card", has_text="검토 대기").locator(".figure", has_text="1")
+    await waiting.wait_for()
+    assert not await page.locator(".empty").is_visible()
+    word = page.get_by_role("status").locator(".word")
+    assert await word.inner_text() in {"대기 중", "처리 중"}
+    assert await page.locator(".chart canvas").count() == 3
+    worker = page.get_by_role("table", name="워커").locator("tbody tr").first
+    assert await worker.locator(".badge").inner_text() == "정상"
+    assert "전" in await worker.locator("td[data-label='마지막 신호']").inner_text()
+    await page.locator(".cards").get_by_role("link", name="검토 대기").click()
+    await page.get_by_role("heading", name=FACT).wait_for()
+
+
+async def test_filters_of_feedback_live_in_the_address(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await console.say(tenant, "desk", JEJU)
+    await page.goto(f"{console.base}/console/feedback")
+    rows = page.get_by_role("table", name="피드백").locator("tbody tr")
+    assert await rows.count() == 2
+    field = page.get_by_label("내용 또는 ID 검색")
+    await field.fill("배송")
+    await field.press("Enter")
+    await page.wait_for_url("**text=*")
+    await page.get_by_role("link", name="검토 대기", exact=True).click()
+    await page.wait_for_url("**status=held*")
+    await page.reload()
+    assert _query(page) == {"text": "배송", "status": "held"}
+    assert await field.input_value() == "배송"
+    assert await rows.count() == 1
+    assert JEJU in await rows.inner_text()
+    await page.get_by_role("link", name="실패", exact=True).click()
+    await page.get_by_text("조건에 맞는 피드백이 없습니다").wait_for()
+    await page.get_by_role("link", name="전체 피드백 보기").click()
+    await rows.nth(1).wait_for()
+
+
+async def test_work_is_paused_with_a_reason_and_what_waits_is_cancelled_and_tried_again(
+    console: Console, page: Page
+) -> None:
+    tenant = await console.tenant(("desk", "주문 담당"))
+    await page.goto(await console.link(None))
+    await page.goto(f"{console.base}/console/feedback")
+    try:
+        await page.get_by_role("button", name="일시 중지").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.locator("textarea").fill("데이터베이스 점검")
+        await dialog.get_by_role("button", name="일시 중지").click()
+        await page.get_by_text("작업이 일시 중지되었습니다: 데이터베이스 점검").wait_for()
+        await console.logged("work.held")
+        piece = await console.submit(tenant, "desk", FACT)
+        await page.goto(f"{console.base}/console/feedback/run?id={piece}")
+        await page.get_by_role("button", name="처리 취소").click()
+        await dialog.locator("textarea").fill("잘못 입력했습니다")
+        await dialog.get_by_role("button", name="처리 취소").click()
+        await page.locator(".facts-grid .badge", has_text="취소됨").wait_for()
+        await page.goto(f"{console.base}/console/feedback?tenant={tenant}")
+        await page.get_by_role("button", name="재개").click()
+        await page.get_by_role("button", name="일시 중지").wait_for()
+    finally:
+        async with console.client() as http:
+            assert (await http.post("/v1/intake/resume")).is_success
+    await page.get_by_role("link", name=FACT).first.click()
+    await page.get_by_role("button", name="다시 시도").click()
+    await page.locator(".facts-grid .badge", has_text="검토 대기").wait_for()
+
+
+async def test_a_run_is_read_step_by_step_and_what_it_taught_is_taken_back(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    change = await console.teach(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/feedback/run?id={change['feedback_id']}")
+    steps = page.locator("ol.steps li")
+    await steps.first.wait_for()
+    names = [await badge.inner_text() for badge in await steps.locator(".badge").all()]
+    assert names[0] == "워커가 처리를 시작"
+    assert {"에이전트와 연결", "모델 응답", "변경이 검토 대기", "변경 적용"} <= {*names}
+    assert not await page.locator(".said").first.is_visible()
+    await page.locator("ol.steps summary").first.click()
+    assert FACT in await page.locator(".said").first.inner_text()
+    change_link = page.get_by_role("table", name="변경").get_by_role("link", name=FACT)
+    assert f"id={change['id']}" in str(await change_link.get_attribute("href"))
+    await page.get_by_role("button", name="배운 내용 철회").click()
+    dialog = page.get_by_role("dialog", name="이 피드백으로 배운 내용을 철회할까요?")
+    await dialog.get_by_text(FACT).wait_for()
+    await dialog.get_by_role("button", name="배운 내용 철회").click()
+    await page.get_by_text("철회했습니다", exact=True).wait_for()
+    await page.goto(_item(console, change))
+    await page.get_by_text("삭제된 항목입니다").wait_for()
+
+
+async def test_what_is_known_is_searched_traced_and_brought_back(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.teach(tenant, "desk", FACT)
+    table = await console.teach(tenant, "desk", JEJU)
+    await console.teach(tenant, "desk", BUSAN)
+    await page.goto(f"{console.base}/console/knowledge")
+    await page.get_by_role("link", name=FACT, exact=True).first.wait_for()
+    field = page.get_by_label("지식 검색")
+    await field.fill("배송비 지역")
+    await field.press("Enter")
+    await page.wait_for_url("**q=*")
+    hits = page.get_by_role("table", name="지식 검색").locator("tbody tr")
+    await hits.first.get_by_role("link", name=str(table["target_name"])).click()
+    rows = page.locator(".grid tbody tr")
+    await rows.first.wait_for()
+    assert [JEJU in await rows.nth(0).inner_text(), BUSAN in await rows.nth(1).inner_text()] == [
+        True,
+        True,
+    ]
+    assert [await rows.nth(at).locator(".badge").inner_text() for at in (0, 1)] == ["v1", "v2"]
+    versions = page.get_by_role("table", name="버전").locator("tbody tr")
+    assert await versions.count() == 2
+    await page.get_by_role("button", name="복원").click()
+    dialog = page.get_by_role("dialog", name="버전 1(으)로 되돌릴까요?")
+    await dialog.get_by_role("button", name="복원").click()
+    await versions.nth(2).wait_for()
+    assert await rows.count() == 1
+    assert JEJU in await rows.inner_text()
+    await versions.nth(1).get_by_role("link", name="2", exact=True).click()
+    await page.get_by_text("이전 버전을 보고 있습니다").wait_for()
+    assert "부산" in await page.locator(".code").inner_text()
+
+
+async def test_lines_of_a_memory_stand_beside_the_words_that_taught_them(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    change = await console.teach(tenant, "desk", FACT)
+    await page.goto(_item(console, change))
+    line = page.locator(".blame tr")
+    assert await line.locator(".line").inner_text() == FACT
+    assert await line.locator("td.from a").inner_text() == FACT
+    assert "reviewer" not in await line.inner_text()
+    assert "first 승인" in await line.inner_text()
+    await line.locator("td.from a").click()
+    await page.get_by_role("heading", name="처리 과정").wait_for()
+
+
+async def test_the_graph_is_drawn_and_can_be_read_as_a_list(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.teach(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/graph")
+    await page.locator(".graph canvas").first.wait_for()
+    await page.get_by_text("목록으로 보기").click()
+    rows = page.get_by_role("table", name="그래프").locator("tbody tr")
+    texts = [await row.inner_text() for row in await rows.all()]
+    assert any("주문 담당" in text and "메모리 1" in text for text in texts)
+    await rows.get_by_role("link", name="메모리 1").first.click()
+    await page.get_by_role("link", name=FACT, exact=True).first.wait_for()
+    await page.go_back()
+    await page.get_by_role("link", name="주문 담당").first.click()
+    await page.locator(".chip.here", has_text="주문 담당").wait_for()
+
+
+@pytest.mark.parametrize("locale", ["en-GB"])
+async def test_language_and_theme_are_those_of_the_browser_until_others_are_chosen(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    await page.emulate_media(color_scheme="dark")
+    await enter(page)
+    await page.goto(f"{console.base}/console/changes?status=held")
+    await page.get_by_role("heading", name="All changes").wait_for()
+    assert await page.locator("body.body--dark").count() == 1
+    await page.get_by_role("link", name="한국어").click()
+    await page.get_by_role("heading", name="전체 변경 목록").wait_for()
+    assert _query(page) == {"status": "held"}
+    assert await page.locator("#content").get_attribute("lang") == "ko"
+    await page.get_by_role("link", name="밝게").click()
+    await page.locator("body.body--light").wait_for()
+    assert not await page.get_by_role("link", name="밝게").is_visible()
+    await page.emulate_media(color_scheme="light")
+    await page.get_by_role("link", name="어둡게").click()
+    await page.locator("body.body--dark").wait_for()
+    await page.get_by_role("link", name="English").click()
+    await page.get_by_role("heading", name="All changes").wait_for()
+
+
+async def _focused(page: Page) -> str:
+    return str(await page.evaluate("document.activeElement.innerText.trim()"))
+
+
+async def test_keys_alone_reach_everything_and_decide_nothing_while_one_types(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    seen = []
+    for _ in range(14):
+        await page.keyboard.press("Tab")
+        seen.append(await _focused(page))
+    assert seen[:4] == ["본문으로 건너뛰기", "skill-worker", "현황", "피드백"]
+    assert [name for name in seen if name in {"승인", "수정", "거절"}] == ["승인", "수정", "거절"]
+    await page.get_by_role("link", name="본문으로 건너뛰기").focus()
+    await page.keyboard.press("Enter")
+    assert await page.evaluate("document.activeElement.id") == "content"
+    await page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="단축키")
+    await keys.get_by_text("승인").wait_for()
+    await page.keyboard.press("a")  # it says what the key does, and does not do it
+    await page.keyboard.press("Escape")
+    await keys.wait_for(state="hidden")
+    await page.keyboard.type("raaa")  # at once, before the field is there
+    reason = page.get_by_role("dialog").locator("textarea")
+    await reason.focus()
+    await page.keyboard.type("a r e")
+    assert await reason.input_value() == "a r e"
+    (change,) = await console.changes(tenant)
+    assert change["status"] == "held"
+    await page.keyboard.press("Control+Enter")
+    await page.get_by_text("거절했습니다").wait_for()
+    await page.locator("h1:focus").wait_for()
+    (change,) = await console.changes(tenant)
+    assert (change["status"], change["decision"]) == ("rejected", "a r e")
+
+
+async def test_back_returns_to_the_change_that_was_looked_at_last(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await console.say(tenant, "desk", JEJU)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_text("2건 중 1번째").wait_for()
+    first = await page.inner_text("h1")
+    await page.get_by_role("button", name="다음").click()
+    await page.get_by_text("2건 중 2번째").wait_for()
+    second = await page.inner_text("h1")
+    assert first != second
+    await page.wait_for_url("**id=*")
+    await page.get_by_role("link", name="전체 변경 목록").click()
+    await page.get_by_role("heading", name="전체 변경 목록").wait_for()
+    await page.go_back()
+    await page.get_by_role("heading", name=second, exact=True).wait_for()
+
+
+async def test_no_page_is_wider_than_a_phone_whatever_was_written(
+    console: Console, page: Page
+) -> None:
+    unbroken, address = "가" * 300, f"https://example.com/{'a' * 400}"
+    tenant = await console.tenant(("desk", "주문과환불과정산을담당하는에이전트" * 5))
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await page.goto(await console.link(tenant, name="이름이아주아주긴검토자" * 5))
+    fact = await console.teach(tenant, "desk", f"고객에게는 {unbroken} {address} 라고 적는다")
+    await console.teach(tenant, "desk", f"배송 지역이 제주이면 {unbroken}을 받는다")
+    await console.say(tenant, "desk", f"배송 지역이 부산이면 {address} 을 받는다", author="B" * 200)
+    held = [c for c in await console.changes(tenant) if c["status"] == "held"]
+    places = [
+        *(f"{console.base}/console{path}" for path in PAGES),
+        _item(console, fact),
+        *(_item(console, change) for change in held),
+        *(f"{console.base}/console/feedback/run?id={c['feedback_id']}" for c in (fact, *held)),
+    ]
+    wide = []
+    for place in places:
+        await page.goto(place)
+        await page.locator("#content h1").wait_for()
+        for summary in await page.locator("#content summary").all():
+            await summary.click()
+        width = await page.evaluate("document.documentElement.scrollWidth")
+        if width > 390:
+            wide.append((place, width))
+    assert wide == []
+
+
+async def test_who_may_only_read_is_offered_no_decision_and_can_force_none(
+    console: Console, page: Page, context: BrowserContext, complaints: list[str]
+) -> None:
+    tenant = await console.tenant(("desk", "주문 담당"))
+    change = await console.teach(tenant, "desk", FACT)
+    await console.say(tenant, "desk", JEJU)
+    held = next(c for c in await console.changes(tenant) if c["status"] == "held")
+    await page.goto(await console.link(tenant, Role.READ))
+    run = f"{console.base}/console/feedback/run?id={change['feedback_id']}"
+    for place in (f"{console.base}/console/review?id={held['id']}", run, _item(console, change)):
+        await page.goto(place)
+        await page.locator("#content h1").first.wait_for()
+        offered = [await b.inner_text() for b in await page.locator("#content button").all()]
+        words = " ".join(offered)
+        assert not any(word in words for word in ("승인", "거절", "수정", "철회", "복원", "시도"))
+    await page.goto(f"{console.base}/console/review?id={held['id']}")
+    await page.get_by_text("볼 수만 있고 결정할 수는 없습니다").wait_for()
+    await page.keyboard.press("a")
+    await page.keyboard.press("?")
+    await page.get_by_role("dialog").wait_for()
+    answer = await context.request.post(
+        f"{console.base}/v1/changes/{held['id']}/approve",
+        data={"seen": held["content_hash"]},
+        headers={"Origin": console.base},
+    )
+    assert answer.status == 403
+    assert [c["status"] for c in await console.changes(tenant) if c["id"] == held["id"]] == ["held"]
+
+
+async def test_a_token_revoked_while_its_page_is_open_decides_nothing_and_leads_to_sign_in(
+    console: Console, page: Page, complaints: list[str]
+) -> None:
+    tenant = await console.tenant(("desk", "주문 담당"))
+    await console.say(tenant, "desk", FACT)
+    made = await console.access.add(
+        Grant(name=f"gone-{tenant}", tenant_id=tenant), timedelta(days=1)
+    )
+    await page.goto(f"{console.base}/console/enter")
+    await page.get_by_label("토큰").fill(made.secret.get_secret_value())
+    await page.keyboard.press("Enter")
+    await page.get_by_role("heading", name="현황").wait_for()
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    await console.access.revoke(f"gone-{tenant}")
+    await page.keyboard.press("a")
+    await page.get_by_role("heading", name="콘솔에 로그인").wait_for()
+    (change,) = await console.changes(tenant)
+    assert change["status"] == "held"
+    refused = [text for text in complaints if "401" in text or "403" in text]
+    assert refused
+    for text in refused:
+        complaints.remove(text)
