@@ -65,6 +65,17 @@ async def transaction(pool: Pool) -> AsyncIterator[Connection]:
         yield conn
 
 
+@asynccontextmanager
+async def pipelined(pool: Pool) -> AsyncIterator[Connection]:
+    """Lend a connection inside a transaction that waits for no answer that nobody reads.
+
+    What fails is told at the next answer that is read, or at the end: then it rolls back. Of a
+    statement without rows there is no count: let it return some.
+    """
+    async with connection(pool) as conn, conn.pipeline(), conn.transaction():
+        yield conn
+
+
 @cache
 def _blocks(file: str) -> Mapping[str, LiteralString]:
     text = (resources.files("core.postgres") / "sql" / f"{file}.sql").read_text("utf-8")

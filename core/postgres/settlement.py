@@ -38,10 +38,11 @@ class PostgresSettlement:
             await refuse_repeated(self._conn, change)
         block = "create" if change.before is None else "supersede" if change.after else "end"
         try:
-            done = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
+            written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
+            done = await written.fetchone()
         except pg.UniqueViolation as error:
             raise Stale(f"{change.kind} {change.target_name!r} exists meanwhile") from error
-        if not done.rowcount:
+        if done is None:
             raise Stale(f"{change.kind} {change.target_id!r} has moved on")
         await self._index(change, change.agent_id)
 

@@ -54,6 +54,7 @@ SELECT %(item_id)s, coalesce(max(version), 0) + 1, %(kind)s, %(tenant_id)s, %(ag
        %(change_id)s, %(feedback_id)s, greatest(clock_timestamp(), max(valid_to))
 FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
+RETURNING version
 
 -- name: supersede
 WITH closed AS (
@@ -69,11 +70,13 @@ SELECT %(item_id)s, closed.version + 1, %(kind)s, %(tenant_id)s, %(agent_id)s, %
        %(name_key)s, %(content)s, %(hash)s, %(same_key)s, %(relationship)s, %(change_id)s,
        %(feedback_id)s, closed.valid_to
 FROM closed
+RETURNING version
 
 -- name: end
 UPDATE knowledge_versions SET valid_to = greatest(clock_timestamp(), valid_from)
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
   AND valid_to IS NULL AND hash = %(base_hash)s
+RETURNING version
 
 -- name: page
 -- By code points, whatever the collation: two places that hold the same give it in one order.
