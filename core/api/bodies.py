@@ -43,7 +43,7 @@ def _refused(headers: Headers, limit: int) -> HTTPException | None:
     has_body = "transfer-encoding" in headers or length not in {"", "0"}
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if length.isdecimal() and int(length[:20]) > limit:
-        return _too_large(limit)
+        return too_large(limit)
     if has_body and kind != "application/json":
         return HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a body has to be application/json")
     return None
@@ -57,13 +57,14 @@ def _counted(receive: Receive, limit: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         return message
 
     return counting
 
 
-def _too_large(limit: int) -> HTTPException:
+def too_large(limit: int) -> HTTPException:
+    """Say that a body has more than so many bytes."""
     most = f"{limit // 2**20} MiB"
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

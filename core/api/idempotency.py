@@ -10,12 +10,13 @@ from http import HTTPStatus
 import structlog
 from fastapi import FastAPI
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.api.bodies import MAX_LARGE
+from core.api.bodies import MAX_LARGE, too_large
 from core.api.opened import Opened
-from core.api.problems import PROBLEM_TYPE, Problem, answer, answer_error
+from core.api.problems import PROBLEM_TYPE, answer, answer_error, problem
 from core.api.seats import PRINCIPAL
 from core.errors import InvalidInput, KeyReused, SkillWorkerError
 from core.models.access import Answer, Principal
@@ -66,6 +67,10 @@ class Idempotency:
             answered = None if known is None else _again(known, call.digest)
         except SkillWorkerError as error:
             await answer_error(error)(scope, receive, send)
+            return
+        except HTTPException as error:
+            refused = problem(error.status_code, error.detail)
+            await answer(refused, dict(error.headers or {}))(scope, receive, send)
             return
         if answered is not None:
             await answered(scope, receive, send)
@@ -131,7 +136,7 @@ def _key(scope: Scope) -> str | None:
 
 
 async def _body(key: str, receive: Receive) -> bytes:
-    """Give the whole body of a call. Raises InvalidInput on a bad key or a body without end."""
+    """Give the whole body of a call. Raises InvalidInput on a bad key, 413 on a long one."""
     if not _KEY.fullmatch(key):
         raise InvalidInput(f"{HEADER} is not 1 to {LONGEST_KEY} visible ASCII characters")
     parts: list[bytes] = []
@@ -143,7 +148,7 @@ async def _body(key: str, receive: Receive) -> bytes:
         part = message.get("body", b"")
         size += len(part)
         if size > MAX_LARGE:
-            raise InvalidInput(f"the body is longer than {MAX_LARGE} bytes")
+            raise too_large(MAX_LARGE)
         parts.append(part)
         more = message.get("more_body", False)
     return b"".join(parts)
@@ -172,14 +177,9 @@ def _again(known: Answer, digest: str) -> Response:
         )
     if known.status is None:
         status = HTTPStatus.CONFLICT
-        problem = Problem(
-            title=status.phrase,
-            status=status.value,
-            detail="the first call under this key is still worked on",
-            kind="busy",
-            hint="send the call again later",
-        )
-        return answer(problem, {"Retry-After": "1"})
+        told = "the first call under this key is still worked on"
+        busy = problem(status, told, "busy", "send the call again later")
+        return answer(busy, {"Retry-After": "1"})
     failed = known.status >= HTTPStatus.BAD_REQUEST
     media = PROBLEM_TYPE if failed else "application/json"
     return Response(known.body, known.status, {REPLAY: "true"}, media)

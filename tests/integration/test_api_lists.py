@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -67,6 +68,15 @@ async def test_a_cursor_is_of_no_other_list(api: Api) -> None:
             assert answer.status_code == (200 if of == path else 422), (path, of)
         theirs = await api.call("GET", path, params={"cursor": cursors[path]}, who=OF_T)
         assert theirs.status_code == 422, path
+
+
+async def test_an_id_of_an_agent_may_hold_anything_in_its_address(api: Api) -> None:
+    for agent_id in ("team/a", "a b%2F?", "/", "가/😀"):
+        path = f"/v1/agents/{quote(agent_id, safe='')}"
+        saved = await api.call("PUT", path, {"name": "D"}, who=OF_T)
+        found = await api.call("GET", path, who=OF_T)
+        assert (saved.status_code, found.status_code) == (201, 200), agent_id
+        assert found.json()["id"] == agent_id
 
 
 async def test_agents_are_listed_added_and_changed(api: Api) -> None:

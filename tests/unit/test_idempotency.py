@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from core.api.app import create_api
+from core.api.bodies import MAX_LARGE
 from core.api.idempotency import Idempotency, document
 from core.api.opened import Opened
 from core.app import App
@@ -140,6 +141,13 @@ async def test_a_call_that_breaks_may_be_tried_again() -> None:
     assert (await desk.post("k")).status_code == 500
     desk.breaks = False
     assert (await desk.post("k")).status_code == 201
+
+
+async def test_a_body_without_end_is_not_read_to_its_end() -> None:
+    desk = Desk()
+    answer = await desk.post("k", b"x" * (MAX_LARGE + 1))
+    assert (answer.status_code, answer.json()["kind"]) == (413, "usage")
+    assert desk.done == []
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,13 @@ async def list_agents(
     return await desk.page(AgentFilter(tenant_id=tenant_id), limit=limit, cursor=cursor)
 
 
-@router.get("/{agent_id}")
+@router.get("/{agent_id:path}")
 async def get_agent(agent_id: AgentPath, desk: AtAgents) -> Agent:
     """One agent."""
     return await desk.get(agent_id)
 
 
-@router.put("/{agent_id}", responses={201: {"model": Agent, "description": "It is new."}})
+@router.put("/{agent_id:path}", responses={201: {"model": Agent, "description": "It is new."}})
 async def save_agent(
     agent_id: AgentPath, agent: AgentIn, desk: AtAgents, response: Response
 ) -> Agent:
