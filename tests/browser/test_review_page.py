@@ -156,3 +156,22 @@ async def test_a_connection_lost_in_the_middle_of_a_decision_decides_at_most_onc
         await page.get_by_text("적용했습니다").wait_for()
     assert await _times_applied(console, tenant) == 1
     assert (await _only(console, tenant))["status"] == "applied"
+
+
+async def test_approving_by_mouse_goes_on_to_the_next_change_and_its_address(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await console.say(tenant, "desk", "고객에게는 존댓말로 답한다")
+    last, first = await console.changes(tenant)
+    await page.goto(f"{console.base}/console/review?id={first['id']}")
+    await page.get_by_role("button", name="다음").click()
+    await page.get_by_role("heading", name=str(last["target_name"])).wait_for()
+    await page.wait_for_url(f"**/console/review?id={last['id']}")
+    await page.get_by_role("button", name="이전").click()
+    await page.get_by_role("heading", name=str(first["target_name"])).wait_for()
+    await page.wait_for_url(f"**/console/review?id={first['id']}")
+    await page.get_by_role("button", name="승인").click()
+    await page.get_by_role("heading", name=str(last["target_name"])).wait_for()
+    await page.wait_for_url(f"**/console/review?id={last['id']}")
