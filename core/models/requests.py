@@ -14,7 +14,7 @@ from core.models.states import Snapshot
 
 
 class _Request(Model):
-    # A person brings it in, whole and in bulk: what stands near is told, and in nobody's way.
+    # A person brings it in or looks at it: what stands near is told, and in nobody's way.
     is_import: bool = False
     operation: Operation
     target_id: str | None = None

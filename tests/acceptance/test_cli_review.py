@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import stat
 import re
+import stat
 from pathlib import Path
 
 import pytest
@@ -160,3 +160,17 @@ def test_a_policy_that_is_not_understood_stops_the_command(home: Home) -> None:
 def test_what_is_not_there_is_said(home: Home) -> None:
     for command in (("approve",), ("reject", "--reason", "x"), ("edit", "--file", "-")):
         home.fails("changes", command[0], "nothing", *command[1:], code=5)
+
+
+def test_what_another_says_nearly_by_now_is_prepared_again_beside_it_and_told(home: Home) -> None:
+    for customer in (1, 2):
+        text = f"{customer}번 거래처는 주문서 {customer}0부를 우편으로 받길 원합니다"
+        home.ask("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)
+    assert home.call("run", "--once", "--offline")[0] == 0
+    second, first = home.held()
+    assert home.ask("changes", "approve", first)["status"] == "applied"
+    assert home.fails("changes", "approve", second, code=5)["kind"] == "stale"
+    again = home.ask("changes", "refresh", second)
+    assert any(str(warning).startswith("near MEMORY") for warning in again["warnings"])
+    assert home.ask("changes", "approve", second)["status"] == "applied"
+    assert len(known(home)) == 2
