@@ -88,6 +88,8 @@ def link(
         print_json({"link": address, "expires_at": expires.isoformat() if expires else None})
         return
     say(address)
+    if url is None:
+        talk(f"It is for a worker at {base}; where yours serves elsewhere, give --url.")
 
 
 @app.command("list")
