@@ -55,6 +55,7 @@ class SkillApiClient(SkillApiCalls):
         if answer.status == 404:
             raise answer.garbage()
         if answer.ok and answer.etag == bundle_hash(bundle):
+            self._sends_etags = True
             return
         stored = await self.read(name, tenant_id)
         if not (_may_have_settled(answer) and stored and _texts(stored) == _texts(bundle)):

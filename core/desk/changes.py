@@ -83,16 +83,18 @@ class ChangesDesk:
 
     async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
         """Apply a change that waits as it was seen. Raises Decided, Stale, DependencyDown."""
-        app = await self._deciding(change_id, dry_run=dry_run)
-        return await app.gate.decisions.approve(change_id, by=self.seat.who.name, seen=seen)
+        known = await self._decidable(change_id)
+        return await self._app(dry_run=dry_run).gate.decisions.approve(
+            change_id, by=self.seat.who.name, seen=seen, known=known
+        )
 
     async def reject(
         self, change_id: str, *, reason: str, seen: str, dry_run: bool = False
     ) -> ChangeHead:
         """End a change that waits; nothing is applied."""
-        app = await self._deciding(change_id, dry_run=dry_run)
-        ended = await app.gate.decisions.reject(
-            change_id, by=self.seat.who.name, reason=reason, seen=seen
+        known = await self._decidable(change_id)
+        ended = await self._app(dry_run=dry_run).gate.decisions.reject(
+            change_id, by=self.seat.who.name, reason=reason, seen=seen, known=known
         )
         return head_of(ended)
 
@@ -130,8 +132,14 @@ class ChangesDesk:
         return await app.revert(change_id, f"{reason}, asked for by {self.seat.who.name}")
 
     async def _deciding(self, change_id: str, *, dry_run: bool) -> App:
+        await self._decidable(change_id)
+        return self._app(dry_run=dry_run)
+
+    async def _decidable(self, change_id: str) -> Change:
         self.seat.needs(Role.REVIEW)
-        await self._own(change_id)
+        return await self._own(change_id)
+
+    def _app(self, *, dry_run: bool) -> App:
         return self.seat.app.as_dry_run() if dry_run else self.seat.app
 
     async def _own(self, change_id: str) -> Change:

@@ -26,7 +26,8 @@ _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
 class Decisions:
-    """Every method names who decides. `seen` is the hash of what they looked at.
+    """Every method names who decides. `seen` is the hash of what they looked at, `known` the
+    change where the caller has just read it.
 
     What is approved is what is applied: where it was edited, decided or overtaken since, the
     decision is refused and nothing happens. All raise NotFound, Decided and Stale.
@@ -35,29 +36,41 @@ class Decisions:
     def __init__(self, deps: GateDeps) -> None:
         self._deps = deps
 
-    async def approve(self, change_id: str, *, by: str, seen: str | None = None) -> Receipt:
+    async def approve(
+        self, change_id: str, *, by: str, seen: str | None = None, known: Change | None = None
+    ) -> Receipt:
         """Apply a held change as it stands. Raises DependencyDown: then a worker goes on."""
-        change = await self._waiting(change_id, seen)
+        change = await self._waiting(change_id, seen, known)
         await self._see_current(change)
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         event = records.event("change.approved", change, by=by)
-        approve = when_free(lambda: self._deps.reviews.approve(change, by, event), self._deps.sleep)
-        await self._first(change_id, approve)
-        opened = await self._deps.changes.get(change_id)
+        intent = change
+
+        async def approve() -> None:
+            nonlocal intent
+            intent = await self._deps.reviews.approve(change, by, event)
+
+        await self._first(change_id, when_free(approve, self._deps.sleep))
         try:
-            return await finish(opened, self._deps)
+            return await finish(intent, self._deps)
         except DependencyDown as error:
             error.hint = f"the change is approved; a worker goes on with it. {error.hint}".strip()
             raise
 
     async def reject(
-        self, change_id: str, *, by: str, reason: str, seen: str | None = None
+        self,
+        change_id: str,
+        *,
+        by: str,
+        reason: str,
+        seen: str | None = None,
+        known: Change | None = None,
     ) -> Change:
         """End a change that waits; nothing is applied. Raises InvalidInput without a reason."""
         if not reason.strip():
             raise InvalidInput("a rejection needs a reason", hint="say why, for who taught it")
-        change = await self._waiting(change_id, seen)
+        change = await self._waiting(change_id, seen, known)
         if not self._deps.dry_run:
             event = records.event("change.rejected", change, by=by, reason=reason)
             end = self._deps.reviews.end(change, ChangeStatus.REJECTED, by, reason, event)
@@ -104,8 +117,10 @@ class Decisions:
             change = await self._deps.changes.get(change_id)
             raise (_edited(change_id) if change.status in _OPEN else _decided(change)) from error
 
-    async def _waiting(self, change_id: str, seen: str | None) -> Change:
-        change = await self._deps.changes.get(change_id)
+    async def _waiting(
+        self, change_id: str, seen: str | None, known: Change | None = None
+    ) -> Change:
+        change = known or await self._deps.changes.get(change_id)
         if change.status not in _OPEN or not change.held:
             raise _decided(change)
         if seen is not None and seen != change.content_hash:

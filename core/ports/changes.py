@@ -132,8 +132,8 @@ class Targets(Protocol):
 class Reviews(Protocol):
     """Changes that wait for a person. Whoever comes second finds that it was decided: Decided."""
 
-    async def approve(self, change: Change, by: str, event: RunEvent) -> None:
-        """Make a held change an intent, if it still is what was looked at.
+    async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
+        """Make a held change an intent, and give that, if it still is what was looked at.
 
         Raises Decided; TargetBusy while another change has the target; Repeated where a skill
         that says nearly the same was made since.

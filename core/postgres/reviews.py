@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from psycopg import errors as pg
+from psycopg.rows import DictRow
 
 from core.errors import Decided, TargetBusy
 from core.models import NO_USAGE, Change, ChangeStatus, RunEvent
@@ -14,7 +15,16 @@ from core.ports import Observer
 from core.postgres.changelog import change_of, change_row, put_blobs
 from core.postgres.journal import write_event
 from core.postgres.neighbours import refuse_skill_beside
-from core.postgres.queries import Connection, Pool, execute, fetch_all, fetch_one, sql, transaction
+from core.postgres.queries import (
+    Connection,
+    Pool,
+    execute,
+    fetch_all,
+    fetch_one,
+    pipelined,
+    sql,
+    transaction,
+)
 from core.postgres.waiting import settle_change
 
 
@@ -25,10 +35,10 @@ class PostgresReviews:
         self._pool = pool
         self._observe = observe
 
-    async def approve(self, change: Change, by: str, event: RunEvent) -> None:
-        """Make a held change an intent. Raises Decided, TargetBusy, Repeated."""
+    async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
+        """Make a held change an intent, and give that. Raises Decided, TargetBusy, Repeated."""
         try:
-            await self._approve(change, by, event)
+            intent = await self._approve(change, by, event)
         except TargetBusy:
             place = {"tenant_id": change.tenant_id, "kind": change.kind}
             freed = await execute(
@@ -36,18 +46,20 @@ class PostgresReviews:
             )
             if not freed:
                 raise
-            await self._approve(change, by, event)
+            intent = await self._approve(change, by, event)
         self._observe(event, NO_USAGE)
+        return intent
 
-    async def _approve(self, change: Change, by: str, event: RunEvent) -> None:
+    async def _approve(self, change: Change, by: str, event: RunEvent) -> Change:
         params = {"id": change.id, "content_hash": change.content_hash, "by": by}
-        async with transaction(self._pool) as conn:
+        async with pipelined(self._pool) as conn:
             try:
-                await _decide(conn, "reviews.approve", params)
+                decided = await _decide(conn, "reviews.approve", params)
             except pg.UniqueViolation:
                 raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
+        return change.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
 
     async def end(
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
@@ -60,7 +72,7 @@ class PostgresReviews:
             "by": by,
             "reason": reason,
         }
-        async with transaction(self._pool) as conn:
+        async with pipelined(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
             await settle_change(conn, change.id, change.feedback_id)
             await write_event(conn, event)
@@ -96,10 +108,12 @@ class PostgresReviews:
         return [change_of(row) for row in rows]
 
 
-async def _decide(conn: Connection, block: str, params: Mapping[str, object]) -> None:
-    done = await conn.execute(sql(block), params)
-    if not done.rowcount:
+async def _decide(conn: Connection, block: str, params: Mapping[str, object]) -> DictRow:
+    """Decide, and give what is told of it. Raises Decided."""
+    decided = await (await conn.execute(sql(block), params)).fetchone()
+    if decided is None:
         raise Decided(
             f"change {params['id']} was decided or edited at the same time",
             hint="look at it again",
         )
+    return decided

@@ -18,8 +18,8 @@ class MemoryReviews:
     def __init__(self, log: MemoryChangeLog) -> None:
         self._log = log
 
-    async def approve(self, change: Change, by: str, event: RunEvent) -> None:
-        """Make a held change an intent. Raises Decided, TargetBusy, Repeated."""
+    async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
+        """Make a held change an intent, and give that. Raises Decided, TargetBusy, Repeated."""
         held = self._waiting(change)
         if held.status is not ChangeStatus.HELD:
             raise _decided(change)
@@ -28,6 +28,7 @@ class MemoryReviews:
         intent = held.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
         await self._log.open(intent, {})
         self._log.events.append(event)
+        return intent
 
     async def end(
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent

@@ -4,6 +4,7 @@ UPDATE changes c
 SET status = 'applying', decided_by = %(by)s, decided_at = clock_timestamp(),
     epoch = (SELECT d.epoch FROM candidates d WHERE d.id = c.candidate_id)
 WHERE c.id = %(id)s AND c.status = 'held' AND c.content_hash = %(content_hash)s
+RETURNING c.decided_by, c.decided_at, c.epoch
 
 -- name: end
 UPDATE changes
@@ -13,6 +14,7 @@ SET status = %(status)s, error = CASE WHEN %(status)s = 'stale' THEN %(reason)s 
     decided_at = CASE WHEN %(by)s <> '' THEN clock_timestamp() END
 WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
   AND content_hash = %(content_hash)s
+RETURNING id
 
 -- name: replace
 UPDATE changes
@@ -25,6 +27,7 @@ SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
     prepared_at = coalesce(%(prepared_at)s, clock_timestamp())
 WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
   AND content_hash = %(looked_at)s
+RETURNING id
 
 -- name: now
 SELECT clock_timestamp() AS now
