@@ -2,6 +2,7 @@
 
 from core.decision_table.checks.check import check_table, witness
 from core.decision_table.document.compare import same_table
+from core.decision_table.document.remembered import read_xml
 from core.decision_table.document.tables import ReadTable, parse_tables
 from core.decision_table.document.xml import parse_xml, to_xml
 from core.decision_table.editing.draft import draft_to_table
@@ -22,6 +23,7 @@ __all__ = [
     "edit_xml",
     "parse_tables",
     "parse_xml",
+    "read_xml",
     "render_table",
     "render_text",
     "same_table",

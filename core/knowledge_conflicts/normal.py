@@ -17,7 +17,7 @@ _QUOTED = re.compile(r"(?<!\w)([\"'])(\S(?:[^\"']*\S)?)\1(?![a-z0-9_])")
 _CLOSING = re.compile(r"(?<=[^\W\d_]|[)\]%'\"])[.!。…~]+(?=\s|$)|(?<=\d)[.。](?=\s|$)")
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=512)
 def normal_form(text: str) -> str:
     """Fold what does not change meaning: NFC, case, white space, closing marks, quotation marks.
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from core.decision_table import parse_xml
+from core.decision_table import read_xml
 from core.errors import RuleInvalid
 from core.knowledge_conflicts.rules import beside
 from core.knowledge_conflicts.skills import compare_skills, same_but_for_name
@@ -46,10 +44,8 @@ def _share_columns(xml: str, other: str) -> bool:
     return ours is not None and theirs is not None and beside(ours, theirs) is not None
 
 
-@lru_cache(maxsize=64)
 def _table(xml: str) -> DecisionTable | None:
-    """Read a table once: each is compared with those that came while it waited."""
     try:
-        return parse_xml(xml)
+        return read_xml(xml)
     except RuleInvalid:
         return None

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from core.knowledge_conflicts.differs import SHOWN, Difference, differences
 from core.knowledge_conflicts.measure import alike, covered, held
 from core.knowledge_conflicts.normal import normal_form
-from core.knowledge_conflicts.words import Words, words_of
+from core.knowledge_conflicts.words import REMEMBERED_CHARS, Words, words_of
 
 # Measured on ordinary wordings, see docs/explanation/duplicates.md: one that is called near and
 # is not costs the model a sentence, one that is missed costs a duplicate.
@@ -21,7 +21,7 @@ SHINGLE = 3
 NEAR_SHINGLES = 0.5
 _PARTS = 40
 _SHINGLED_CHARS = 20_000
-_KEPT = 32  # texts of the last comparisons: one is compared with a dozen
+_KEPT = 512  # texts of the last comparisons: one is compared with a dozen, and the next with most
 _LEAST_WORDS = 2.0
 _LONGER, _MUCH_LONGER = 1.5, 3
 _PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s+|\n+")
@@ -180,8 +180,16 @@ def _parts(text: str) -> list[Words]:
     return [part for part in parts if part.weight >= _LEAST_WORDS]
 
 
-@lru_cache(maxsize=_KEPT)
 def _shingles(text: str) -> frozenset[str]:
+    return _remembered(text) if len(text) <= REMEMBERED_CHARS else _shingled(text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _remembered(text: str) -> frozenset[str]:
+    return _shingled(text)
+
+
+def _shingled(text: str) -> frozenset[str]:
     plain = normal_form(text[:_SHINGLED_CHARS]).replace(" ", "")
     return frozenset(plain[i : i + SHINGLE] for i in range(max(1, len(plain) - SHINGLE + 1)))
 

@@ -115,7 +115,7 @@ def words_of(text: str) -> Words:
     return _remembered(text) if len(text) <= REMEMBERED_CHARS else _read(text)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _remembered(text: str) -> Words:
     return _read(text)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.decision_table import search_text
-from core.desk.sheet.tables import read_table
+from core.decision_table import read_xml, search_text
 from core.errors import BundleInvalid, RuleInvalid
 from core.knowledge_conflicts import Evidence, Known, compare
 from core.models import Change, Hit, Kind, KnownText, Snapshot
@@ -55,7 +54,7 @@ def _words(kind: Kind, state: Snapshot | None) -> str:
     if kind is Kind.MEMORY:
         return state.content
     try:
-        return search_text(read_table(state.content))
+        return search_text(read_xml(state.content))
     except RuleInvalid:
         return state.name
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from core.decision_table import check_table, parse_xml
+from core.decision_table import check_table, read_xml
 from core.decision_table.learning.older import Older
 from core.desk.sheet.alignment import rising
 from core.desk.sheet.columns import ColumnPair, column_pairs
@@ -22,16 +21,10 @@ _BY_PLACE = re.compile(r"row_\d+(_\d+)?")  # the ids of rows that have none
 Pairs = Mapping[str, str]
 
 
-@lru_cache(maxsize=32)
-def read_table(document: str) -> DecisionTable:
-    """Read a DMN document once for all parts of a sheet. Raises RuleInvalid."""
-    return parse_xml(document)
-
-
 def table_diff(before: str | None, after: str | None) -> TableDiff:
     """Compare two DMN documents, None for one that is not there. Raises RuleInvalid."""
-    old = None if before is None else read_table(before)
-    new = None if after is None else read_table(after)
+    old = None if before is None else read_xml(before)
+    new = None if after is None else read_xml(after)
     pairs = _row_pairs(old.rows if old else (), new.rows if new else ())
     columns = column_pairs(old, new)
     rows = [*_folded([*_rows(old, new, pairs, columns)])]
