@@ -113,7 +113,7 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
     names: list[JsonValue] = [visit.say(f"graph.{kind.value}") for kind in kinds]
     return {
         "tooltip": {"renderMode": "richText"},
-        "legend": {"data": names, "textStyle": {"color": "#8b95a5"}},
+        "legend": {"data": names, "textStyle": {"color": "#737f91"}},
         "series": [
             {
                 "type": "graph",
@@ -125,7 +125,7 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
                 "categories": categories,
                 "edgeSymbol": ["none", "arrow"],
                 "edgeSymbolSize": 6,
-                "label": {"show": True, "position": "right", "color": "#7c8798", "fontSize": 12},
+                "label": {"show": True, "position": "right", "color": "#737f91", "fontSize": 12},
                 "labelLayout": {"hideOverlap": True},
                 "force": {"repulsion": 320, "edgeLength": [60, 150], "gravity": 0.06},
                 "lineStyle": {"color": "#8b95a5", "opacity": 0.55, "curveness": 0.08},

@@ -17,7 +17,7 @@ def table(visit: Visit, diff: TableDiff) -> Markup:
     """Draw the rows with both values of each cell, changed columns, and what checks find."""
     heads = [
         visit.say("diff.row"),
-        *(f"{column.name}{_type(column)}" for column in diff.columns),
+        *(f"{_name(visit, column)}{_type(column)}" for column in diff.columns),
     ]
     rows = [_row(visit, row, len(diff.columns)) for row in diff.rows]
     if diff.more:
@@ -31,6 +31,10 @@ def table(visit: Visit, diff: TableDiff) -> Markup:
         el("div", el("table", head, el("tbody", *rows), class_="grid"), class_="wide"),
         _findings(visit, diff) if diff.findings else None,
     )
+
+
+def _name(visit: Visit, column: ColumnDiff) -> str:
+    return visit.say("diff.note") if column.role == "annotation" else column.name
 
 
 def _type(column: ColumnDiff) -> str:

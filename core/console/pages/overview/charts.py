@@ -14,7 +14,7 @@ _COLOURS = {
     FeedbackStatus.DEAD: "#8f2f2b",
     FeedbackStatus.CANCELLED: "#5f6b7c",
 }
-_INK = "#7c8798"
+_INK = "#737f91"
 _LINE = "#8b95a555"
 _DAY = 86_400
 
