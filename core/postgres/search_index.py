@@ -23,9 +23,9 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
         "terms": [*held],
         "impacts": [round(part * 10_000) for part in held.values()],
     }
-    await conn.execute(sql("search.drop_postings"), postings)
+    if found["was_there"]:
+        await conn.execute(sql("search.drop_postings"), {"id": found["id"]})
     await conn.execute(sql("search.put_postings"), postings)
-    await conn.execute(sql("search.put_vocabulary"), postings)
 
 
 async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from psycopg import errors as pg
 from psycopg.types.json import Jsonb
 
-from core.decision_table import parse_xml, search_text
+from core.decision_table import read_xml, search_text
 from core.errors import Stale
 from core.models import Change, ChangeStatus, HistoryRecord, Kind, RunEvent, Snapshot
 from core.postgres.journal import write_event
@@ -141,7 +141,7 @@ def _version(change: Change) -> dict[str, object]:
 
 def _searchable(kind: Kind, state: Snapshot) -> str:
     if kind is Kind.DMN_RULE:
-        return search_text(parse_xml(state.content))
+        return search_text(read_xml(state.content))
     if kind is Kind.SKILL:
         return skill_search_text(state.content)
     return state.content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import tempfile
@@ -46,6 +47,7 @@ async def measure() -> list[Figure]:
         await hold_changes(app, CHANGES)
         stop = asyncio.Event()
         worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
+        gc.freeze()  # as `skill-worker run` does
         serving = Serving(host="127.0.0.1", hosts=(), home=home, mount=None)
         async with serving.opened_to(app), run_server(serving.around(_no_health)) as url:
             told = await _reviewed(url, await _tokens(app))

@@ -5,19 +5,20 @@ VALUES (%(tenant_id)s, %(kind)s, %(item_id)s, %(agent_id)s, %(name)s, %(content)
 ON CONFLICT (tenant_id, kind, item_id) DO UPDATE
 SET agent_id = excluded.agent_id, name = excluded.name, content = excluded.content,
     files = excluded.files, version = excluded.version, revision = excluded.revision
-RETURNING id
+RETURNING id, xmax <> 0 AS was_there
 
 -- name: drop_postings
 DELETE FROM search_postings WHERE document_id = %(id)s
 
 -- name: put_postings
-INSERT INTO search_postings (term, document_id, agent, impact, kind)
-SELECT search_key(%(tenant_id)s, t.term), %(id)s, coalesce(hashtext(%(agent_id)s::text), 0),
-       t.impact, left(%(kind)s::text, 1)::"char"
-FROM unnest(%(terms)s::text[], %(impacts)s::smallint[]) AS t (term, impact)
-
--- name: put_vocabulary
--- A word may be there twice where two writers brought it at once: neither waits for the other.
+-- And the words, in the same trip. A word may be there twice where two writers brought it at once:
+-- neither waits for the other.
+WITH postings AS (
+    INSERT INTO search_postings (term, document_id, agent, impact, kind)
+    SELECT search_key(%(tenant_id)s, t.term), %(id)s, coalesce(hashtext(%(agent_id)s::text), 0),
+           t.impact, left(%(kind)s::text, 1)::"char"
+    FROM unnest(%(terms)s::text[], %(impacts)s::smallint[]) AS t (term, impact)
+)
 INSERT INTO search_vocabulary (term)
 SELECT n.key
 FROM (SELECT search_key(%(tenant_id)s, t.term) AS key FROM unnest(%(words)s::text[]) AS t (term)) n
