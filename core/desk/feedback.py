@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from core.desk.seat import Seat
 from core.errors import InvalidInput, NotFound, Refused
@@ -32,15 +33,22 @@ class FeedbackDesk:
 
     seat: Seat
 
-    async def add(self, entries: Sequence[object], tenant_id: str | None) -> Sequence[Taken]:
+    async def add(
+        self, entries: Sequence[object], tenant_id: str | None, key: str | None = None
+    ) -> Sequence[Taken]:
         """Take in entries with the fields of `NewFeedback`, all of them or none.
 
         One without a tenant is for `tenant_id`, else for the principal's own. A source's id is
-        one of its tenant: the same id again is the same piece. Raises InvalidInput; Refused where
-        that comes with other content; NotFound where an agent is not there, or another tenant's.
+        one of its tenant: the same id again is the same piece. With `key`, one without an id is
+        the same piece too when it comes again under that key, however the first call ended.
+
+        Raises InvalidInput; Refused where a known id comes with other content; NotFound where an
+        agent is not there, or is another tenant's.
         """
         self.seat.needs(Role.SUBMIT)
         pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
+        if key is not None:
+            pieces = [self._with_id(piece, f"{key} {place}") for place, piece in enumerate(pieces)]
         tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
         if len(tenants) != 1:
             raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
@@ -107,6 +115,13 @@ class FeedbackDesk:
             return entry
         tenant = self.seat.one_tenant(entry.get("tenant_id") or tenant_id)
         return {**entry, "tenant_id": tenant}
+
+    def _with_id(self, piece: NewFeedback, name: str) -> NewFeedback:
+        """Give a piece that has no id of its source one that is made of the call's key."""
+        if piece.id is not None:
+            return piece
+        digest = sha256(f"{self.seat.who.token_id} {name}".encode()).hexdigest()
+        return piece.model_copy(update={"id": f"key-{digest[:32]}"})
 
     def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
         """Check all entries. Raises InvalidInput, which names each that is refused."""

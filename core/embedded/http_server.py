@@ -47,6 +47,7 @@ async def run_server(
             app,
             log_config=None,
             access_log=False,
+            http="h11",  # it bounds a request's head; httptools takes one without end
             ws="auto" if websockets else "none",
             proxy_headers=False,  # what a caller says of itself is not believed
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,

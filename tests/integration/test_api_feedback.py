@@ -44,6 +44,16 @@ async def test_the_same_id_again_is_the_same_piece(api: Api) -> None:
     assert (refused.status_code, refused.json()["kind"]) == (409, "refused")
 
 
+async def test_under_one_key_a_piece_goes_in_once_though_nobody_kept_the_answer(api: Api) -> None:
+    async with api.client(OF_T) as client:  # the answers of keys are kept around this app
+        first, again, other = [
+            (await client.post("/v1/feedback", json=PIECE, headers={"Idempotency-Key": key})).json()
+            for key in ("k1", "k1", "k2")
+        ]
+    assert again == {**first, "new": False}
+    assert (other["new"], other["id"] == first["id"]) == (True, False)
+
+
 async def test_an_id_is_one_of_its_tenant(api: Api) -> None:
     first = await added(api, id="s-1")
     piece = {"id": "s-1", "agent_ids": ["c"], "content": "달러로"}

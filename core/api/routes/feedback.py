@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, JsonValue
 
+from core.api.idempotency import HEADER
 from core.api.paging import AgentId, Cursor, FeedbackId, Limit, Moment, TenantId
 from core.api.seats import AtFeedback
 from core.api.texts import SEEN, Name, Reason
@@ -58,17 +59,25 @@ class Retracting(Model):
     dry_run: bool = False
 
 
+def _key(request: Request) -> str | None:
+    """Give the call's idempotency key, which who answers keeps too; the document has it there."""
+    return request.headers.get(HEADER)
+
+
+Key = Annotated[str | None, Depends(_key)]
+
+
 @router.post("", status_code=202)
-async def add_feedback(piece: FeedbackIn, desk: AtFeedback) -> Taken:
+async def add_feedback(piece: FeedbackIn, desk: AtFeedback, key: Key) -> Taken:
     """Take in one thing a user said; the worker learns from it later."""
-    (taken,) = await desk.add([piece.model_dump(mode="json")], piece.tenant_id)
+    (taken,) = await desk.add([piece.model_dump(mode="json")], piece.tenant_id, key)
     return taken
 
 
 @router.post("/batch", status_code=202)
-async def add_feedback_batch(batch: FeedbackBatch, desk: AtFeedback) -> TakenBatch:
+async def add_feedback_batch(batch: FeedbackBatch, desk: AtFeedback, key: Key) -> TakenBatch:
     """Take in many pieces of one tenant: all of them, or none where one is refused."""
-    taken = await desk.add([piece.model_dump(mode="json") for piece in batch.items], None)
+    taken = await desk.add([piece.model_dump(mode="json") for piece in batch.items], None, key)
     return TakenBatch(items=tuple(taken))
 
 
