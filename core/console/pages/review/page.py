@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nicegui import ui
@@ -44,7 +45,7 @@ async def build(visit: Visit) -> None:
 class _Review:
     """The sheet that is looked at, in a `place` that is drawn anew, and `dialogs` that stay.
 
-    While one decision is made, no other begins.
+    While one thing is done, no other begins: what is decided about is what is looked at.
     """
 
     visit: Visit
@@ -65,8 +66,7 @@ class _Review:
     def _draw_again(self) -> None:
         """Draw it anew, and put the reader at its beginning: the button they pressed is gone."""
         self.draw()
-        with self.place:  # what was pressed is deleted
-            ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
+        ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
 
     def listen(self) -> None:
         """Let keys do what the buttons do."""
@@ -129,9 +129,9 @@ class _Review:
         await self._open(self.sheet.neighbours.next)
 
     async def _open(self, change_id: str | None) -> None:
-        if change_id is None:
+        if change_id is None or self.is_busy:
             return
-        with self.place, told(self.visit):
+        with self._alone(), told(self.visit):
             self.sheet = await self.desk.sheet(change_id)
             self._draw_again()
             ui.navigate.history.replace(address(PATH, id=change_id))
@@ -164,6 +164,8 @@ class _Review:
             ask_reason(self.visit, say("review.reject_title"), say("review.reject"), reject).open()
 
     def _ask_revert(self) -> None:
+        if self.is_busy:
+            return
         say, change = self.visit.say, self.sheet.change
 
         async def revert(reason: str) -> None:
@@ -176,7 +178,7 @@ class _Review:
 
     async def _edit(self) -> None:
         if self._can_decide and not self.sheet.moved:
-            with told(self.visit), self._dialog():
+            with self._alone(), told(self.visit), self._dialog():
                 await open_editor(self.visit, self.desk, self.sheet.change, self._edited)
 
     def _dialog(self) -> ui.element:
@@ -199,16 +201,24 @@ class _Review:
         """Do something to the change, say so, and look at it again, whatever came of it."""
         if self.is_busy:
             return False
-        self.is_busy, done, name = True, False, self.sheet.change.target_name
-        try:
+        done, name = False, self.sheet.change.target_name
+        with self._alone():
             with told(self.visit):
                 await do()
                 done = True
                 ui.notify(self.visit.say(key, name=name), type="positive")
             await self._look_again()
+        return done
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Begin nothing else in the block; it stands in a place that no drawing deletes."""
+        self.is_busy = True
+        try:
+            with self.dialogs:  # the button that was pressed is gone after a drawing
+                yield
         finally:
             self.is_busy = False
-        return done
 
     async def _look_again(self) -> None:
         try:

@@ -104,10 +104,11 @@ class _Run:
             await ask_retraction(self.visit, self.feedback_id, lambda: self.look(always=True))
 
     async def _do(self, key: str, done: Awaitable[object]) -> None:
-        with told(self.visit):
-            await done
-            ui.notify(self.visit.say(key), type="positive")
-        await self.look(always=True)
+        with self.dialogs:  # a look may delete the button that was pressed
+            with told(self.visit):
+                await done
+                ui.notify(self.visit.say(key), type="positive")
+            await self.look(always=True)
 
 
 def _facts(visit: Visit, line: RunLine) -> Markup:
