@@ -36,17 +36,27 @@ def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
         held = event.modifiers
         if not event.action.keydown or event.action.repeat or held.ctrl or held.alt or held.meta:
             return
-        name = event.key.name
         if _is_asked():
             return
-        if name == HELP:
+        if event.key.name == HELP:
             help_dialog.open()
-        elif name in keys:
-            done = keys[name].do()
-            if done is not None:
-                await done
+            return
+        key = _meant(event.key.name, event.key.code, keys)
+        done = key.do() if key else None
+        if done is not None:
+            await done
 
     ui.keyboard(on_key, ignore=["input", "select", "textarea"])
+
+
+def _meant(name: str, code: str, keys: Mapping[str, Key]) -> Key | None:
+    """Give the key that is meant, also with Caps Lock, or where another script is typed."""
+    by_place = code.removeprefix("Key").lower()
+    return (
+        keys.get(name)
+        or keys.get(name.lower())
+        or (keys.get(by_place) if not name.isascii() or name == "Process" else None)
+    )
 
 
 def _is_asked() -> bool:
