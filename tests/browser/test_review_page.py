@@ -175,3 +175,57 @@ async def test_approving_by_mouse_goes_on_to_the_next_change_and_its_address(
     await page.get_by_role("button", name="승인").click()
     await page.get_by_role("heading", name=str(last["target_name"])).wait_for()
     await page.wait_for_url(f"**/console/review?id={last['id']}")
+
+
+async def test_keys_act_while_korean_is_typed_or_caps_lock_is_on(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    for key, code, title in (("ㄱ", "KeyR", "반영하지 않는 이유"), ("ㄷ", "KeyE", "반영할 내용")):
+        await _typed(page, key, code)
+        dialog = page.get_by_role("dialog").filter(has_text=title)
+        await dialog.get_by_role("button", name="취소").click()
+        await dialog.wait_for(state="hidden")
+    await _typed(page, "E", "KeyE")
+    dialog = page.get_by_role("dialog").filter(has_text="반영할 내용")
+    await dialog.get_by_role("button", name="취소").click()
+    await dialog.wait_for(state="hidden")
+    await _typed(page, "ㅁ", "KeyA")
+    await page.get_by_text("적용했습니다").wait_for()
+
+
+async def _typed(page: Page, key: str, code: str) -> None:
+    """Press a key as a browser tells of it while an input method is on."""
+    pressed = "e => document.dispatchEvent(new KeyboardEvent('keydown', {...e, bubbles: true}))"
+    await page.evaluate(pressed, {"key": key, "code": code})
+
+
+async def test_saving_what_nobody_edited_is_refused(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="수정").click()
+    await page.get_by_role("button", name="저장").click()
+    await page.get_by_text("nothing was edited").wait_for()
+    assert (await _only(console, tenant))["edited_by"] is None
+
+
+async def test_of_a_text_too_large_for_the_editor_it_is_said_how_to_edit_it(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    change = await _only(console, tenant)
+    body = {"seen": change["content_hash"], "content": "가" * 150_000}
+    async with console.client() as http:
+        edited = await http.post(f"/v1/changes/{change['id']}/edit", json=body)
+    assert edited.is_success, edited.text
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="수정", exact=True).click()
+    await page.get_by_text(f"skill-worker changes edit {change['id']} --file").wait_for()
+    assert not await page.get_by_role("button", name="저장").is_visible()

@@ -25,11 +25,13 @@ async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str
 async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLog) -> Edited:
     """Give what takes the place of a change's content; files that are no texts stay.
 
-    Raises InvalidInput on a path that the change does not have.
+    Raises InvalidInput on a path that the change does not have, and where nothing differs.
     """
     files = await _files(change, changes)
     for path in texts.keys() - files.keys():
         raise InvalidInput(f"change {change.id} has no file {path!r}")
+    if all(text == _text(files[path]) for path, text in texts.items()):
+        raise InvalidInput("nothing was edited")
     if change.kind is not Kind.SKILL:
         return Edited(content=next(iter(texts.values())))
     edited = {
