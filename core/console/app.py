@@ -9,9 +9,16 @@ from nicegui import storage, ui
 
 from core.api.opened import Opened
 from core.console.pages import feedback, graph, knowledge, overview, review, run
+from core.console.parts.markup import el, link, show
 from core.console.site import BASE, Site
+from core.console.visit import Visit
 
 PAGES = (overview, feedback, run, review, knowledge, graph)
+
+
+async def _no_page(visit: Visit) -> None:
+    show(el("h1", visit.say("frame.no_page")))
+    show(link(visit.say("frame.overview"), f"{BASE}/"), tag="p")
 
 
 def mount(app: FastAPI, opened: Opened, home: Path) -> None:
@@ -22,6 +29,7 @@ def mount(app: FastAPI, opened: Opened, home: Path) -> None:
     site.preferences()
     for page in PAGES:
         page.add(site)
+    site.page("/{rest:path}", "no_page", _no_page)  # last: it takes what no other does
     ui.run_with(
         app,
         mount_path=BASE,

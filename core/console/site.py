@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import structlog
 from nicegui import Client, background_tasks, ui
 from nicegui import app as nicegui_app
 from nicegui import core as nicegui_core
@@ -16,12 +17,13 @@ from core.api.opened import Opened
 from core.api.seats import PRINCIPAL
 from core.console.frame import draw
 from core.console.language import Language
-from core.console.parts.problem import show_problem
+from core.console.parts.problem import show_problem, show_unexpected
 from core.console.visit import LANGUAGE_COOKIE, THEME_COOKIE, Visit, language_of, theme_of
 from core.desk.seat import Seat
 from core.errors import DependencyDown, SkillWorkerError, Unauthorized
 from core.models.access import Principal
 
+log = structlog.get_logger(__name__)
 BASE = "/console"
 _YEAR = 365 * 86_400
 _PREFERENCES = {
@@ -61,6 +63,11 @@ class Site:
                     await build(visit)
                 except SkillWorkerError as error:
                     show_problem(visit, error)
+                except (
+                    Exception
+                ):  # the border: of what nobody planned no text leaves but to the log
+                    log.exception("console.failed", path=path)
+                    show_unexpected(visit)
 
     def preferences(self) -> None:
         """Put the address on the site that sets language and theme, and leads back."""

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from core.console.language import Language, chosen, say
 from core.desk.seat import Seat
+from core.errors import NotFound
 
 LANGUAGE_COOKIE = "console_language"
 THEME_COOKIE = "console_theme"
@@ -30,8 +31,14 @@ class Visit:
         return say(self.language, key, **values)
 
     def query(self, name: str) -> str | None:
-        """Give a value of the page's query; None where it is missing or empty."""
-        return self.request.query_params.get(name) or None
+        """Give a value of the page's query; None where it is missing or empty.
+
+        Raises NotFound on what nothing is named by.
+        """
+        value = self.request.query_params.get(name) or None
+        if value is not None and "\0" in value:
+            raise NotFound(f"{name}: nothing has a NUL in its name")
+        return value
 
     def ago(self, at: datetime | None) -> str:
         """Say how long ago something was."""

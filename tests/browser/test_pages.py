@@ -186,6 +186,11 @@ async def test_what_is_known_is_searched_traced_and_brought_back(
     await versions.nth(1).get_by_role("link", name="2", exact=True).click()
     await page.get_by_text("이전 버전을 보고 있습니다").wait_for()
     assert "부산" in await page.locator(".code").inner_text()
+    await page.get_by_role("button", name="복원").click()
+    await page.get_by_role("dialog").get_by_role("button", name="복원").click()
+    await versions.nth(3).wait_for()  # what is shown is what is there now
+    assert await page.locator(".grid tbody tr").count() == 2
+    assert "version" not in _query(page)
 
 
 async def test_lines_of_a_memory_stand_beside_the_words_that_taught_them(
@@ -385,3 +390,38 @@ async def test_a_token_revoked_while_its_page_is_open_decides_nothing_and_leads_
     assert refused
     for text in refused:
         complaints.remove(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/feedback?until=9999-12-31", "처리하지 못했습니다"),
+        (f"/knowledge/item?kind=MEMORY&id=x&version={'9' * 5000}", "처리하지 못했습니다"),
+        ("/nope/at?all", "이 주소에는 페이지가 없습니다"),
+        ("/review?id=%00", "찾을 수 없습니다"),
+        ("/feedback/run?id=%00", "찾을 수 없습니다"),
+        ("/knowledge/item?kind=MEMORY&id=%00", "찾을 수 없습니다"),
+    ],
+)
+async def test_whatever_the_address_says_the_answer_is_told_in_the_frame(
+    console: Console, page: Page, enter: Enter, path: str, said: str
+) -> None:
+    await enter(page)
+    answer = await page.goto(f"{console.base}/console{path}")
+    await page.get_by_role("heading", name=said).wait_for()
+    assert await page.get_by_role("navigation", name="페이지").is_visible()
+    shown = await page.locator("body").inner_text()
+    assert answer
+    assert answer.ok
+    assert "Error" not in shown
+
+
+async def test_a_version_that_does_not_exist_is_no_deletion(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    change = await console.teach(tenant, "desk", FACT)
+    for version in (0, 99_999):
+        await page.goto(f"{_item(console, change)}&version={version}")
+        await page.get_by_text("그런 버전이 없습니다").wait_for()
+        assert not await page.get_by_text("삭제된 항목").is_visible()

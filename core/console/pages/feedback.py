@@ -59,23 +59,22 @@ def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
     wanted = given["status"]
     if wanted is not None and wanted not in set(FeedbackStatus):
         raise InvalidInput(f"{wanted!r} is no state of feedback")
-    until = _day(given["until"])
     return FeedbackFilter(
         statuses=(FeedbackStatus(wanted),) if wanted else (),
         tenant_id=given["tenant"],
         agent_id=given["agent"],
         since=_day(given["since"]),
-        until=until + _DAY if until else None,  # the day itself is in
+        until=_day(given["until"], and_then=_DAY),  # the day itself is in
         text=given["text"],
     )
 
 
-def _day(text: str | None) -> datetime | None:
+def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | None:
     if text is None:
         return None
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + and_then
+    except (ValueError, OverflowError):
         raise InvalidInput(f"{text!r} is no date", hint="write it like 2026-11-22") from None
 
 

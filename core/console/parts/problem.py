@@ -20,6 +20,13 @@ def show_problem(visit: Visit, error: SkillWorkerError) -> None:
     show(el("section", title, el("p", error.message), hint, class_="problem", role="alert"))
 
 
+def show_unexpected(visit: Visit) -> None:
+    """Tell on the page that something went wrong which nobody planned; the log has what."""
+    title = el("h1", visit.say("frame.unexpected"))
+    hint = el("p", visit.say("frame.unexpected_hint"), class_="muted")
+    show(el("section", title, hint, class_="problem", role="alert"))
+
+
 @contextmanager
 def told(visit: Visit) -> Iterator[None]:
     """Tell in a corner why something that was asked for did not work; the page stays."""

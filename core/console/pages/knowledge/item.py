@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 from nicegui import ui
@@ -24,6 +25,7 @@ from core.models.access import Role
 
 PATH = "/console/knowledge/item"
 LIST = "/console/knowledge"
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _KINDS = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}
 
 
@@ -49,16 +51,21 @@ async def build(visit: Visit) -> None:
     """Draw the page, and again after a version was restored."""
     place, desk = _place(visit), KnowledgeDesk(visit.seat)
     show(link(visit.say("frame.knowledge"), LIST), tag="p")
-    drawn = ui.element("div")
+    drawn, dialogs = ui.element("div"), ui.element("div")
 
-    async def draw() -> None:
+    async def draw(place: _Place) -> None:
         versions = await desk.versions(place.id, kind=place.kind, tenant_id=place.tenant)
         drawn.clear()
         with drawn:
             await _item(visit, desk, place, versions)
-            _restoring(visit, desk, place, versions, draw)
+            _restoring(visit, desk, place, versions, dialogs, restored)
 
-    await draw()
+    async def restored() -> None:
+        ui.navigate.history.replace(current.address())
+        await draw(current)
+
+    current = replace(place, version=None, path=None)
+    await draw(place)
 
 
 async def _item(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Versions) -> None:
@@ -70,7 +77,10 @@ async def _item(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Vers
     except NotFound:
         name = versions.items[0].name if versions.items else place.id
         show(el("h1", name))
-        show(el("p", visit.say("knowledge.deleted"), class_="banner warn"))
+        key = "knowledge.deleted" if place.version is None else "knowledge.no_version"
+        show(el("p", visit.say(key), class_="banner warn"))
+        if place.version is not None:
+            show(link(visit.say("knowledge.to_current"), place.address()), tag="p")
     else:
         await _content(visit, desk, place, known)
     show(el("h2", visit.say("knowledge.versions")))
@@ -81,8 +91,8 @@ def _place(visit: Visit) -> _Place:
     item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
     if item_id is None or of not in {known.value for known in _KINDS}:
         raise NotFound("no item is named", hint="open it from the list")
-    if version is not None and not (version.isascii() and version.isdigit()):
-        raise InvalidInput(f"{version!r} is no number of a version")
+    if version is not None and not _NUMBER.fullmatch(version):
+        raise InvalidInput(f"{version[:20]!r} is no number of a version")
     number = int(version) if version is not None else None
     return _Place(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
 
@@ -168,7 +178,8 @@ def _restoring(
     desk: KnowledgeDesk,
     place: _Place,
     versions: Versions,
-    draw: Callable[[], Awaitable[None]],
+    dialogs: ui.element,
+    after: Callable[[], Awaitable[None]],
 ) -> None:
     """Let those who review bring an earlier version back."""
     if Role.REVIEW not in visit.seat.who.roles:
@@ -184,14 +195,16 @@ def _restoring(
                 raise Refused(done.message)
             said = visit.say("knowledge.restored", message=done.message)
             ui.notify(said, type="positive", multi_line=True)
-            await draw()
+            await after()
 
     def question() -> None:
         number = int(chooser.value)
         title = visit.say("knowledge.restore_title", version=number)
-        ask(visit, title, visit.say("knowledge.restore"), lambda: restore(number)).open()
+        dialogs.clear()
+        with dialogs:  # a drawing deletes what stands on the page
+            ask(visit, title, visit.say("knowledge.restore"), lambda: restore(number)).open()
 
-    with ui.row().classes("row"):
+    with ui.row().classes("row restore"):
         chooser = ui.select(earlier, value=earlier[0], label=visit.say("knowledge.version"))
         chooser.props("dense outlined")
         ui.button(visit.say("knowledge.restore"), on_click=question).props("outline no-caps")
