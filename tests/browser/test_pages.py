@@ -63,7 +63,7 @@ async def test_the_overview_says_how_it_goes_and_goes_on_saying_it(
     await waiting.wait_for()
     assert not await page.locator(".empty").is_visible()
     word = page.get_by_role("status").locator(".word")
-    assert await word.inner_text() in {"대기 중", "처리 중"}
+    assert await word.inner_text() in {"유휴", "처리 중"}
     assert await page.locator(".chart canvas").count() == 3
     worker = page.get_by_role("table", name="워커").locator("tbody tr").first
     assert await worker.locator(".badge").inner_text() == "정상"
@@ -178,7 +178,7 @@ async def test_what_is_known_is_searched_traced_and_brought_back(
     versions = page.get_by_role("table", name="버전").locator("tbody tr")
     assert await versions.count() == 2
     await page.get_by_role("button", name="복원").click()
-    dialog = page.get_by_role("dialog", name="버전 1(으)로 되돌릴까요?")
+    dialog = page.get_by_role("dialog", name="버전 1: 이 버전으로 되돌릴까요?")
     await dialog.get_by_role("button", name="복원").click()
     await versions.nth(2).wait_for()
     assert await rows.count() == 1

@@ -152,6 +152,7 @@ def _cost(visit: Visit, sheet: Sheet) -> str:
         calls=f"{usage.model_calls:,}",
         tokens=f"{usage.input_tokens + usage.output_tokens:,}",
         money=f"{sheet.cost.cost:.4f}",
+        currency=visit.seat.app.currency,
     )
 
 

@@ -141,6 +141,7 @@ def spent(visit: Visit, usage: Usage) -> str:
         calls=f"{usage.model_calls:,}",
         tokens=f"{usage.input_tokens + usage.output_tokens:,}",
         money=f"{usage.cost:.4f}",
+        currency=visit.seat.app.currency,
     )
 
 
