@@ -1,4 +1,4 @@
-"""How it goes in one word: idle, busy, stuck or failing, and why (pure)."""
+"""How it goes in one word: idle, busy, held back, stuck or failing, and why (pure)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def judge(
     at_budget: Sequence[TenantBudget],
     checks: Mapping[str, str],
 ) -> Condition:
-    """Give the first that applies: stuck, failing, busy, idle."""
+    """Give the first that applies: stuck, failing, held back by budgets, busy, idle."""
     stuck = _stuck(standing, workers, holds, at_budget)
     if stuck:
         return Condition(word=Word.STUCK, reason=stuck)
@@ -31,6 +31,10 @@ def judge(
         return Condition(word=Word.FAILING, reason=failing)
     queued = standing.counts.get(FeedbackStatus.QUEUED, 0)
     processing = standing.counts.get(FeedbackStatus.PROCESSING, 0)
+    if queued and not processing and sum(one.waiting for one in at_budget) >= queued:
+        return Condition(
+            word=Word.HELD_BACK, reason=f"daily budgets are used up: {_some(at_budget)}"
+        )
     if queued or processing:
         held = f"; {_held(holds)}" if holds else ""
         return Condition(

@@ -92,6 +92,7 @@ class Word(StrEnum):
 
     IDLE = "idle"
     BUSY = "busy"
+    HELD_BACK = "held_back"
     STUCK = "stuck"
     FAILING = "failing"
 

@@ -51,9 +51,18 @@ def test_with_something_to_do_it_is_busy() -> None:
     assert told({"counts": counts}, holds=(PAUSED,)).endswith("held back (paused: a move)")
 
 
+def test_where_all_that_waits_is_of_tenants_at_their_budget_it_is_held_back() -> None:
+    queued, processing = FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING
+    said = told({"counts": {queued: 3}}, at_budget=(SPENT,))
+    assert said == "held_back: daily budgets are used up: t"
+    assert told({"counts": {queued: 4}}, at_budget=(SPENT,)).startswith("busy")
+    assert told({"counts": {queued: 2, processing: 1}}, at_budget=(SPENT,)).startswith("busy")
+    assert told({"counts": {}}, at_budget=(SPENT,)).startswith("idle")
+
+
 def test_what_waits_long_while_other_things_end_is_busy() -> None:
     assert told({**WAITS, **MOVES}).startswith("busy")
-    assert told({**WAITS, **MOVES}, at_budget=(SPENT,)).startswith("busy")
+    assert told({**WAITS, **MOVES}, at_budget=(SPENT,)).startswith("held_back")
     assert told({**WAITS, "due_seconds": STUCK_SECONDS - 1}, workers=()).startswith("busy")
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from markupsafe import Markup
 from nicegui import ui
 
+from core.budgets import tells_used_up
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.going import go_to
 from core.console.parts.lists import empty, listed, pages
@@ -175,6 +176,8 @@ def _state(visit: Visit, piece: Feedback) -> Markup:
     due = None
     if piece.status is FeedbackStatus.QUEUED and piece.retry_at is not None:
         due = visit.say("feedback.retry_due", when=visit.ago(piece.retry_at))
+        if piece.error and tells_used_up(piece.error):
+            due = f"{visit.say('feedback.at_budget')} · {due}"
     why = next((text for text in (due, piece.error) if text), None)
     told_why = el("div", why, class_="muted small clamp", title=piece.error) if why else None
     return el("div", status(visit, piece.status), told_why)

@@ -7,15 +7,26 @@ from markupsafe import Markup
 from core.console.parts.markup import address, el
 from core.console.visit import Visit
 from core.desk.agents import AgentsDesk
+from core.errors import NotFound
 
 
 async def tenant_of(visit: Visit) -> str | None:
     """Give the tenant of the visit: one's own, that of the address, or the only one there is."""
-    chosen = visit.seat.who.tenant_id or visit.query("tenant")
+    chosen = await named_tenant(visit)
     if chosen is not None:
         return chosen
     known = await AgentsDesk(visit.seat).tenants()
     return known[0] if len(known) == 1 else None
+
+
+async def named_tenant(visit: Visit) -> str | None:
+    """Give one's own tenant, or that of the address. Raises NotFound on one nobody knows."""
+    chosen = visit.seat.tenant(visit.query("tenant"))
+    if chosen is None or visit.seat.who.tenant_id is not None:
+        return chosen
+    if chosen not in await AgentsDesk(visit.seat).tenants():
+        raise NotFound(f"no tenant {chosen!r} has an agent")
+    return chosen
 
 
 async def tenant_chips(visit: Visit, path: str, chosen: str | None) -> Markup | None:

@@ -11,23 +11,32 @@ from core.console.parts.lists import badge
 from core.console.parts.markup import address, el, join
 from core.console.parts.named import moment
 from core.console.visit import Visit
-from core.models import NO_USAGE, FeedbackStatus
+from core.models import NO_USAGE, FeedbackStatus, HoldKind
 from core.models.overview import Overview, Word
 
-_TONES = {Word.IDLE: "ok", Word.BUSY: "busy", Word.STUCK: "stuck", Word.FAILING: "failed"}
+PAUSED = "paused"
+_TONES = {
+    Word.IDLE: "ok",
+    Word.BUSY: "busy",
+    Word.HELD_BACK: "held",
+    Word.STUCK: "stuck",
+    Word.FAILING: "failed",
+    PAUSED: "paused",
+}
 _STATES = {"ok": "ok", "unknown": ""}
 
 
 def strip(visit: Visit, seen: Overview) -> Markup:
     """Draw how it goes, in one word with the reason, and what holds work back."""
-    word = seen.condition.word
+    word = _word(seen)
     checks = [_check(visit, name, state) for name, state in seen.checks.items()]
     return el(
         "section",
         el(
             "div",
-            el("span", badge(visit.say(f"overview.{word.value}"), _TONES[word]), class_="word"),
-            el("span", _reason(visit, seen)),
+            el("span", badge(visit.say(f"overview.{word}"), _TONES[word]), class_="word"),
+            el("span", _reason(visit, seen, word)),
+            el("span", _as_of(visit, seen), class_="muted small"),
             class_="row",
         ),
         el("div", *checks, class_="row", aria_label=visit.say("overview.checks")),
@@ -37,12 +46,28 @@ def strip(visit: Visit, seen: Overview) -> Markup:
     )
 
 
-def _reason(visit: Visit, seen: Overview) -> str:
+def _word(seen: Overview) -> str:
+    """Give the word; where people have paused work, and nothing is wrong beside, it is that."""
+    paused = any(hold.kind is HoldKind.PAUSED for hold in seen.holds)
+    alive = not seen.workers or any(one.is_alive for one in seen.workers)
+    well = seen.condition.word is not Word.FAILING and alive
+    return PAUSED if paused and well else seen.condition.word.value
+
+
+def _as_of(visit: Visit, seen: Overview) -> str:
+    return visit.say("overview.as_of", when=seen.at.strftime("%H:%M:%S"))
+
+
+def _reason(visit: Visit, seen: Overview, word: str) -> str:
     """Say why; of what is rare the program's own words."""
-    word, counts = seen.condition.word, seen.standing.counts
+    counts = seen.standing.counts
+    if word == PAUSED:
+        return ""  # what holds work back is told below
+    if word == Word.HELD_BACK:
+        return visit.say("overview.held_back_why")
     if seen.holds or word in {Word.STUCK, Word.FAILING}:
         return seen.condition.reason
-    if word is Word.IDLE:
+    if word == Word.IDLE:
         return visit.say("overview.idle_why")
     return visit.say(
         "overview.busy_why",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 
 from markupsafe import Markup
 from nicegui import ui
@@ -13,18 +15,20 @@ from core.console.pages.overview.tables import outcomes, workers
 from core.console.parts.lists import empty
 from core.console.parts.markup import address, el, show
 from core.console.parts.problem import told
-from core.console.parts.tenants import tenant_chips
+from core.console.parts.tenants import named_tenant, tenant_chips
 from core.console.visit import Visit
 from core.desk.overview import OverviewDesk
+from core.errors import DatabaseDown
 from core.models.overview import Overview
 
 PATH = "/console/"
 LOOK_SECONDS = 5.0
+PATIENCE_SECONDS = 3.0
 
 
 async def build(visit: Visit) -> None:
     """Draw the page, and look again every few seconds."""
-    tenant = visit.query("tenant")
+    tenant = await named_tenant(visit)
     seen = await OverviewDesk(visit.seat).overview(tenant)
     show(el("h1", visit.say("frame.overview")))
     chips = await tenant_chips(visit, PATH, tenant)
@@ -34,10 +38,12 @@ async def build(visit: Visit) -> None:
     ui.timer(LOOK_SECONDS, page.look)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Drawn:
-    """The elements whose figures change."""
+    """The elements whose figures change, and when those were."""
 
+    at: datetime
+    late: ui.html
     strip: ui.html
     figures: ui.html
     today: ui.echart
@@ -50,6 +56,7 @@ class _Drawn:
 
 def _draw(visit: Visit, seen: Overview) -> _Drawn:
     say = visit.say
+    late = show(Markup())
     top, cards = show(strip(visit, seen)), show(figures(visit, seen))
     first = show(_first(visit, seen))
     with ui.element("div").classes("charts"):
@@ -59,7 +66,13 @@ def _draw(visit: Visit, seen: Overview) -> _Drawn:
     changed = show(outcomes(visit, seen))
     seen_workers = show(workers(visit, seen))
     show(_twin(visit, seen))
-    return _Drawn(top, cards, today, month, spent, changed, seen_workers, first)
+    return _Drawn(seen.at, late, top, cards, today, month, spent, changed, seen_workers, first)
+
+
+def _late(visit: Visit, at: datetime) -> Markup:
+    """Say how old the figures are that are shown, for there are no others."""
+    said = visit.say("overview.no_answer", age=visit.ago(at))
+    return el("p", said, class_="banner bad", role="alert")
 
 
 def _first(visit: Visit, seen: Overview) -> Markup:
@@ -90,9 +103,16 @@ class _Overview:
 
     async def look(self) -> None:
         """Look at the figures anew."""
-        with told(self.visit):
-            seen = await OverviewDesk(self.visit.seat).overview(self.tenant)
-            drawn, visit = self.drawn, self.visit
+        drawn, visit = self.drawn, self.visit
+        with told(visit):
+            try:
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    seen = await OverviewDesk(visit.seat).overview(self.tenant)
+            except (TimeoutError, DatabaseDown):
+                drawn.late.set_content(str(_late(visit, drawn.at)))
+                return
+            drawn.late.set_content("")
+            drawn.at = seen.at
             for place, markup in (
                 (drawn.strip, strip(visit, seen)),
                 (drawn.figures, figures(visit, seen)),
