@@ -37,6 +37,7 @@ class Console:
     token: str
     access: Access
     log: Path
+    database: str
 
     async def tenant(self, *agents: tuple[str, str]) -> str:
         """Make a tenant of the test's own with agents (id, name), and give its name."""
@@ -141,7 +142,7 @@ async def open_console(
         base = await _listening(worker, log)
         async with open_pool(database) as pool:
             access = Access(PostgresTokens(pool), new_id)
-            yield Console(base, (home / "token").read_text().strip(), access, log)
+            yield Console(base, (home / "token").read_text().strip(), access, log, database)
     finally:
         worker.terminate()
         worker.wait(STOP_SECONDS)

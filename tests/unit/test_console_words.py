@@ -7,8 +7,11 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+import yaml
 
 from core.console.language import Language, chosen, say, words
+from core.console.parts.named import BECAUSE
+from core.models.knowledge import DefectKind, MergeMode, Relationship
 
 CONSOLE = Path(__file__).parents[2] / "core" / "console"
 EVENTS = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text("utf-8")
@@ -40,6 +43,19 @@ def test_what_pages_say_is_written() -> None:
     assert said
     missing = [f"{page}.{key}" for page, key in said if key not in words(page)]
     assert missing == []
+
+
+def test_what_the_program_names_has_words() -> None:
+    for page, names in (("common", (*MergeMode, *Relationship)), ("diff", (*DefectKind,))):
+        missing = [name.value for name in names if name.value not in words(page)]
+        assert missing == []
+
+
+def test_the_reasons_of_the_policies_that_are_shipped_are_told_in_both_languages() -> None:
+    for file in (CONSOLE.parent / "review_policies").glob("*.yaml"):
+        rules = yaml.safe_load(file.read_text("utf-8"))["rules"]
+        held = {rule["because"] for rule in rules if rule["then"] == "hold"}
+        assert held <= BECAUSE.keys(), file.name
 
 
 def test_values_are_put_in() -> None:

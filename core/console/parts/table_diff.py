@@ -47,7 +47,15 @@ def _facts(visit: Visit, diff: TableDiff) -> Iterator[Markup]:
         yield el("p", f"{visit.say(key)}: ", _cell(cell))
     changed = [column for column in diff.columns if column.kind is not RowKind.SAME]
     if changed:
-        parts = [el("span", row_kind(visit, column.kind), " ", column.name) for column in changed]
+        parts = [
+            el(
+                "span",
+                row_kind(visit, column.kind),
+                " ",
+                _name(visit, column),
+            )
+            for column in changed
+        ]
         yield el("p", f"{visit.say('diff.columns')}: ", join(parts, ", "))
 
 
@@ -79,7 +87,7 @@ def _findings(visit: Visit, diff: TableDiff) -> Markup:
     rows = [_finding(visit, finding) for finding in diff.findings]
     if diff.more_findings:
         rows.append((visit.say("diff.more_rows", n=diff.more_findings), "", ""))
-    heads = ("", visit.say("common.kind"), visit.say("diff.findings"))
+    heads = ("", visit.say("common.kind"), visit.say("diff.finding"))
     label = visit.say("diff.findings")
     return join([el("h3", label), listed(heads, rows, label=label)])
 
@@ -89,4 +97,4 @@ def _finding(visit: Visit, finding: Finding) -> tuple[Markup | str, Markup | str
     defect = finding.defect
     tone = "error" if defect.severity == "error" else "warning"
     word = badge(visit.say(key), tone if finding.is_new else "")
-    return word, defect.kind.value, defect.message
+    return word, visit.say(f"diff.{defect.kind.value}"), defect.message

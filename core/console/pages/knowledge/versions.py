@@ -53,7 +53,7 @@ def _row(visit: Visit, one: Version, to: Callable[[int], str]) -> tuple[Part, ..
     until = moment(visit, one.valid_to) if one.valid_to else visit.say("knowledge.now")
     what: list[Part] = [operation(visit, one.operation)]
     if one.relationship:
-        what.append(one.relationship.value)
+        what.append(visit.say(f"common.{one.relationship.value}"))
     if one.takes_back:
         what.append(visit.say("knowledge.takes_back"))
     change = el("a", join(what, " · "), href=address(REVIEW, id=one.by.change_id))

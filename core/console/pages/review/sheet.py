@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from functools import partial
 
 from markupsafe import Markup
 
 from core.console.parts.diff import show_diff
 from core.console.parts.markup import Part, address, el, join
-from core.console.parts.named import kind, moment, operation, status
+from core.console.parts.named import because, kind, moment, operation, status
 from core.console.visit import Visit
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
 from core.desk.sheet.shown import Side
-from core.models import Hit, Kind
+from core.models import ChangeStatus, Hit, Kind
 
 ITEM = "/console/knowledge/item"
 RUN = "/console/feedback/run"
@@ -71,8 +72,9 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     if sheet.moved:
         yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
     if change.decided_at is not None:
+        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}  # who decided let it in
         said = visit.say(
-            "review.decided",
+            "review.approved_by" if gone else "review.decided",
             status=visit.say(f"common.{change.status.value}"),
             by=change.decided_by or visit.say("review.nobody"),
             when=visit.ago(change.decided_at),
@@ -88,7 +90,8 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
 def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     change, say = sheet.change, visit.say
     if change.held:
-        yield _block(say("review.why_waits"), _bullets(change.held))
+        reasons = tuple(because(visit, reason) for reason in change.held)
+        yield _block(say("review.why_waits"), _bullets(reasons))
     if sheet.cause is not None:
         by = f"{sheet.cause.author or say('review.unknown')} · {visit.ago(sheet.cause.created_at)}"
         yield _block(
@@ -96,11 +99,11 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
             el("blockquote", sheet.cause.content, class_="text"),
             el("p", by, class_="muted small"),
         )
-    if sheet.matched is not None:
+    if sheet.matched is not None and not _says_the_same(sheet):
         yield _block(say("review.understood"), el("p", sheet.matched.content, class_="text"))
     if change.reason:
         yield _block(say("review.reason"), el("p", change.reason, class_="text"))
-    how = " · ".join(filter(None, (change.merge_mode, change.relationship)))
+    how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))
     found = _bullets(change.warnings) if change.warnings else _none(say("review.no_findings"))
@@ -109,6 +112,18 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     if sheet.cost is not None:
         yield _block(say("review.cost"), el("p", _cost(visit, sheet)))
     yield _block(None, join(_links(visit, change), " · "))
+
+
+def _how(change: ChangeHead) -> Iterator[StrEnum]:
+    yield from filter(None, (change.merge_mode, change.relationship))
+
+
+def _says_the_same(sheet: Sheet) -> bool:
+    return bool(
+        sheet.cause
+        and sheet.matched
+        and sheet.cause.content.strip() == sheet.matched.content.strip()
+    )
 
 
 def _block(title: str | None, *parts: Part) -> Markup:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 from nicegui import ui
 
 from core.console.pages.run.retracting import ask_retraction
-from core.console.pages.run.steps import lines_of, time_line
+from core.console.pages.run.steps import lines_of, notes, steps_of
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.lists import badge, listed
 from core.console.parts.markup import Part, address, el, join, link, show
@@ -35,7 +35,8 @@ async def build(visit: Visit) -> None:
         raise NotFound("no feedback is named", hint="open it from the list")
     line = await RunDesk(visit.seat).timeline(feedback_id)
     show(link(visit.say("frame.feedback"), LIST), tag="p")
-    page = _Run(visit, feedback_id, ui.element("div"), ui.element("div"))
+    head, steps = ui.element("div"), ui.element("ol").classes("steps")
+    page = _Run(visit, feedback_id, head, steps, ui.element("div"))
     page.draw(line)
     ui.timer(LOOK_SECONDS, page.look)
 
@@ -47,8 +48,10 @@ class _Run:
     visit: Visit
     feedback_id: str
     place: ui.element
+    steps: ui.element
     dialogs: ui.element
     drawn: tuple[str, ...] = ()
+    drawn_steps: list[tuple[Markup, ui.html]] = field(default_factory=list)
     is_live: bool = True
 
     async def look(self, *, always: bool = False) -> None:
@@ -71,7 +74,20 @@ class _Run:
             self._buttons(line)
             show(join(_outcome(self.visit, line)))
             show(el("h2", self.visit.say("run.steps")))
-            show(time_line(self.visit, line))
+            show(notes(self.visit, line))
+        self._draw_steps(steps_of(self.visit, line))
+
+    def _draw_steps(self, steps: Sequence[Markup]) -> None:
+        """Draw what is new: what the reader has opened in an earlier step stays open."""
+        for (was, place), markup in zip(self.drawn_steps, steps, strict=False):
+            if was != markup:
+                place.set_content(str(markup))
+        with self.steps:
+            new = [show(markup, tag="li") for markup in steps[len(self.drawn_steps) :]]
+        for _, place in self.drawn_steps[len(steps) :]:
+            place.delete()
+        places = [place for _, place in self.drawn_steps[: len(steps)]] + new
+        self.drawn_steps = [*zip(steps, places, strict=True)]
 
     def _buttons(self, line: RunLine) -> None:
         say, roles = self.visit.say, self.visit.seat.who.roles

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from nicegui import ui
 
 from core.console.parts.dialogs import ask
+from core.console.parts.named import kind
 from core.console.parts.problem import told
 from core.console.visit import Visit
 from core.desk.feedback import FeedbackDesk
-from core.retraction.retract import Retraction
+from core.retraction.retract import Retraction, Standpoint
 
 
 async def ask_retraction(
@@ -29,22 +30,29 @@ async def ask_retraction(
         if would.in_the_way:
             _tell(visit, would)
             return
-        title, what = visit.say("run.retract_title"), [*_effects(would)]
+        title, what = visit.say("run.retract_title"), [*_effects(visit, would)]
         ask(visit, title, visit.say("run.retract"), go, what).open()
 
 
 def _tell(visit: Visit, done: Retraction) -> None:
     if done.in_the_way:
-        what = "; ".join(f"{stands.target_name}: {stands.why}" for stands in done.in_the_way)
+        what = "; ".join(_stands(visit, one) for one in done.in_the_way)
         ui.notify(visit.say("run.in_the_way", what=what), type="warning", multi_line=True)
     elif not done.is_done:
-        what = "; ".join(_effects(done))
+        what = "; ".join(_effects(visit, done))
         ui.notify(visit.say("run.partly", what=what), type="warning", multi_line=True)
     else:
         ui.notify(visit.say("run.retracted"), type="positive")
 
 
-def _effects(done: Retraction) -> Iterator[str]:
+def _stands(visit: Visit, one: Standpoint) -> str:
+    why = one.why if one.change_id else visit.say("run.past_the_worker")
+    return f"{one.target_name}: {why}"
+
+
+def _effects(visit: Visit, done: Retraction) -> Iterator[str]:
     for effect in done.effects:
         message = f": {effect.receipt.message}" if effect.receipt else ""
-        yield f"{effect.kind} {effect.target_name}{message}"
+        yield f"{kind(visit, effect.kind)} {effect.target_name}{message}"
+    if done.unsaid:
+        yield visit.say("run.unsaid", n=len(done.unsaid))

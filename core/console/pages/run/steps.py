@@ -22,8 +22,8 @@ _GOOD = {"change.applied", "feedback.finished", "run.finished"}
 _HIDDEN = {"key", "generation", "ordinal", "target_id"}  # of use to programs alone
 
 
-def time_line(visit: Visit, line: RunLine) -> Markup:
-    """Draw all steps, oldest first."""
+def notes(visit: Visit, line: RunLine) -> Markup:
+    """Say what there is to say before the steps."""
     parts: list[Part] = []
     if line.pruned:
         parts.append(el("p", visit.say("run.pruned"), class_="muted"))
@@ -31,17 +31,20 @@ def time_line(visit: Visit, line: RunLine) -> Markup:
         parts.append(el("p", visit.say("run.nothing_yet"), class_="muted"))
     if line.more:
         parts.append(el("p", visit.say("run.more", n=line.more), class_="muted small"))
+    return join(parts)
+
+
+def steps_of(visit: Visit, line: RunLine) -> list[Markup]:
+    """Draw each step, oldest first."""
     names = {known.candidate.id: known.candidate.agent_name for known in line.candidates}
-    steps = [_step(visit, step, names) for step in line.steps]
-    return join([*parts, el("ol", *steps, class_="steps")])
+    return [_step(visit, step, names) for step in line.steps]
 
 
 def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
     tone = "failed" if step.name in _BAD else "completed" if step.name in _GOOD else "processing"
     at = step.at.isoformat(timespec="milliseconds") if step.at else None
     passed = f"{step.after_seconds:+.2f} s" if step.after_seconds is not None else ""
-    return el(
-        "li",
+    parts = (
         el(
             "div",
             badge(_name(visit, step.name), tone),
@@ -53,6 +56,7 @@ def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
         _change_link(step),
         join(_said(visit, said) for said in step.said),
     )
+    return join(parts)
 
 
 def _name(visit: Visit, name: str) -> str:
