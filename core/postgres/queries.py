@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib import resources
 from typing import LiteralString, TypeAlias
+from weakref import WeakKeyDictionary
 
 from psycopg import AsyncConnection
 from psycopg import errors as pg
@@ -19,6 +21,8 @@ from core.postgres.errors import translated
 Connection: TypeAlias = AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
 
+# How many may be inside of `pipelined` at once, by pool.
+_WRITERS: WeakKeyDictionary[Pool, asyncio.Semaphore] = WeakKeyDictionary()
 _HEADER = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 
@@ -70,9 +74,12 @@ async def pipelined(pool: Pool) -> AsyncIterator[Connection]:
     """Lend a connection inside a transaction that waits for no answer that nobody reads.
 
     What fails is told at the next answer that is read, or at the end: then it rolls back. Of a
-    statement without rows there is no count: let it return some.
+    statement without rows there is no count: let it return some. Such transactions wait for each
+    other, for locks and for the disk: they take half of the pool, so that whoever reads need not
+    wait for them.
     """
-    async with connection(pool) as conn, conn.pipeline(), conn.transaction():
+    few = _WRITERS.setdefault(pool, asyncio.Semaphore(max(1, pool.max_size // 2)))
+    async with few, connection(pool) as conn, conn.pipeline(), conn.transaction():
         yield conn
 
 

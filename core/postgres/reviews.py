@@ -9,7 +9,7 @@ from psycopg import errors as pg
 from psycopg.rows import DictRow
 
 from core.errors import Decided, TargetBusy
-from core.models import NO_USAGE, Change, ChangeStatus, RunEvent
+from core.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
 from core.observers import nobody
 from core.ports import Observer
 from core.postgres.changelog import change_of, change_row, put_blobs
@@ -59,6 +59,8 @@ class PostgresReviews:
                 raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
+            if change.kind is not Kind.SKILL:
+                await conn.execute(sql("reviews.leave_flush"))
         return change.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
 
     async def end(

@@ -6,6 +6,10 @@ SET status = 'applying', decided_by = %(by)s, decided_at = clock_timestamp(),
 WHERE c.id = %(id)s AND c.status = 'held' AND c.content_hash = %(content_hash)s
 RETURNING c.decided_by, c.decided_at, c.epoch
 
+-- name: leave_flush
+-- What is approved and has no effect outside is flushed to disk with what carries it out.
+SELECT set_config('synchronous_commit', 'off', true)
+
 -- name: end
 UPDATE changes
 SET status = %(status)s, error = CASE WHEN %(status)s = 'stale' THEN %(reason)s ELSE error END,
