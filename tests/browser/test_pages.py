@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from psycopg import AsyncConnection
+
 from tests.support.console import Console, Data
+from tests.support.databases import url_of
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -106,6 +109,9 @@ async def test_work_is_paused_with_a_reason_and_what_waits_is_cancelled_and_trie
         await dialog.get_by_role("button", name="일시 중지").click()
         await page.get_by_text("작업이 일시 중지되었습니다: 데이터베이스 점검").wait_for()
         await console.logged("work.held")
+        await page.goto(f"{console.base}/console/?tenant={tenant}")
+        word = page.get_by_role("status").locator(".word .badge.warn", has_text="일시 중지")
+        await word.wait_for()
         piece = await console.submit(tenant, "desk", FACT)
         await page.goto(f"{console.base}/console/feedback/run?id={piece}")
         await page.get_by_role("button", name="처리 취소").click()
@@ -144,8 +150,13 @@ async def test_a_run_is_read_step_by_step_and_what_it_taught_is_taken_back(
     await dialog.get_by_text(FACT).wait_for()
     await dialog.get_by_role("button", name="배운 내용 철회").click()
     await page.get_by_text("철회했습니다", exact=True).wait_for()
+    await page.get_by_role("table", name="변경").get_by_text("되돌림").wait_for()
+    assert await page.locator(".said").first.is_visible()  # what one has opened stays open
     await page.goto(_item(console, change))
     await page.get_by_text("삭제된 항목입니다").wait_for()
+    await page.goto(f"{console.base}/console/review?id={change['id']}")
+    decided = page.locator(".what .banner").first  # who approved it did not take it back
+    assert (await decided.inner_text()).startswith("승인: ")
 
 
 async def test_what_is_known_is_searched_traced_and_brought_back(
@@ -219,6 +230,31 @@ async def test_the_graph_is_drawn_and_can_be_read_as_a_list(
     await page.go_back()
     await page.get_by_role("link", name="주문 담당").first.click()
     await page.locator(".chip.here", has_text="주문 담당").wait_for()
+
+
+async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    other = await console.tenant(("desk", "주문 담당"))
+    await enter(page)
+    for path in ("/", "/graph", "/knowledge"):
+        await page.goto(f"{console.base}/console{path}?tenant={other}")
+        await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()
+    await page.goto(await console.link(None))
+    for path in ("/", "/graph"):
+        await page.goto(f"{console.base}/console{path}?tenant=nope")
+        await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()
+
+
+async def test_while_the_database_is_silent_the_overview_says_how_old_its_figures_are(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    await enter(page)
+    await page.get_by_role("status").get_by_text("기준").wait_for()
+    async with await AsyncConnection.connect(url_of(console.database)) as other:
+        await other.execute("LOCK TABLE feedback IN ACCESS EXCLUSIVE MODE")
+        await page.get_by_text("데이터베이스가 응답하지 않습니다").wait_for()
+    await page.get_by_text("데이터베이스가 응답하지 않습니다").wait_for(state="hidden")
 
 
 async def test_a_version_that_does_not_exist_is_no_deletion(
