@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+
 from core.access import Grant
 from core.models.access import Role
 from tests.support.console import Console, Data
