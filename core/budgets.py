@@ -43,19 +43,11 @@ class DailyBudgets:
         )
 
 
-_USED_UP = "the daily budget of tenant"
-
-
-def tells_used_up(said: str) -> bool:
-    """True for what `says_used_up` says, as it is kept with a piece of feedback."""
-    return _USED_UP in said
-
-
 def says_used_up(state: TenantBudget, currency: str) -> str:
     """Say it in one sentence."""
     budget = shown(state.budget or Decimal(0), currency)
     return (
-        f"{_USED_UP} {state.tenant_id!r} ({budget}) is used up:"
+        f"the daily budget of tenant {state.tenant_id!r} ({budget}) is used up:"
         f" {shown(state.spent)} spent; work goes on at 00:00 UTC"
     )
 

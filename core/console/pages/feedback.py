@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from markupsafe import Markup
 from nicegui import ui
 
-from core.budgets import tells_used_up
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.going import go_to
 from core.console.parts.lists import empty, listed, pages
@@ -19,7 +18,7 @@ from core.console.site import Site
 from core.console.visit import Visit
 from core.desk.feedback import FeedbackDesk
 from core.desk.work import WorkDesk
-from core.errors import InvalidInput
+from core.errors import BudgetUsedUp, InvalidInput
 from core.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, HoldKind
 from core.models.access import Role
 
@@ -28,6 +27,7 @@ RUN = "/console/feedback/run"
 _PAGE = 50
 _FILTERS = ("status", "agent", "tenant", "since", "until", "text")
 _DAY = timedelta(days=1)
+_BUDGET = f"{BudgetUsedUp.kind}:"  # what the error of a piece begins with, as of any kind
 
 
 def add(site: Site) -> None:
@@ -176,7 +176,7 @@ def _state(visit: Visit, piece: Feedback) -> Markup:
     due = None
     if piece.status is FeedbackStatus.QUEUED and piece.retry_at is not None:
         due = visit.say("feedback.retry_due", when=visit.ago(piece.retry_at))
-        if piece.error and tells_used_up(piece.error):
+        if piece.error and piece.error.startswith(_BUDGET):
             due = f"{visit.say('feedback.at_budget')} · {due}"
     why = next((text for text in (due, piece.error) if text), None)
     told_why = el("div", why, class_="muted small clamp", title=piece.error) if why else None
