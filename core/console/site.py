@@ -59,15 +59,7 @@ class Site:
                 _starting(request)
                 return
             with draw(visit, name, dark=theme_of(request)):
-                try:
-                    await build(visit)
-                except SkillWorkerError as error:
-                    show_problem(visit, error)
-                except (
-                    Exception
-                ):  # the border: of what nobody planned no text leaves but to the log
-                    log.exception("console.failed", path=path)
-                    show_unexpected(visit)
+                await fill(visit, build)
 
     def preferences(self) -> None:
         """Put the address on the site that sets language and theme, and leads back."""
@@ -93,6 +85,17 @@ class Site:
         except DependencyDown:
             return None
         return Visit(request, seat, language_of(request), now)
+
+
+async def fill(visit: Visit, build: Build) -> None:
+    """Draw a page, or why it cannot be; of what nobody planned the text goes to the log alone."""
+    try:
+        await build(visit)
+    except SkillWorkerError as error:
+        show_problem(visit, error)
+    except Exception:
+        log.exception("console.failed", path=visit.request.url.path)
+        show_unexpected(visit)
 
 
 def _keep_to(client: Client, principal: Principal) -> None:
