@@ -30,27 +30,29 @@ async def ask_retraction(
         if would.in_the_way:
             _tell(visit, would)
             return
-        title, what = visit.say("run.retract_title"), [*_effects(visit, would)]
+        title, what = visit.say("run.retract_title"), [*effects(visit, would)]
         ask(visit, title, visit.say("run.retract"), go, what).open()
 
 
 def _tell(visit: Visit, done: Retraction) -> None:
     if done.in_the_way:
-        what = "; ".join(_stands(visit, one) for one in done.in_the_way)
+        what = "; ".join(standing(visit, one) for one in done.in_the_way)
         ui.notify(visit.say("run.in_the_way", what=what), type="warning", multi_line=True)
     elif not done.is_done:
-        what = "; ".join(_effects(visit, done))
+        what = "; ".join(effects(visit, done))
         ui.notify(visit.say("run.partly", what=what), type="warning", multi_line=True)
     else:
         ui.notify(visit.say("run.retracted"), type="positive")
 
 
-def _stands(visit: Visit, one: Standpoint) -> str:
+def standing(visit: Visit, one: Standpoint) -> str:
+    """Say what stands in the way, and how."""
     why = one.why if one.change_id else visit.say("run.past_the_worker")
     return f"{one.target_name}: {why}"
 
 
-def _effects(visit: Visit, done: Retraction) -> Iterator[str]:
+def effects(visit: Visit, done: Retraction) -> Iterator[str]:
+    """Say what is done to each target, and what is forgotten of others."""
     for effect in done.effects:
         message = f": {effect.receipt.message}" if effect.receipt else ""
         yield f"{kind(visit, effect.kind)} {effect.target_name}{message}"

@@ -1,0 +1,36 @@
+"""What retracting comes to, told in the reader's language, and nothing of it left out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import cast
+
+from starlette.requests import Request
+
+from core.console.language import Language
+from core.console.pages.run.retracting import effects, standing
+from core.console.visit import Visit
+from core.desk.seat import Seat
+from core.models import Echo, Kind, Operation
+from core.retraction.retract import Effect, Retraction, Standpoint
+
+VISIT = Visit(cast("Request", None), cast("Seat", None), Language.KO, lambda: datetime.now(UTC))
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+TARGET = {"kind": Kind.MEMORY, "target_id": "m1", "target_name": "배송비"}
+
+
+def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
+    echo = Echo(feedback_id="f1", kind=Kind.MEMORY, target_id="m2", hash="h", at=NOW)
+    effect = Effect.model_validate({**TARGET, "operation": Operation.DELETE})
+    done = Retraction(feedback_id="f1", effects=(effect,), unsaid=(echo,))
+    first, second = effects(VISIT, done)
+    assert first == "메모리 배송비"
+    assert second.startswith("다른 피드백이 가르친 항목 1개는 그대로")
+
+
+def test_what_was_changed_past_the_worker_is_told_as_that() -> None:
+    stands = {**TARGET, "feedback_id": None, "why": "it builds on it"}
+    past = Standpoint.model_validate({**stands, "change_id": None})
+    assert standing(VISIT, past) == "배송비: 워커를 거치지 않고 변경되었습니다"
+    later = Standpoint.model_validate({**stands, "change_id": "c2"})
+    assert standing(VISIT, later) == "배송비: it builds on it"
