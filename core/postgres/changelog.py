@@ -21,9 +21,9 @@ from core.postgres.queries import (
     connection,
     fetch_all,
     fetch_one,
-    pipelined,
     sql,
     transaction,
+    writing,
 )
 from core.postgres.settlement import PostgresSettlement
 
@@ -89,7 +89,7 @@ class PostgresChangeLog:
     @asynccontextmanager
     async def settle(self, change: Change) -> AsyncIterator[PostgresSettlement]:
         """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
-        async with pipelined(self._pool) as conn:
+        async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
             row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
             assert row is not None

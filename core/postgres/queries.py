@@ -21,7 +21,7 @@ from core.postgres.errors import translated
 Connection: TypeAlias = AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
 
-# How many may be inside of `pipelined` at once, by pool.
+# How many may be inside of `writing` at once, by pool.
 _WRITERS: WeakKeyDictionary[Pool, asyncio.Semaphore] = WeakKeyDictionary()
 _HEADER = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
@@ -70,16 +70,15 @@ async def transaction(pool: Pool) -> AsyncIterator[Connection]:
 
 
 @asynccontextmanager
-async def pipelined(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection inside a transaction that waits for no answer that nobody reads.
+async def writing(pool: Pool) -> AsyncIterator[Connection]:
+    """Lend a connection inside a transaction, as `transaction` does, to half of the pool at most.
 
-    What fails is told at the next answer that is read, or at the end: then it rolls back. Of a
-    statement without rows there is no count: let it return some. Such transactions wait for each
-    other, for locks and for the disk: they take half of the pool, so that whoever reads need not
-    wait for them.
+    Such transactions wait for each other, for locks and for the disk; whoever reads is not to wait
+    for them. They are not pipelined: a worker that is stopped in the midst of a pipeline counts as
+    active, so that no timeout of PostgreSQL ever lets go of its locks.
     """
     few = _WRITERS.setdefault(pool, asyncio.Semaphore(max(1, pool.max_size // 2)))
-    async with few, connection(pool) as conn, conn.pipeline(), conn.transaction():
+    async with few, transaction(pool) as conn:
         yield conn
 
 

@@ -21,9 +21,9 @@ from core.postgres.queries import (
     execute,
     fetch_all,
     fetch_one,
-    pipelined,
     sql,
     transaction,
+    writing,
 )
 from core.postgres.waiting import settle_change
 
@@ -52,7 +52,7 @@ class PostgresReviews:
 
     async def _approve(self, change: Change, by: str, event: RunEvent) -> Change:
         params = {"id": change.id, "content_hash": change.content_hash, "by": by}
-        async with pipelined(self._pool) as conn:
+        async with writing(self._pool) as conn:
             try:
                 decided = await _decide(conn, "reviews.approve", params)
             except pg.UniqueViolation:
@@ -74,7 +74,7 @@ class PostgresReviews:
             "by": by,
             "reason": reason,
         }
-        async with pipelined(self._pool) as conn:
+        async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
             await settle_change(conn, change.id, change.feedback_id)
             await write_event(conn, event)
