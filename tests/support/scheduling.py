@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-ALONE = "tests/chaos/"  # in one process, one after another: they share a world, and fill a machine
+# Each in one process, one after another: they share a world or a browser, and fill a machine.
+TOGETHER = ("tests/chaos/", "tests/browser/")
 # What takes long begins early, so that at the end no process waits for another's last file.
-ORDER = (ALONE, "tests/acceptance/", "tests/browser/", "tests/integration/", "tests/contracts/")
+ORDER = (*TOGETHER, "tests/acceptance/", "tests/integration/", "tests/contracts/")
 
 
 class Scheduling(LoadFileScheduling):
-    """A file stays together, and so does what must be alone."""
+    """A file stays together, and so do the folders that share something."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return ALONE if nodeid.startswith(ALONE) else super()._split_scope(nodeid)
+        folder = next((name for name in TOGETHER if nodeid.startswith(name)), None)
+        return folder or super()._split_scope(nodeid)
 
 
 def longest_first(items: list[pytest.Item]) -> None:
