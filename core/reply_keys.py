@@ -6,6 +6,7 @@ from core.models import RunEvent, Usage
 
 _AUTHOR = ":author"
 
+
 def matching_prefix(feedback_id: str) -> str:
     """The beginning of the keys under which the matcher's replies on a piece are stored."""
     return f"match:{feedback_id}:"

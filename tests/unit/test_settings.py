@@ -222,5 +222,5 @@ def test_names_of_hosts_have_no_scheme_port_or_path(monkeypatch: pytest.MonkeyPa
     assert load_settings().api_hosts == "console.example,10.0.0.7,::1"
     for wrong in ("https://console.example", "console.example:443", "a/b", "a,,b", "a b"):
         monkeypatch.setenv("API_HOSTS", wrong)
-        with pytest.raises(ConfigurationError, match="API_HOSTS: .* is no name of a host"):
+        with pytest.raises(ConfigurationError, match=r"API_HOSTS: .* is no name of a host"):
             load_settings()
