@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.postgres.queries import Pool, connection, sql
+from core.postgres.queries import Pool, connection
 from core.search.documents import SearchDocument, impacts, index_terms
 from tests.benchmarks.search_sets import TENANT
 
@@ -20,6 +20,12 @@ CREATE INDEX search_postings_by_document ON search_postings (document_id, term) 
 ALTER TABLE search_postings ENABLE TRIGGER ALL;
 VACUUM ANALYZE search_documents;
 VACUUM ANALYZE search_postings;
+"""
+_WORDS = """
+INSERT INTO search_vocabulary (term)
+SELECT n.key FROM (
+    SELECT search_key(%(tenant_id)s, t) AS key FROM unnest(%(words)s::text[]) t) n
+WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = n.key)
 """
 
 
@@ -43,8 +49,7 @@ async def load(pool: Pool, documents: Sequence[SearchDocument]) -> None:
             ids = {row["item_id"]: row["id"] for row in await rows.fetchall()}
             new = sorted({term for found in terms for term in impacts(found)} - keys.keys())
             words = sorted({word for found in terms for word in (*found.counts, *found.words)})
-            params = {"tenant_id": TENANT, "words": words}
-            await conn.execute(sql("search.put_vocabulary"), params)
+            await conn.execute(_WORDS, {"tenant_id": TENANT, "words": words})
             rows = await conn.execute(
                 "SELECT t AS term, search_key(%s, t) AS key FROM unnest(%s::text[]) t",
                 (TENANT, new),

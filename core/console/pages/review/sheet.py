@@ -12,6 +12,7 @@ from core.console.parts.diff import show_diff
 from core.console.parts.markup import Part, address, el, join
 from core.console.parts.named import because, kind, moment, operation, status
 from core.console.visit import Visit
+from core.desk.costs import CostsDesk
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
 from core.desk.sheet.shown import Side
@@ -167,7 +168,7 @@ def _cost(visit: Visit, sheet: Sheet) -> str:
         calls=f"{usage.model_calls:,}",
         tokens=f"{usage.input_tokens + usage.output_tokens:,}",
         money=f"{sheet.cost.cost:.4f}",
-        currency=visit.seat.app.currency,
+        currency=CostsDesk(visit.seat).currency,
     )
 
 

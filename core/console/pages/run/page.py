@@ -16,6 +16,7 @@ from core.console.parts.markup import Part, address, el, join, link, show
 from core.console.parts.named import kind, moment, operation, status
 from core.console.parts.problem import told
 from core.console.visit import Visit
+from core.desk.costs import CostsDesk
 from core.desk.feedback import FeedbackDesk
 from core.desk.run import RunCandidate, RunDesk, RunLine
 from core.errors import NotFound
@@ -157,7 +158,7 @@ def spent(visit: Visit, usage: Usage) -> str:
         calls=f"{usage.model_calls:,}",
         tokens=f"{usage.input_tokens + usage.output_tokens:,}",
         money=f"{usage.cost:.4f}",
-        currency=visit.seat.app.currency,
+        currency=CostsDesk(visit.seat).currency,
     )
 
 
