@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from psycopg import AsyncConnection
 
-from tests.support.console import Console, Data
+from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of
 from tests.support.databases import url_of
 
 if TYPE_CHECKING:
@@ -17,20 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("complaints")
 
-FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
-JEJU = "배송 지역이 제주이면 배송비는 3000원을 받는다"
 BUSAN = "배송 지역이 부산이면 배송비는 1000원을 받는다"
-
-Enter = Callable[..., Awaitable[str]]
-
-
-def _query(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
-
-
-def _item(console: Console, change: Data) -> str:
-    where = f"kind={change['kind']}&tenant={change['tenant_id']}&id={change['target_id']}"
-    return f"{console.base}/console/knowledge/item?{where}"
 
 
 async def test_a_tenant_without_feedback_is_told_so_with_a_hint_on_every_page(
@@ -87,7 +72,7 @@ async def test_filters_of_feedback_live_in_the_address(
     await page.get_by_role("link", name="검토 대기", exact=True).click()
     await page.wait_for_url("**status=held*")
     await page.reload()
-    assert _query(page) == {"text": "배송", "status": "held"}
+    assert query_of(page) == {"text": "배송", "status": "held"}
     assert await field.input_value() == "배송"
     assert await rows.count() == 1
     assert JEJU in await rows.inner_text()
@@ -153,7 +138,7 @@ async def test_a_run_is_read_step_by_step_and_what_it_taught_is_taken_back(
     await page.get_by_text("철회했습니다", exact=True).wait_for()
     await page.get_by_role("table", name="변경").get_by_text("되돌림").wait_for()
     assert await page.locator(".said").first.is_visible()  # what one has opened stays open
-    await page.goto(_item(console, change))
+    await page.goto(item_page(console, change))
     await page.get_by_text("삭제된 항목입니다").wait_for()
     await page.goto(f"{console.base}/console/review?id={change['id']}")
     decided = page.locator(".what .banner").first  # who approved it did not take it back
@@ -197,7 +182,7 @@ async def test_what_is_known_is_searched_traced_and_brought_back(
     await page.get_by_role("dialog").get_by_role("button", name="복원").click()
     await versions.nth(3).wait_for()  # what is shown is what is there now
     assert await page.locator(".grid tbody tr").count() == 2
-    assert "version" not in _query(page)
+    assert "version" not in query_of(page)
 
 
 async def test_lines_of_a_memory_stand_beside_the_words_that_taught_them(
@@ -205,7 +190,7 @@ async def test_lines_of_a_memory_stand_beside_the_words_that_taught_them(
 ) -> None:
     tenant = await enter(page)
     change = await console.teach(tenant, "desk", FACT)
-    await page.goto(_item(console, change))
+    await page.goto(item_page(console, change))
     line = page.locator(".blame tr")
     assert await line.locator(".line").inner_text() == FACT
     assert await line.locator("td.from a").inner_text() == FACT
@@ -264,6 +249,6 @@ async def test_a_version_that_does_not_exist_is_no_deletion(
     tenant = await enter(page)
     change = await console.teach(tenant, "desk", FACT)
     for version in (0, 99_999):
-        await page.goto(f"{_item(console, change)}&version={version}")
+        await page.goto(f"{item_page(console, change)}&version={version}")
         await page.get_by_text("그런 버전이 없습니다").wait_for()
         assert not await page.get_by_text("삭제된 항목").is_visible()

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from tests.support.console import Console, Data
+from tests.support.console import FACT, Console, Data, Enter
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
 
-FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
 PROCEDURE = "부분 환불을 정산하는 절차: 1. 주문을 찾는다 2. 환불 금액을 계산한다 3. 장부에 적는다"
-
-Enter = Callable[..., Awaitable[str]]
 
 
 async def _only(console: Console, tenant: str) -> Data:

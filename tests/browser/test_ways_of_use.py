@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from core.access import Grant
 from core.models.access import Role
-from tests.support.console import Console, Data
+from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
 
 pytestmark = pytest.mark.usefixtures("complaints")
 
-FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
-JEJU = "배송 지역이 제주이면 배송비는 3000원을 받는다"
 PAGES = ("/", "/feedback", "/review", "/changes", "/knowledge", "/graph")
-
-Enter = Callable[..., Awaitable[str]]
-
-
-def _query(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
-
-
-def _item(console: Console, change: Data) -> str:
-    where = f"kind={change['kind']}&tenant={change['tenant_id']}&id={change['target_id']}"
-    return f"{console.base}/console/knowledge/item?{where}"
 
 
 async def _focused(page: Page) -> str:
@@ -49,7 +34,7 @@ async def test_language_and_theme_are_those_of_the_browser_until_others_are_chos
     assert await page.locator("body.body--dark").count() == 1
     await page.get_by_role("link", name="한국어").click()
     await page.get_by_role("heading", name="전체 변경 목록").wait_for()
-    assert _query(page) == {"status": "held"}
+    assert query_of(page) == {"status": "held"}
     assert await page.locator("#content").get_attribute("lang") == "ko"
     await page.get_by_role("link", name="밝게").click()
     await page.locator("body.body--light").wait_for()
@@ -130,8 +115,8 @@ async def test_no_page_is_wider_than_a_phone_whatever_was_written(
     held = [c for c in await console.changes(tenant) if c["status"] == "held"]
     places = [
         *(f"{console.base}/console{path}" for path in PAGES),
-        _item(console, fact),
-        *(_item(console, change) for change in held),
+        item_page(console, fact),
+        *(item_page(console, change) for change in held),
         *(f"{console.base}/console/feedback/run?id={c['feedback_id']}" for c in (fact, *held)),
     ]
     wide = []
@@ -155,7 +140,11 @@ async def test_who_may_only_read_is_offered_no_decision_and_can_force_none(
     held = next(c for c in await console.changes(tenant) if c["status"] == "held")
     await page.goto(await console.link(tenant, Role.READ))
     run = f"{console.base}/console/feedback/run?id={change['feedback_id']}"
-    for place in (f"{console.base}/console/review?id={held['id']}", run, _item(console, change)):
+    for place in (
+        f"{console.base}/console/review?id={held['id']}",
+        run,
+        item_page(console, change),
+    ):
         await page.goto(place)
         await page.locator("#content h1").first.wait_for()
         offered = [await b.inner_text() for b in await page.locator("#content button").all()]

@@ -9,10 +9,12 @@ import re
 import subprocess
 import sys
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from pydantic import JsonValue
@@ -24,9 +26,29 @@ from core.postgres.pool import open_pool
 from core.postgres.tokens import PostgresTokens
 from tests.support.databases import url_of
 
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
 Data = dict[str, JsonValue]
 _LINK = re.compile(r"(http://[^ ]+)/console/enter\?key=")
 STOP_SECONDS = 30
+
+
+FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
+JEJU = "배송 지역이 제주이면 배송비는 3000원을 받는다"
+
+Enter = Callable[..., Awaitable[str]]  # signs a page in as a reviewer of a tenant made for it
+
+
+def query_of(page: Page) -> dict[str, str]:
+    """Give the query of a page's address."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def item_page(console: Console, change: Data) -> str:
+    """Give the address of the page of a change's target."""
+    where = f"kind={change['kind']}&tenant={change['tenant_id']}&id={change['target_id']}"
+    return f"{console.base}/console/knowledge/item?{where}"
 
 
 @dataclass

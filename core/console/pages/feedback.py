@@ -10,7 +10,7 @@ from nicegui import ui
 
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.going import go_to
-from core.console.parts.lists import empty, listed, pages
+from core.console.parts.lists import chip, empty, listed, pages
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import moment, status
 from core.console.parts.problem import told
@@ -143,14 +143,7 @@ def _field(name: str, label: str, value: str | None, go: Callable[[str, object],
 def _chip(
     text: str, state: str | None, chosen: str | None, others: Mapping[str, str | None]
 ) -> Markup:
-    here = state == chosen
-    return el(
-        "a",
-        text,
-        href=address(PATH, **{**others, "status": state}),
-        class_="chip here" if here else "chip",
-        aria_current="true" if here else None,
-    )
+    return chip(text, address(PATH, **{**others, "status": state}), here=state == chosen)
 
 
 def _list(visit: Visit, pieces: Sequence[Feedback]) -> Markup:

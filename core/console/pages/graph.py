@@ -10,7 +10,7 @@ from nicegui.events import EChartPointClickEventArguments
 from pydantic import JsonValue
 
 from core.console.parts.going import go_to
-from core.console.parts.lists import empty, listed
+from core.console.parts.lists import chip, empty, listed
 from core.console.parts.markup import Part, address, el, join, show
 from core.console.parts.tenants import tenant_chips, tenant_of
 from core.console.site import Site
@@ -63,18 +63,14 @@ def _agents(visit: Visit, graph: Graph) -> Iterator[Markup]:
     """Give links to the graphs of single agents."""
     agents = [node for node in graph.nodes if node.kind is NodeKind.AGENT and node.agent_id]
     links = [
-        el("a", node.label, href=address(PATH, agent=node.agent_id), class_=_chip(graph, node))
+        chip(node.label, address(PATH, agent=node.agent_id), here=node.agent_id == graph.agent_id)
         for node in agents
     ]
     if graph.agent_id is not None:
         back = address(PATH, tenant=graph.tenant_id)
-        links.append(el("a", visit.say("graph.whole"), href=back, class_="chip"))
+        links.append(chip(visit.say("graph.whole"), back, here=False))
     if links:
         yield el("nav", *links, class_="chips", aria_label=visit.say("common.agents"))
-
-
-def _chip(graph: Graph, node: Node) -> str:
-    return "chip here" if node.agent_id == graph.agent_id else "chip"
 
 
 def _warnings(visit: Visit, graph: Graph) -> Iterator[Markup]:

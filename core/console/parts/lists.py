@@ -23,6 +23,12 @@ def badge(text: str, status: str) -> Markup:
     return el("span", text, class_=f"badge {tone}".strip())
 
 
+def chip(text: str, to: str, *, here: bool) -> Markup:
+    """Make one of several links of which the one that is chosen is marked."""
+    current = "true" if here else None
+    return el("a", text, href=to, class_="chip here" if here else "chip", aria_current=current)
+
+
 def listed(heads: Sequence[str], rows: Iterable[Sequence[Part]], *, label: str) -> Markup:
     """Make a table that becomes cards on a phone."""
     head = el("thead", el("tr", *(el("th", name, scope="col") for name in heads)))

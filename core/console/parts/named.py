@@ -9,8 +9,9 @@ from markupsafe import Markup
 from core.console.parts.lists import badge
 from core.console.parts.markup import el
 from core.console.visit import Visit
+from core.desk.costs import CostsDesk
 from core.desk.sheet.shown import RowKind
-from core.models import ChangeStatus, FeedbackStatus, Kind, Operation
+from core.models import ChangeStatus, FeedbackStatus, Kind, Operation, Usage
 
 BECAUSE = {
     "every change is reviewed": "review.because_every",
@@ -48,6 +49,17 @@ def because(visit: Visit, reason: str) -> str:
 def row_kind(visit: Visit, value: RowKind) -> Markup:
     """Say in a badge what became of a file, a row or a column."""
     return badge(visit.say(f"diff.{value.value}"), _LIKE.get(value, ""))
+
+
+def spent(visit: Visit, usage: Usage) -> str:
+    """Say what model calls took."""
+    return visit.say(
+        "common.spent_of",
+        calls=f"{usage.model_calls:,}",
+        tokens=f"{usage.input_tokens + usage.output_tokens:,}",
+        money=f"{usage.cost:.4f}",
+        currency=CostsDesk(visit.seat).currency,
+    )
 
 
 def moment(visit: Visit, at: datetime | None) -> Markup:

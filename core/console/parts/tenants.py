@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from core.console.parts.lists import chip
 from core.console.parts.markup import address, el
 from core.console.visit import Visit
 from core.desk.agents import AgentsDesk
@@ -36,14 +37,5 @@ async def tenant_chips(visit: Visit, path: str, chosen: str | None) -> Markup | 
     known = await AgentsDesk(visit.seat).tenants()
     if len(known) < 2:
         return None
-    links = [
-        el(
-            "a",
-            tenant,
-            href=address(path, tenant=tenant),
-            class_="chip here" if tenant == chosen else "chip",
-            aria_current="true" if tenant == chosen else None,
-        )
-        for tenant in known
-    ]
+    links = [chip(tenant, address(path, tenant=tenant), here=tenant == chosen) for tenant in known]
     return el("nav", *links, class_="chips", aria_label=visit.say("common.tenant"))

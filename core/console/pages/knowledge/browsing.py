@@ -8,7 +8,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.console.parts.going import go_to
-from core.console.parts.lists import empty, listed, pages
+from core.console.parts.lists import chip, empty, listed, pages
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import kind, moment
 from core.console.parts.tenants import tenant_chips, tenant_of
@@ -67,7 +67,7 @@ def _chips(visit: Visit, given: Mapping[str, str | None]) -> list[Markup]:
         here = given["kind"] == (of.value if of else None)
         to = address(PATH, **{**given, "kind": of.value if of else None})
         text = kind(visit, of) if of else visit.say("frame.all")
-        chips.append(el("a", text, href=to, class_="chip here" if here else "chip"))
+        chips.append(chip(text, to, here=here))
     return chips
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from core.console.parts.lists import empty, listed, pages
+from core.console.parts.lists import chip, empty, listed, pages
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import kind, moment, operation, status
 from core.console.visit import Visit
@@ -45,12 +45,10 @@ async def build_list(visit: Visit) -> None:
 
 def _chips(visit: Visit, wanted: str | None) -> list[Markup]:
     return [
-        el(
-            "a",
+        chip(
             visit.say(f"common.{state}") if state else visit.say("frame.all"),
-            href=address(PATH, status=state),
-            class_="chip here" if state == wanted else "chip",
-            aria_current="true" if state == wanted else None,
+            address(PATH, status=state),
+            here=state == wanted,
         )
         for state in (None, *_LISTED)
     ]

@@ -10,13 +10,12 @@ from markupsafe import Markup
 
 from core.console.parts.diff import show_diff
 from core.console.parts.markup import Part, address, el, join
-from core.console.parts.named import because, kind, moment, operation, status
+from core.console.parts.named import because, kind, moment, operation, spent, status
 from core.console.visit import Visit
-from core.desk.costs import CostsDesk
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
 from core.desk.sheet.shown import Side
-from core.models import ChangeStatus, Hit, Kind
+from core.models import ChangeCost, ChangeStatus, Hit, Kind
 
 ITEM = "/console/knowledge/item"
 RUN = "/console/feedback/run"
@@ -111,7 +110,7 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     yield _block(say("review.checks"), found)
     yield _block(say("review.similar"), _similar(visit, change, sheet.similar))
     if sheet.cost is not None:
-        yield _block(say("review.cost"), el("p", _cost(visit, sheet)))
+        yield _block(say("review.cost"), el("p", _cost(visit, sheet.cost)))
     yield _block(None, join(_links(visit, change), " · "))
 
 
@@ -159,17 +158,10 @@ def item_address(tenant_id: str, of: Kind, item_id: str) -> str:
     return address(ITEM, tenant=tenant_id, kind=of.value, id=item_id)
 
 
-def _cost(visit: Visit, sheet: Sheet) -> str:
-    assert sheet.cost is not None
-    author, run = sheet.cost.author, sheet.cost.run
-    usage = author + run
-    return visit.say(
-        "review.cost_of",
-        calls=f"{usage.model_calls:,}",
-        tokens=f"{usage.input_tokens + usage.output_tokens:,}",
-        money=f"{sheet.cost.cost:.4f}",
-        currency=CostsDesk(visit.seat).currency,
-    )
+def _cost(visit: Visit, cost: ChangeCost) -> str:
+    """Say what a change took: all calls that it shared in, and its own part of the money."""
+    shared = cost.author + cost.run
+    return spent(visit, shared.model_copy(update={"cost": cost.cost}))
 
 
 def _links(visit: Visit, change: ChangeHead) -> Iterator[Markup]:

@@ -13,14 +13,13 @@ from core.console.pages.run.steps import lines_of, notes, steps_of
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.lists import badge, listed
 from core.console.parts.markup import Part, address, el, join, link, show
-from core.console.parts.named import kind, moment, operation, status
+from core.console.parts.named import kind, moment, operation, spent, status
 from core.console.parts.problem import told
 from core.console.visit import Visit
-from core.desk.costs import CostsDesk
 from core.desk.feedback import FeedbackDesk
 from core.desk.run import RunCandidate, RunDesk, RunLine
 from core.errors import NotFound
-from core.models import FeedbackStatus, Usage
+from core.models import FeedbackStatus
 from core.models.access import Role
 
 LOOK_SECONDS = 1.5
@@ -148,17 +147,6 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         el("p", piece.error, class_="banner bad text") if piece.error else None,
         el("dl", *facts, class_="facts-grid"),
         el("p", el("a", say("frame.as_json"), href=f"/v1/feedback/{piece.id}/run"), class_="small"),
-    )
-
-
-def spent(visit: Visit, usage: Usage) -> str:
-    """Say what model calls took."""
-    return visit.say(
-        "run.spent_of",
-        calls=f"{usage.model_calls:,}",
-        tokens=f"{usage.input_tokens + usage.output_tokens:,}",
-        money=f"{usage.cost:.4f}",
-        currency=CostsDesk(visit.seat).currency,
     )
 
 
