@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import re
 import stat
-from pathlib import Path
 
 import pytest
 
-from tests.support.home import Home, open_home
+from tests.support.home import Home
 
 WON, DOLLAR = "금액은 원화로 적는다", "금액은 달러로 적는다"
 
 
 @pytest.fixture
-def home(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Home:
-    opened = open_home(database, tmp_path, monkeypatch, capsys)
-    opened.policy("all")
-    return opened
+def home(home: Home) -> Home:
+    home.policy("all")
+    return home
 
 
 def known(home: Home) -> list[object]:

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-from tests.support.home import Home, open_home
+from tests.support.home import Home
 
 SECRET = r"swk_[A-Za-z0-9_-]{43}"
-
-
-@pytest.fixture
-def home(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Home:
-    return open_home(database, tmp_path, monkeypatch, capsys)
 
 
 def test_a_token_is_made_listed_and_revoked(home: Home) -> None:

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import psycopg
-import pytest
 
-from tests.support.home import Home, open_home
+from tests.support.home import Home
 
 SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n\n"
-
-
-@pytest.fixture
-def home(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Home:
-    return open_home(database, tmp_path, monkeypatch, capsys)
 
 
 def teach(home: Home, text: str) -> str:
