@@ -123,7 +123,10 @@ def test_lines_are_the_same_however_the_bytes_arrive(data: bytes, sizes: list[in
     whole = data.split(b"\n")
     expected = [part + b"\n" for part in whole[:-1]] + ([whole[-1]] if whole[-1] else [])
     assert [line.size for line in lines] == [len(part) for part in expected]
-    assert [line.data for line in lines] == [p if len(p) <= 5 else None for p in expected]
+    kept = [part if len(part) <= 5 else None for part in expected]
+    if kept and kept[0]:
+        kept[0] = kept[0].removeprefix(b"\xef\xbb\xbf")
+    assert [line.data for line in lines] == kept
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
