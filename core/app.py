@@ -49,6 +49,7 @@ from core.review_sweep import ReviewSweep
 from core.source_tasks import SourcePoller
 from core.tally import Tally
 from core.tasks import end_tasks, repeat
+from core.turns import ReviewTurns
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -137,6 +138,7 @@ class App:
     feedback_max_chars: int
     currency: str
     looked_at: LookedAt = field(default_factory=lambda: LookedAt(time.monotonic))
+    turns: ReviewTurns = field(default_factory=ReviewTurns)
     checks: AskChecks = nothing_checked
     learning: Learning | None = None
 

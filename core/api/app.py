@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
 from core import __version__
@@ -59,10 +59,10 @@ def create_api(opened: Opened) -> FastAPI:
     app.state.opened = opened
     app.add_middleware(Bodies)
     problems.install(app)
-    v1 = APIRouter(prefix="/v1", dependencies=[Depends(bearer), Depends(plain_request)])
     for router in ROUTERS:
-        v1.include_router(router)
-    app.include_router(v1)
+        app.include_router(
+            router, prefix="/v1", dependencies=[Depends(bearer), Depends(plain_request)]
+        )
     app.state.query_names = query_names(app.openapi())
     return app
 

@@ -40,6 +40,7 @@ class Lasting:
         self._over, self._looked = over, clock()
         self._ended = False
         self._is_open = False  # an answer has begun, and has not come to its end
+        self._has_body = not self._is_socket  # which comes by itself: nothing else need be heard
 
     async def receive(self) -> Message:
         """Give what the caller says, or that they have gone."""
@@ -86,6 +87,10 @@ class Lasting:
             await self._send(_LAST)
 
     async def _unless_over(self) -> Message | None:
+        if self._has_body and not self._over.is_set():
+            message = await self._receive()
+            self._has_body = message.get("more_body", False)
+            return message
         hearing = asyncio.ensure_future(self._receive())
         over = asyncio.ensure_future(self._over.wait())
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from core.app import App
@@ -68,13 +69,14 @@ class ChangesDesk:
         """Give all that there is to look at before one decides. Raises NotFound."""
         self.seat.needs(Role.READ)
         app, who = self.seat.app, self.seat.who
-        opening = app.review_queue.look(
-            change_id, tenant_id=who.tenant_id, but=app.looked_at.by_others(who.token_id)
-        )
-        opened = await self.seat.own(opening, "change", change_id)
-        following = self._free(opened.place.following)
-        app.looked_at.note(who.token_id, (change_id, *filter(None, (following,))))
-        return await make_sheet(opened, following, app)
+        async with app.turns.looks.taken():
+            opening = app.review_queue.look(
+                change_id, tenant_id=who.tenant_id, but=app.looked_at.by_others(who.token_id)
+            )
+            opened = await self.seat.own(opening, "change", change_id)
+            following = self._free(opened.place.following)
+            app.looked_at.note(who.token_id, (change_id, *filter(None, (following,))))
+            return await make_sheet(opened, following, app)
 
     async def file(self, change_id: str, path: str, side: Side) -> bytes:
         """Give one file of a change as it was before, or would be after it. Raises NotFound."""
@@ -83,27 +85,29 @@ class ChangesDesk:
 
     async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
         """Apply a change that waits as it was seen. Raises Decided, Stale, DependencyDown."""
-        known = await self._decidable(change_id)
-        return await self._app(dry_run=dry_run).gate.decisions.approve(
-            change_id, by=self.seat.who.name, seen=seen, known=known
-        )
+        async with self._deciding(change_id, dry_run=dry_run) as (app, known):
+            return await app.gate.decisions.approve(
+                change_id, by=self.seat.who.name, seen=seen, known=known
+            )
 
     async def reject(
         self, change_id: str, *, reason: str, seen: str, dry_run: bool = False
     ) -> ChangeHead:
         """End a change that waits; nothing is applied."""
-        known = await self._decidable(change_id)
-        ended = await self._app(dry_run=dry_run).gate.decisions.reject(
-            change_id, by=self.seat.who.name, reason=reason, seen=seen, known=known
-        )
+        async with self._deciding(change_id, dry_run=dry_run) as (app, known):
+            ended = await app.gate.decisions.reject(
+                change_id, by=self.seat.who.name, reason=reason, seen=seen, known=known
+            )
         return head_of(ended)
 
     async def edit(
         self, change_id: str, edited: Edited, *, seen: str, dry_run: bool = False
     ) -> ChangeHead:
         """Put other content in the place of what waits; it waits again, with another hash."""
-        app = await self._deciding(change_id, dry_run=dry_run)
-        fresh = await app.gate.decisions.edit(change_id, edited, by=self.seat.who.name, seen=seen)
+        async with self._deciding(change_id, dry_run=dry_run) as (app, _):
+            fresh = await app.gate.decisions.edit(
+                change_id, edited, by=self.seat.who.name, seen=seen
+            )
         return head_of(fresh)
 
     async def texts(self, change_id: str) -> Mapping[str, str]:
@@ -122,25 +126,25 @@ class ChangesDesk:
 
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
         """Prepare a change anew against what is there now; it waits again."""
-        app = await self._deciding(change_id, dry_run=dry_run)
-        fresh = await app.gate.decisions.prepare_again(change_id, by=self.seat.who.name)
+        async with self._deciding(change_id, dry_run=dry_run) as (app, _):
+            fresh = await app.gate.decisions.prepare_again(change_id, by=self.seat.who.name)
         return head_of(fresh)
 
     async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises Refused."""
-        app = await self._deciding(change_id, dry_run=dry_run)
-        return await app.revert(change_id, f"{reason}, asked for by {self.seat.who.name}")
+        async with self._deciding(change_id, dry_run=dry_run) as (app, _):
+            return await app.revert(change_id, f"{reason}, asked for by {self.seat.who.name}")
 
-    async def _deciding(self, change_id: str, *, dry_run: bool) -> App:
-        await self._decidable(change_id)
-        return self._app(dry_run=dry_run)
-
-    async def _decidable(self, change_id: str) -> Change:
+    @asynccontextmanager
+    async def _deciding(
+        self, change_id: str, *, dry_run: bool
+    ) -> AsyncIterator[tuple[App, Change]]:
+        """Take a turn to decide about a change; gives what carries it out, and the change."""
         self.seat.needs(Role.REVIEW)
-        return await self._own(change_id)
-
-    def _app(self, *, dry_run: bool) -> App:
-        return self.seat.app.as_dry_run() if dry_run else self.seat.app
+        app = self.seat.app
+        async with app.turns.decisions.taken():
+            change = await self._own(change_id)
+            yield app.as_dry_run() if dry_run else app, change
 
     async def _own(self, change_id: str) -> Change:
         return await self.seat.own(self.seat.app.changes.get(change_id), "change", change_id)

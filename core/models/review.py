@@ -6,6 +6,7 @@ from datetime import datetime
 
 from core.models.base import Model
 from core.models.changes import Change
+from core.models.costs import ChangeCost
 from core.models.feedback import FeedbackStatus, Usage
 
 
@@ -49,6 +50,7 @@ class OpenedChange(Model):
     cause: Cause | None = None
     matched: Matched | None = None
     place: QueuePlace = QueuePlace()
+    cost: ChangeCost = ChangeCost()
 
     @property
     def tenant_id(self) -> str:

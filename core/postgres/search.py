@@ -9,7 +9,7 @@ from psycopg.rows import DictRow
 
 from core.models import Hit, Kind, KnownText, Nearby
 from core.postgres.neighbours import newest_revision
-from core.postgres.queries import Connection, Pool, connection, sql
+from core.postgres.queries import Connection, Pool, connection, joined, sql
 from core.postgres.skill_follower import SkillFollower
 from core.search.asking import ask
 from core.search.hits import SCANNED_CHARS, make_hit
@@ -110,27 +110,25 @@ class _Index:
         self.mark = 0
 
     async def describe(self, terms: Sequence[str]) -> Corpus:
-        rows = await self._fetch("search.describe", terms=terms, sample=_SAMPLE, **self._own)
-        whole = rows[0]
+        asked = {"terms": joined(terms), "sample": _SAMPLE, **self._own}
+        (whole,) = await self._fetch("search.describe", **asked)
         self.mark = whole["mark"]
 
         def total(seen: int, last: int) -> int:
             ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
             return extrapolate(seen, _SAMPLE, last=last, **ends)
 
-        terms_held = [row for row in rows if row["term"] is not None]
         return Corpus(
             documents=total(whole["seen"], whole["last"]),
-            frequencies={r["term"]: total(r["term_seen"], r["term_last"]) for r in terms_held},
+            frequencies={term: total(seen, last) for term, (seen, last) in whole["terms"].items()},
         )
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
-        rows = await self._fetch("search.frequencies", terms=terms, sample=_SAMPLE)
+        rows = await self._fetch("search.frequencies", terms=joined(terms), sample=_SAMPLE)
         return {row["term"]: row["seen"] for row in rows}
 
     async def known(self, keys: Sequence[str]) -> set[str]:
-        # hundreds of keys: as one text, for each element of a list costs the driver a call
-        return {row["term"] for row in await self._fetch("search.known", terms="\n".join(keys))}
+        return {row["term"] for row in await self._fetch("search.known", terms=joined(keys))}
 
     async def _fetch(self, block: str, **params: object) -> list[DictRow]:
         given = {"tenant_id": self._tenant_id, **params}
@@ -147,8 +145,8 @@ async def _ranked(conn: Connection, weighing: Weighing, scope: _Scope) -> list[D
 def _asked(weighing: Weighing) -> dict[str, object]:
     asked = weighing.asked
     return {
-        "terms": list(asked),
-        "weights": list(asked.values()),
-        "finds": [term in weighing.finding for term in asked],
+        "terms": joined(asked),
+        "weights": joined(map(repr, asked.values())),
+        "finds": joined("t" if term in weighing.finding else "f" for term in asked),
         "scanned": SCANNED_CHARS,
     }

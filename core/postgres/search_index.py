@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.models import Kind
-from core.postgres.queries import Connection, sql
+from core.postgres.queries import Connection, joined, sql
 from core.search.documents import SearchDocument, impacts, index_terms
 
 
@@ -19,9 +19,9 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
         "tenant_id": document.tenant_id,
         "agent_id": document.agent_id,
         "kind": document.kind,
-        "words": [*terms.counts, *terms.words],
-        "terms": [*held],
-        "impacts": [round(part * 10_000) for part in held.values()],
+        "words": joined([*terms.counts, *terms.words]),
+        "terms": joined(held),
+        "impacts": joined(str(round(part * 10_000)) for part in held.values()),
     }
     if found["was_there"]:
         await conn.execute(sql("search.drop_postings"), {"id": found["id"]})

@@ -9,7 +9,6 @@ from core.postgres.journal import bill
 from core.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.postgres.rows import usage_of
 from core.prices import UNBILLED, Billing
-from core.reply_keys import author_prefix
 
 
 class PostgresSpending:
@@ -35,16 +34,8 @@ class PostgresSpending:
 
     async def of_change(self, change: Change) -> ChangeCost:
         """Give what one change cost."""
-        author = await fetch_one(
-            self._pool, "spending.of_author", key=change.key, author=author_prefix(change.key)
-        )
-        run = await fetch_one(self._pool, "spending.of_run", candidate_id=change.candidate_id)
-        parts: dict[str, object] = {}
-        if author is not None:
-            parts |= {"author": usage_of(author), "authored_by": max(1, author["shared_by"])}
-        if run is not None:
-            parts |= {"run": usage_of(run), "shared_by": max(1, run["shared_by"])}
-        return ChangeCost.model_validate(parts)
+        row = await fetch_one(self._pool, "spending.of_change", id=change.id)
+        return ChangeCost.model_validate(row["cost"]) if row else ChangeCost()
 
     async def pay(self, tenant_id: str, call_id: str, spent: Usage) -> None:
         """Put a call on the bill of which nothing else is recorded."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from core.models import Change, ChangeStatus
+from core.models import Change, ChangeCost, ChangeStatus
 from core.models.review import Cause, Matched, OpenedChange, QueuePlace
 from core.ports.review_queue import AHEAD
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.runs import MemoryRuns
+from core.testing.spending import MemorySpending
 
 _WAITING = {ChangeStatus.HELD, ChangeStatus.STALE}
 _NO_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 class MemoryReviewQueue:
-    """Reads the log's dict; without an inbox no feedback is known, without runs no candidate."""
+    """Reads the log's dict; of the other stores, what is not given is not known."""
 
     def __init__(
         self,
@@ -25,10 +26,12 @@ class MemoryReviewQueue:
         *,
         inbox: MemoryInbox | None = None,
         runs: MemoryRuns | None = None,
+        spending: MemorySpending | None = None,
     ) -> None:
         self._log = log
         self._inbox = inbox
         self._runs = runs
+        self._spending = spending
 
     async def look(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
@@ -40,6 +43,7 @@ class MemoryReviewQueue:
             cause=self._cause(change),
             matched=self._matched(change),
             place=self._place(change, tenant_id, but),
+            cost=await self._spending.of_change(change) if self._spending else ChangeCost(),
         )
 
     async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:

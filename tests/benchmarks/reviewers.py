@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import sys
 import tempfile
@@ -11,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import quantiles
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from starlette.types import Receive, Scope, Send
 
@@ -19,6 +18,7 @@ from core.access import Access, Grant
 from core.api.serving import Serving
 from core.app import App
 from core.bootstrap import open_app
+from core.cli.front import Front
 from core.embedded.http_server import run_server
 from core.models import Agent, ChangeFilter, ChangeStatus
 from core.models.access import Role
@@ -28,6 +28,7 @@ from tests.benchmarks.world import AGENT, TENANT, TwoTurnModel, settings
 
 CHANGES = 1_000
 REVIEWERS = 100
+ROUNDS = 3
 TARGET_MS = 50.0
 
 
@@ -42,18 +43,39 @@ class Told(TypedDict):
 
 
 async def measure() -> list[Figure]:
-    """Let all of the reviewers decide about all of the changes, with a worker in the process."""
+    """Let all of the reviewers decide about all of the changes, `ROUNDS` times over.
+
+    The machine has moments of its own: the middle round is what counts.
+    """
+    rounds = [await _round() for _ in range(ROUNDS)]
+    return [_latency([told for told, _ in rounds]), _decisions(rounds)]
+
+
+async def _round() -> tuple[Told, int]:
+    """Give what the reviewers tell, and how many changes have ended; a worker is in the process."""
     async with _opened() as (home, app):
         await hold_changes(app, CHANGES)
         stop = asyncio.Event()
         worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
-        gc.freeze()  # as `skill-worker run` does
+        await _quiet(app)
         serving = Serving(host="127.0.0.1", hosts=(), home=home, mount=None)
-        async with serving.opened_to(app), run_server(serving.around(_no_health)) as url:
+        front = Front(serving, has_console=False)
+        async with run_server(serving.around(_no_health)) as url, front.open(app, url):
             told = await _reviewed(url, await _tokens(app))
         stop.set()
         await worker
-        return [_latency(told), await _decisions(app, told)]
+        return told, await _ended(app)
+
+
+async def _quiet(app: App) -> None:
+    """Wait until the worker has nothing to do: its jobs came in with what is held."""
+    jobs = "SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing') LIMIT 1"
+    pool = app.inbox._pool  # type: ignore[attr-defined]
+    while True:
+        async with pool.connection() as conn:
+            if await (await conn.execute(jobs)).fetchone() is None:
+                return
+        await asyncio.sleep(0.1)
 
 
 async def _tokens(app: App) -> list[str]:
@@ -97,38 +119,53 @@ async def _reviewed(url: str, tokens: Sequence[str]) -> Told:
     return told
 
 
-def _latency(told: Told) -> Figure:
-    p50, p95, p99 = _spread(told["sheet"])
-    decided = _spread(told["decision"])
+def _latency(rounds: Sequence[Told]) -> Figure:
+    spreads = sorted((_spread(told["sheet"]) for told in rounds), key=lambda spread: spread.p95)
+    middle, every = spreads[ROUNDS // 2], ", ".join(f"{spread.p95:.0f}" for spread in spreads)
+    decided = _spread([took for told in rounds for took in told["decision"]])
     return Figure(
         f"review sheet, {REVIEWERS} reviewers, {CHANGES:,} held changes",
-        f"p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f} ms; a decision "
-        f"p50 {decided[0]:.0f}, p95 {decided[1]:.0f} ms",
+        f"p50 {middle.p50:.0f}, p95 {middle.p95:.0f}, p99 {middle.p99:.0f} ms (p95 of {ROUNDS} "
+        f"rounds: {every}); a decision p50 {decided.p50:.0f}, p95 {decided.p95:.0f} ms",
         f"{TARGET_MS:.0f} ms",
-        p95 / TARGET_MS,
+        middle.p95 / TARGET_MS,
         at_most=1,
     )
 
 
-def _spread(times: list[float]) -> tuple[float, float, float]:
+class Spread(NamedTuple):
+    """Milliseconds."""
+
+    p50: float
+    p95: float
+    p99: float
+
+
+def _spread(times: list[float]) -> Spread:
     parts = quantiles([time * 1000 for time in times], n=100)
-    return parts[49], parts[94], parts[98]
+    return Spread(parts[49], parts[94], parts[98])
 
 
-async def _decisions(app: App, told: Told) -> Figure:
-    """Compare what was answered with what has ended: nothing twice, and nothing unsaid."""
+async def _ended(app: App) -> int:
+    """Count the changes that were decided about."""
     ended, cursor = 0, None
     ends = ChangeFilter(statuses=(ChangeStatus.APPLIED, ChangeStatus.REJECTED))
     while True:
         items, cursor = await app.reader.changes(ends, limit=500, cursor=cursor)
         ended += len(items)
         if cursor is None:
-            break
-    twice = len(told["decided"]) - len(set(told["decided"]))
-    unsaid = abs(ended - len(told["decided"]))
+            return ended
+
+
+def _decisions(rounds: Sequence[tuple[Told, int]]) -> Figure:
+    """Compare what was answered with what has ended: nothing twice, and nothing unsaid."""
+    twice = sum(len(told["decided"]) - len(set(told["decided"])) for told, _ in rounds)
+    unsaid = sum(abs(ended - len(told["decided"])) for told, ended in rounds)
+    made = sum(ended for _, ended in rounds)
+    refused = sum(len(told["refused"]) for told, _ in rounds)
     return Figure(
         "decisions",
-        f"{ended} made, {twice} twice, {len(told['refused'])} refused as another was first",
+        f"{made} made, {twice} twice, {refused} refused as another was first",
         "0 twice",
         float(twice + unsaid),
         at_most=0,

@@ -154,6 +154,8 @@ async def test_a_change_costs_its_run(settings: Settings) -> None:
         (record, *_) = await _changes(app)
         cost = await app.spending.of_change(await app.changes.get(record))
         assert (cost.cost, cost.run.model_calls, piece.usage.cost) == (2, 2, 2)
+        opened_change = await app.review_queue.look(record, tenant_id=None, but=())
+        assert opened_change.cost == cost
 
 
 async def _changes(app: App) -> list[str]:

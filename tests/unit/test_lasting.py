@@ -118,6 +118,7 @@ async def test_while_the_database_is_down_the_caller_is_told_to_come_again() -> 
 
 async def test_a_stream_that_waits_ends_when_the_program_is_closed() -> None:
     opened, call, started = Opened(), Call(), asyncio.Event()
+    call.said.put_nowait({"type": "http.request", "body": b"", "more_body": False})
 
     async def for_ever() -> AsyncIterator[bytes]:
         yield b"first"

@@ -21,6 +21,7 @@ _VERSIONS = {
 
 _AS_DMN = "Give a DMN 1.3 document, as editors of decision tables save it (.dmn)."
 _ONE_TABLE = "Name the decision that is meant, or give a document for each."
+_STRING = etree.XPath("string()")  # made once: to make it costs ten times what it does
 NO_TABLE = "Give a decision a <decisionTable>; no other logic of a decision is read."
 
 
@@ -97,7 +98,7 @@ def text_of(element: etree._Element | None) -> str:
         return ""
     if len(element) == 0:
         return (element.text or "").strip()
-    return str(element.xpath("string()")).strip()
+    return str(_STRING(element)).strip()
 
 
 def _refuse_foreign(root: etree._Element) -> None:

@@ -45,7 +45,7 @@ class Sheet(Model):
     diff: Diff
     similar: tuple[Hit, ...]
     moved: bool | None
-    cost: ChangeCost | None
+    cost: ChangeCost
     neighbours: Neighbours
     problems: tuple[str, ...] = ()
 
@@ -54,11 +54,10 @@ async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> S
     """Gather what belongs to a change that was opened."""
     change = opened.change
     problems: list[str] = []
-    diff, similar, moved, cost = await asyncio.gather(
-        diff_of(change, app.changes),
+    similar, moved, diff = await asyncio.gather(  # others are asked, then it is compared here
         _told(similar_to(change, app.search), problems, "similar items"),
         _told(_moved(change, app), problems, "the target as it is now"),
-        _told(app.spending.of_change(change), problems, "the cost"),
+        diff_of(change, app.changes),
     )
     return Sheet(
         change=head_of(change),
@@ -67,7 +66,7 @@ async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> S
         diff=diff,
         similar=tuple(similar or ()),
         moved=moved,
-        cost=cost,
+        cost=opened.cost,
         neighbours=Neighbours(
             previous=opened.place.previous,
             next=following,

@@ -9,15 +9,14 @@ from core.models import Change, Hit, Kind, KnownText, Snapshot
 from core.ports import Search
 from core.skill_document.frontmatter import read_frontmatter
 
-SHOWN = 5
-_LOOKED_AT = SHOWN + 3
+SHOWN = 3
 # What a text is about stands at its beginning; more of it costs more than it finds.
-_CHARS = 300
+_CHARS = 200
 _EXCERPT_CHARS = 200
 
 
 async def similar_to(change: Change, search: Search) -> tuple[Hit, ...]:
-    """Give at most five items of the kind, the most similar first, the target left out."""
+    """Give at most three items of the kind, the most similar first, the target left out."""
     text = _words(change.kind, change.after or change.before)[:_CHARS]
     if change.kind is Kind.AGENT_SKILLS or not text.strip():
         return ()
@@ -26,7 +25,7 @@ async def similar_to(change: Change, search: Search) -> tuple[Hit, ...]:
         tenant_id=change.tenant_id,
         agent_id=change.agent_id,
         kind=change.kind,
-        limit=_LOOKED_AT,
+        limit=SHOWN + 1,
     )
     items = {item.id: item for item in near.items if item.id != change.target_id}
     known = (Known(item.id, item.name, item.content[:_CHARS], item.kind) for item in items.values())

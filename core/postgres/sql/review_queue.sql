@@ -1,11 +1,12 @@
 -- name: look
--- One trip: the change, what it came of, and its place in the line. Those in `but` are skipped;
+-- One trip: the change, what it came of, what it cost, and its place in the line. Those in `but` are skipped;
 -- behind the last one the line begins again.
 SELECT c.*,
     (SELECT jsonb_build_object('id', f.id, 'content', f.content, 'author', f.author,
         'task', f.task, 'source', f.source, 'status', f.status, 'created_at', f.created_at)
      FROM feedback f WHERE f.id = c.feedback_id) AS cause,
     (SELECT to_jsonb(d) - 'verdict' FROM candidates d WHERE d.id = c.candidate_id) AS matched,
+    (SELECT k.cost FROM change_costs k WHERE k.id = c.id) AS cost,
     jsonb_build_object('waiting', w.waiting, 'position', w.position, 'previous', (
         SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
@@ -16,12 +17,14 @@ SELECT c.*,
     ARRAY(SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
           AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
-          AND (o.created_at, o.id) > (c.created_at, c.id) AND o.id <> ALL(%(but)s::text[])
+          AND (o.created_at, o.id) > (c.created_at, c.id)
+          AND o.id NOT IN (SELECT unnest(string_to_array(%(but)s, E'\n')))
         ORDER BY o.created_at, o.id LIMIT %(ahead)s) AS later,
     ARRAY(SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
           AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
-          AND (o.created_at, o.id) < (c.created_at, c.id) AND o.id <> ALL(%(but)s::text[])
+          AND (o.created_at, o.id) < (c.created_at, c.id)
+          AND o.id NOT IN (SELECT unnest(string_to_array(%(but)s, E'\n')))
         ORDER BY o.created_at, o.id LIMIT %(ahead)s) AS earlier
 FROM changes c
 CROSS JOIN LATERAL (
@@ -39,5 +42,5 @@ WHERE c.id = %(id)s
 SELECT o.id FROM changes o
 WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
   AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
-  AND o.id <> ALL(%(but)s::text[])
+  AND o.id NOT IN (SELECT unnest(string_to_array(%(but)s, E'\n')))
 ORDER BY o.created_at, o.id LIMIT %(ahead)s

@@ -17,11 +17,13 @@ WITH postings AS (
     INSERT INTO search_postings (term, document_id, agent, impact, kind)
     SELECT search_key(%(tenant_id)s, t.term), %(id)s, coalesce(hashtext(%(agent_id)s::text), 0),
            t.impact, left(%(kind)s::text, 1)::"char"
-    FROM unnest(%(terms)s::text[], %(impacts)s::smallint[]) AS t (term, impact)
+    FROM unnest(string_to_array(%(terms)s, E'\n'),
+                string_to_array(%(impacts)s, E'\n')::smallint[]) AS t (term, impact)
 )
 INSERT INTO search_vocabulary (term)
 SELECT n.key
-FROM (SELECT search_key(%(tenant_id)s, t.term) AS key FROM unnest(%(words)s::text[]) AS t (term)) n
+FROM (SELECT search_key(%(tenant_id)s, t.term) AS key
+      FROM unnest(string_to_array(%(words)s, E'\n')) AS t (term)) n
 WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = n.key)
 
 -- name: drop_document
@@ -29,40 +31,35 @@ DELETE FROM search_documents
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
 -- name: describe
--- The corpus, and on each row a term of those that stand somewhere, in one trip. Counting stops at
--- the sample; ids tell the rest. `mark` is the newest revision of a kind's documents, those of the
--- agent or, without one, those that the tenant shares.
-SELECT c.*, f.*
-FROM (
-    SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
-           coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
-                     ORDER BY d.id DESC LIMIT 1), 0) AS newest,
-           coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN
-               (SELECT max(d.revision) FROM search_documents d
-                WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL)
-           ELSE
-               (SELECT max(d.revision) FROM search_documents d
-                WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s
-                  AND d.agent_id = %(agent_id)s)
-           END, 0) AS mark
-    FROM (SELECT id FROM search_documents WHERE tenant_id = %(tenant_id)s
-          ORDER BY id LIMIT %(sample)s) s
-) c
-LEFT JOIN (
-    SELECT t.term, f.term_seen, f.term_last
-    FROM unnest(%(terms)s::text[]) AS t (term)
-    CROSS JOIN LATERAL (
-        SELECT count(*) AS term_seen, max(s.document_id) AS term_last
-        FROM (SELECT p.document_id FROM search_postings p
-              WHERE p.term = search_key(%(tenant_id)s, t.term)
-              ORDER BY p.document_id LIMIT %(sample)s) s
-    ) f
-    WHERE f.term_seen > 0
-) f ON true
+-- The corpus and, of the terms that stand somewhere, how often: term -> [seen, last], in one trip.
+-- Counting stops at the sample; ids tell the rest. `mark` is the newest revision of a kind's
+-- documents, those of the agent or, without one, those that the tenant shares.
+SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
+       coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
+                 ORDER BY d.id DESC LIMIT 1), 0) AS newest,
+       coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN
+           (SELECT max(d.revision) FROM search_documents d
+            WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL)
+       ELSE
+           (SELECT max(d.revision) FROM search_documents d
+            WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s
+              AND d.agent_id = %(agent_id)s)
+       END, 0) AS mark,
+       (SELECT coalesce(jsonb_object_agg(t.term, jsonb_build_array(f.seen, f.last)), '{}')
+        FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS seen, max(s.document_id) AS last
+            FROM (SELECT p.document_id FROM search_postings p
+                  WHERE p.term = search_key(%(tenant_id)s, t.term)
+                  ORDER BY p.document_id LIMIT %(sample)s) s
+        ) f
+        WHERE f.seen > 0) AS terms
+FROM (SELECT id FROM search_documents WHERE tenant_id = %(tenant_id)s
+      ORDER BY id LIMIT %(sample)s) s
 
 -- name: frequencies
 SELECT t.term, f.seen, f.last
-FROM unnest(%(terms)s::text[]) AS t (term)
+FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
 CROSS JOIN LATERAL (
     SELECT count(*) AS seen, max(s.document_id) AS last
     FROM (SELECT p.document_id FROM search_postings p
@@ -91,7 +88,9 @@ SELECT a.term FROM asked a, held h WHERE a.key = ANY (h.keys)
 WITH asked AS MATERIALIZED (
     SELECT a.weight, a.finds, search_key(%(tenant_id)s, a.term) AS key,
            hashtext(%(agent_id)s::text) AS agent, left(%(kind)s::text, 1)::"char" AS kind
-    FROM unnest(%(terms)s::text[], %(weights)s::float8[], %(finds)s::boolean[])
+    FROM unnest(string_to_array(%(terms)s, E'\n'),
+                string_to_array(%(weights)s, E'\n')::float8[],
+                string_to_array(%(finds)s, E'\n')::boolean[])
          AS a (term, weight, finds)
 ), found AS MATERIALIZED (
     SELECT p.document_id AS id, sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight

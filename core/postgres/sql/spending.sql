@@ -21,17 +21,5 @@ ON CONFLICT (tenant_id, day, model) DO UPDATE SET
     unpriced_calls = s.unpriced_calls + excluded.unpriced_calls,
     dearest = greatest(s.dearest, excluded.dearest)
 
--- name: of_author
--- Of one row of several attempts under one key, which share what the author wrote.
-SELECT coalesce(sum(model_calls), 0) AS model_calls,
-       coalesce(sum(input_tokens), 0) AS input_tokens,
-       coalesce(sum(output_tokens), 0) AS output_tokens,
-       coalesce(sum(cost), 0) AS cost,
-       (SELECT count(*) FROM changes WHERE key = %(key)s) AS shared_by
-FROM model_replies
-WHERE key = %(author)s OR starts_with(key, %(author)s || ':')
-
--- name: of_run
-SELECT model_calls, input_tokens, output_tokens, cost,
-       (SELECT count(*) FROM changes WHERE candidate_id = %(candidate_id)s) AS shared_by
-FROM candidates WHERE id = %(candidate_id)s
+-- name: of_change
+SELECT cost FROM change_costs WHERE id = %(id)s

@@ -109,8 +109,7 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     found = _bullets(change.warnings) if change.warnings else _none(say("review.no_findings"))
     yield _block(say("review.checks"), found)
     yield _block(say("review.similar"), _similar(visit, change, sheet.similar))
-    if sheet.cost is not None:
-        yield _block(say("review.cost"), el("p", _cost(visit, sheet.cost)))
+    yield _block(say("review.cost"), el("p", _cost(visit, sheet.cost)))
     yield _block(None, join(_links(visit, change), " · "))
 
 

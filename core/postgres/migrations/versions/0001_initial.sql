@@ -263,6 +263,28 @@ CREATE INDEX history_by_agent ON history (agent_id, created_at DESC, id DESC);
 CREATE INDEX history_by_feedback ON history (feedback_id);
 CREATE INDEX history_by_item ON history (knowledge_id, knowledge_type, tenant_id, created_at);
 
+-- What a change cost: the skill author's calls, which all attempts under its key share, and those
+-- of its run, which all changes of that share. The keys of the author's replies begin as
+-- core/reply_keys.py says; ';' comes right behind ':', so that an index finds them.
+CREATE VIEW change_costs AS
+SELECT c.id, jsonb_strip_nulls(jsonb_build_object(
+    'authored_by', (SELECT count(*) FROM changes o WHERE o.key = c.key),
+    'author', (
+        SELECT jsonb_build_object(
+            'model_calls', coalesce(sum(r.model_calls), 0),
+            'input_tokens', coalesce(sum(r.input_tokens), 0),
+            'output_tokens', coalesce(sum(r.output_tokens), 0),
+            'cost', coalesce(sum(r.cost), 0)::text)
+        FROM model_replies r
+        WHERE r.key >= c.key || ':author' AND r.key < c.key || ':author;'),
+    'shared_by', nullif((SELECT count(*) FROM changes o WHERE o.candidate_id = c.candidate_id), 0),
+    'run', (
+        SELECT jsonb_build_object(
+            'model_calls', d.model_calls, 'input_tokens', d.input_tokens,
+            'output_tokens', d.output_tokens, 'cost', d.cost::text)
+        FROM candidates d WHERE d.id = c.candidate_id))) AS cost
+FROM changes c;
+
 -- What our own changes made of each skill, with the span it held; one target has one change at a
 -- time, so their order is that of `seq`. A change that reverts another is recorded as 'reverted'.
 -- A DELETE ends what was there: it is a row of its own here and counts as no version.
