@@ -94,8 +94,6 @@ class Cluster:
             "unix_socket_directories": str(self._sockets),
             "unix_socket_permissions": "0700",
             "timezone": "UTC",
-            # What a new installation fills in minutes is planned for, and its index is read alone.
-            "autovacuum_naptime": "10s",
         }
         flags = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
         try:

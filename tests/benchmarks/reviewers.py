@@ -68,14 +68,16 @@ async def _round() -> tuple[Told, int]:
 
 
 async def _quiet(app: App) -> None:
-    """Wait until the worker has nothing to do: its jobs came in with what is held."""
+    """Wait until the worker has nothing to do, and the tables are as they are a minute later.
+
+    Its jobs came in with what is held; autovacuum has passed where that took more than seconds.
+    """
     jobs = "SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing') LIMIT 1"
     pool = app.inbox._pool  # type: ignore[attr-defined]
-    while True:
-        async with pool.connection() as conn:
-            if await (await conn.execute(jobs)).fetchone() is None:
-                return
-        await asyncio.sleep(0.1)
+    async with pool.connection() as conn:
+        while await (await conn.execute(jobs)).fetchone() is not None:
+            await asyncio.sleep(0.1)
+        await conn.execute("VACUUM ANALYZE")
 
 
 async def _tokens(app: App) -> list[str]:
