@@ -54,6 +54,8 @@ BESIDES = {
     "intake.revive",
     "looked_at.note",
     "search.refresh",
+    "turns.decisions.taken",
+    "turns.looks.taken",
 }
 READS = {
     *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
