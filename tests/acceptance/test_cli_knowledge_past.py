@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import unicodedata
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 
 from core.cli.app import run
 from tests.acceptance.test_cli import Answer
-from tests.support.home import Home, open_home
+from tests.support.home import Home
 
 WON, DOLLAR = "금액은 원화로 적는다", "금액은 달러로 적는다"
 _RULE = {
@@ -43,13 +42,8 @@ class Past(Home):
 
 
 @pytest.fixture
-def home(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Past:
-    return Past(**vars(open_home(database, tmp_path, monkeypatch, capsys)))
+def home(home: Home) -> Past:
+    return Past(**vars(home))
 
 
 def now() -> str:

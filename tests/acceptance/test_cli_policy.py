@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from core.cli.app import app
-from tests.support.home import Home, open_home
+from tests.support.home import Home
 from tests.support.rules import learnt, row
 
 # Commands that ask for a change, each tried below; a decision about one that waits; and the rest,
@@ -34,20 +34,14 @@ SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---
 
 
 @pytest.fixture
-def home(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Home:
-    opened = open_home(database, tmp_path, monkeypatch, capsys)
-    opened.bring(kind="MEMORY", id="m", content="원화로 적는다")
-    opened.bring(kind="MEMORY", id="m", content="달러로 적는다")
-    opened.bring(kind="SKILL", name="refund", content=SKILL)
+def home(home: Home, tmp_path: Path) -> Home:
+    home.bring(kind="MEMORY", id="m", content="원화로 적는다")
+    home.bring(kind="MEMORY", id="m", content="달러로 적는다")
+    home.bring(kind="SKILL", name="refund", content=SKILL)
     policy = tmp_path / "nothing.yaml"
     policy.write_text("otherwise: hold\n", encoding="utf-8")
-    opened.policy(str(policy))
-    return opened
+    home.policy(str(policy))
+    return home
 
 
 def commands(command: object, name: str = "") -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.console import FACT, Console, Data, Enter
+from tests.support.console import FACT, Console, Data, Enter, facing_a_change
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
@@ -74,10 +74,7 @@ async def test_a_held_change_is_edited_then_approved_and_what_was_seen_is_what_i
 async def test_a_rejection_asks_for_its_reason_and_keeps_it(
     console: Console, page: Page, enter: Enter
 ) -> None:
-    tenant = await enter(page)
-    await console.say(tenant, "desk", FACT)
-    await page.goto(f"{console.base}/console/review")
-    await page.get_by_role("button", name="승인").wait_for()
+    tenant = await facing_a_change(console, page, enter)
     await page.keyboard.press("r")
     dialog = page.get_by_role("dialog")
     await dialog.get_by_role("button", name="거절").click()
@@ -137,10 +134,7 @@ async def test_of_two_reviewers_at_once_one_decides_and_the_other_is_told_who_di
 async def test_a_connection_lost_in_the_middle_of_a_decision_decides_at_most_once(
     console: Console, context: BrowserContext, page: Page, enter: Enter
 ) -> None:
-    tenant = await enter(page)
-    await console.say(tenant, "desk", FACT)
-    await page.goto(f"{console.base}/console/review")
-    await page.get_by_role("button", name="승인").wait_for()
+    tenant = await facing_a_change(console, page, enter)
     await context.set_offline(True)
     await page.keyboard.press("a")
     await context.set_offline(False)
@@ -176,10 +170,7 @@ async def test_approving_by_mouse_goes_on_to_the_next_change_and_its_address(
 async def test_keys_act_while_korean_is_typed_or_caps_lock_is_on(
     console: Console, page: Page, enter: Enter
 ) -> None:
-    tenant = await enter(page)
-    await console.say(tenant, "desk", FACT)
-    await page.goto(f"{console.base}/console/review")
-    await page.get_by_role("button", name="승인").wait_for()
+    await facing_a_change(console, page, enter)
     for key, code, title in (("ㄱ", "KeyR", "반영하지 않는 이유"), ("ㄷ", "KeyE", "반영할 내용")):
         await _typed(page, key, code)
         dialog = page.get_by_role("dialog").filter(has_text=title)

@@ -9,7 +9,7 @@ import pytest
 
 from core.access import Grant
 from core.models.access import Role
-from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of
+from tests.support.console import FACT, JEJU, Console, Enter, facing_a_change, item_page, query_of
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
@@ -49,10 +49,7 @@ async def test_language_and_theme_are_those_of_the_browser_until_others_are_chos
 async def test_keys_alone_reach_everything_and_decide_nothing_while_one_types(
     console: Console, page: Page, enter: Enter
 ) -> None:
-    tenant = await enter(page)
-    await console.say(tenant, "desk", FACT)
-    await page.goto(f"{console.base}/console/review")
-    await page.get_by_role("button", name="승인").wait_for()
+    tenant = await facing_a_change(console, page, enter)
     seen = []
     for _ in range(14):
         await page.keyboard.press("Tab")

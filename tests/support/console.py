@@ -45,6 +45,15 @@ def query_of(page: Page) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
+async def facing_a_change(console: Console, page: Page, enter: Enter) -> str:
+    """Let a reviewer look at the one change that waits in a new tenant, which is given."""
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    return tenant
+
+
 def item_page(console: Console, change: Data) -> str:
     """Give the address of the page of a change's target."""
     where = f"kind={change['kind']}&tenant={change['tenant_id']}&id={change['target_id']}"
