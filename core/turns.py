@@ -44,7 +44,11 @@ class Turns:
 
 @dataclass(frozen=True)
 class ReviewTurns:
-    """The turns of reviewers in one process; looks need more of them than decisions do."""
+    """The turns of reviewers in one process.
+
+    A decision costs as much as two looks, and who looks waits for what they see: decisions
+    are taken one by one, so that a crowd that decides leaves room for those who look.
+    """
 
     looks: Turns = field(default_factory=lambda: Turns(3))
-    decisions: Turns = field(default_factory=lambda: Turns(2))
+    decisions: Turns = field(default_factory=lambda: Turns(1))
