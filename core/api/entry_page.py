@@ -22,7 +22,6 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self';"
     " base-uri 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
 }
 _WORDS = TypeAdapter[dict[str, dict[str, str]]](dict[str, dict[str, str]])
 _CODE = re.compile("`([^`]+)`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -17,6 +18,7 @@ PAGES = (overview, feedback, run, review, knowledge, graph)
 
 
 async def _no_page(visit: Visit) -> None:
+    ui.context.client.status_code = HTTPStatus.NOT_FOUND
     show(el("h1", visit.say("frame.no_page")))
     show(link(visit.say("frame.overview"), f"{BASE}/"), tag="p")
 

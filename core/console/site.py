@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 import structlog
 from nicegui import Client, background_tasks, ui
@@ -126,6 +127,7 @@ def _starting(request: Request) -> None:
     from core.console.language import say
 
     language = language_of(request)
+    ui.context.client.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     ui.label(say(language, "frame.starting")).classes("title")
     ui.label(say(language, "frame.starting_hint"))
     ui.timer(2.0, lambda: ui.navigate.reload(), once=True)

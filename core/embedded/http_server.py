@@ -49,6 +49,7 @@ async def run_server(
             access_log=False,
             http="h11",  # it bounds a request's head; httptools takes one without end
             ws="auto" if websockets else "none",
+            headers=[("X-Content-Type-Options", "nosniff")],  # it is what it says it is
             proxy_headers=False,  # what a caller says of itself is not believed
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psycopg import AsyncConnection
 
-from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of
+from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of, take_out
 from tests.support.databases import url_of
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ async def test_the_graph_is_drawn_and_can_be_read_as_a_list(
 
 
 async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
-    console: Console, page: Page, enter: Enter
+    console: Console, page: Page, enter: Enter, complaints: list[str]
 ) -> None:
     other = await console.tenant(("desk", "주문 담당"))
     await enter(page)
@@ -230,6 +230,7 @@ async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
     for path in ("/", "/graph"):
         await page.goto(f"{console.base}/console{path}?tenant=nope")
         await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()
+    take_out(complaints, 404)
 
 
 async def test_while_the_database_is_silent_the_overview_says_how_old_its_figures_are(

@@ -48,6 +48,23 @@ async def test_a_held_change_is_approved_by_one_key(
     assert await _content(console, change) == FACT
 
 
+async def test_an_item_is_linked_once_it_is_there(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    change = await _only(console, tenant)
+    item = page.get_by_role("link", name="항목과 이력 보기")
+    await page.goto(f"{console.base}/console/review?id={change['id']}")
+    await page.get_by_role("button", name="승인").wait_for()
+    assert await item.count() == 0
+    await page.keyboard.press("a")
+    await page.get_by_text("적용했습니다").wait_for()
+    await page.goto(f"{console.base}/console/review?id={change['id']}")
+    await item.click()
+    await page.get_by_role("heading", name=str(change["target_name"])).first.wait_for()
+
+
 async def test_a_held_change_is_edited_then_approved_and_what_was_seen_is_what_is_stored(
     console: Console, page: Page, enter: Enter
 ) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import cast
+from typing import Any, cast
 
+import pytest
 from nicegui import Client, ui
 from nicegui.page import page
 from starlette.requests import Request
 from structlog.testing import capture_logs
 
 from core.console.language import Language
+from core.console.parts.problem import told
 from core.console.site import fill
 from core.console.visit import Visit
 from core.desk.seat import Seat
@@ -25,7 +27,7 @@ def _visit() -> Visit:
     return Visit(request, NO_SEAT, Language.KO, lambda: datetime.now(UTC))
 
 
-async def _shown(error: Exception) -> str:
+async def _shown(error: Exception) -> tuple[int, str]:
     async def build(_: Visit) -> None:
         raise error
 
@@ -33,12 +35,13 @@ async def _shown(error: Exception) -> str:
     with Client(page("/broken"), request=visit.request) as client:
         await fill(visit, build)
         parts = [one.content for one in client.elements.values() if isinstance(one, ui.html)]
-    return "".join(parts)
+    return client.status_code, "".join(parts)
 
 
 async def test_what_nobody_planned_is_told_without_its_text_and_logged_with_its_trace() -> None:
     with capture_logs() as logged:
-        shown = await _shown(ZeroDivisionError("secret of the program"))
+        status, shown = await _shown(ZeroDivisionError("secret of the program"))
+    assert status == 500
     assert "예기치 않은 오류가 발생했습니다" in shown
     assert "secret" not in shown
     (entry,) = logged
@@ -48,7 +51,32 @@ async def test_what_nobody_planned_is_told_without_its_text_and_logged_with_its_
 
 async def test_what_is_wrong_with_the_request_is_told_as_it_is_and_not_logged() -> None:
     with capture_logs() as logged:
-        shown = await _shown(InvalidInput("'x' is no date", hint="write it like 2026-11-22"))
+        status, shown = await _shown(
+            InvalidInput("'x' is no date", hint="write it like 2026-11-22")
+        )
+    assert status == 422
     assert "is no date" in shown
     assert "2026-11-22" in shown
     assert logged == []
+
+
+def _break() -> None:
+    raise ZeroDivisionError("secret of the program")
+
+
+async def test_a_button_that_breaks_says_so_in_a_corner_and_the_page_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    visit, said = _visit(), list[tuple[str, Any]]()
+    with Client(page("/broken"), request=visit.request) as client, capture_logs() as logged:
+        monkeypatch.setattr(
+            client.outbox, "enqueue_message", lambda kind, data, _: said.append((kind, data))
+        )
+        with told(visit):
+            _break()
+    ((kind, data),) = said
+    assert kind == "notify"
+    assert data["message"].startswith("예기치 않은 오류가 발생했습니다")
+    assert "secret" not in str(data)
+    (entry,) = logged
+    assert (entry["event"], entry["path"]) == ("console.failed", "/console/review")

@@ -28,7 +28,6 @@ Seen = Annotated[
 ChangeId = Annotated[str, Path(description="Id of the change.")]
 # Whatever a file holds, no browser is to run it in the name of this server.
 _AS_DATA = {
-    "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, no-store",
 }

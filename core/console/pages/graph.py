@@ -10,6 +10,7 @@ from nicegui.events import EChartPointClickEventArguments
 from pydantic import JsonValue
 
 from core.console.parts.going import go_to
+from core.console.parts.ink import INK
 from core.console.parts.lists import chip, empty, listed
 from core.console.parts.markup import Part, address, el, join, show
 from core.console.parts.tenants import tenant_chips, tenant_of
@@ -109,7 +110,7 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
     names: list[JsonValue] = [visit.say(f"graph.{kind.value}") for kind in kinds]
     return {
         "tooltip": {"renderMode": "richText"},
-        "legend": {"data": names, "textStyle": {"color": "#737f91"}},
+        "legend": {"data": names, "textStyle": {**INK}},
         "series": [
             {
                 "type": "graph",
@@ -121,7 +122,7 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
                 "categories": categories,
                 "edgeSymbol": ["none", "arrow"],
                 "edgeSymbolSize": 6,
-                "label": {"show": True, "position": "right", "color": "#737f91", "fontSize": 12},
+                "label": {"show": True, "position": "right", "fontSize": 12, **INK},
                 "labelLayout": {"hideOverlap": True},
                 "force": {"repulsion": 320, "edgeLength": [60, 150], "gravity": 0.06},
                 "lineStyle": {"color": "#8b95a5", "opacity": 0.55, "curveness": 0.08},

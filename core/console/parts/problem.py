@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 
+import structlog
 from nicegui import ui
 
+from core.api.problems import problem_of
 from core.console.parts.markup import el, show
 from core.console.visit import Visit
 from core.errors import Forbidden, NotFound, SkillWorkerError
+
+log = structlog.get_logger(__name__)
 
 
 def show_problem(visit: Visit, error: SkillWorkerError) -> None:
     """Tell on the page why it cannot be shown."""
     key = {NotFound: "frame.not_found", Forbidden: "frame.forbidden"}.get(type(error))
+    ui.context.client.status_code = problem_of(error).status
     title = el("h1", visit.say(key or "frame.failed"))
     hint = el("p", error.hint, class_="muted") if error.hint else None
     show(el("section", title, el("p", error.message), hint, class_="problem", role="alert"))
@@ -22,6 +28,7 @@ def show_problem(visit: Visit, error: SkillWorkerError) -> None:
 
 def show_unexpected(visit: Visit) -> None:
     """Tell on the page that something went wrong which nobody planned; the log has what."""
+    ui.context.client.status_code = HTTPStatus.INTERNAL_SERVER_ERROR
     title = el("h1", visit.say("frame.unexpected"))
     hint = el("p", visit.say("frame.unexpected_hint"), class_="muted")
     show(el("section", title, hint, class_="problem", role="alert"))
@@ -33,7 +40,12 @@ def told(visit: Visit) -> Iterator[None]:
     try:
         yield
     except SkillWorkerError as error:
-        text = f"{visit.say('frame.failed')}: {error.message}"
-        if error.hint:
-            text += f"\n{error.hint}"
-        ui.notify(text, type="negative", multi_line=True, close_button=visit.say("frame.close"))
+        _notify(visit, f"{visit.say('frame.failed')}: {error.message}", error.hint)
+    except Exception:
+        log.exception("console.failed", path=visit.request.url.path)
+        _notify(visit, visit.say("frame.unexpected"), visit.say("frame.unexpected_hint"))
+
+
+def _notify(visit: Visit, text: str, hint: str | None) -> None:
+    lines = "\n".join(filter(None, (text, hint)))
+    ui.notify(lines, type="negative", multi_line=True, close_button=visit.say("frame.close"))

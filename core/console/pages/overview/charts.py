@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.console.parts.ink import INK
 from core.console.visit import Visit
 from core.models import FeedbackStatus
 from core.models.overview import EndedSeries, Overview
@@ -14,7 +15,6 @@ _COLOURS = {
     FeedbackStatus.DEAD: "#8f2f2b",
     FeedbackStatus.CANCELLED: "#5f6b7c",
 }
-_INK = "#737f91"
 _LINE = "#8b95a555"
 _DAY = 86_400
 
@@ -57,12 +57,12 @@ def _frame(categories: list[str]) -> dict[str, object]:
     return {
         "animation": False,
         "tooltip": {"trigger": "axis", "renderMode": "richText"},
-        "legend": {"top": 0, "textStyle": {"color": _INK}, "itemWidth": 12, "itemHeight": 12},
+        "legend": {"top": 0, "textStyle": {**INK}, "itemWidth": 12, "itemHeight": 12},
         "grid": {"left": 8, "right": 8, "top": 52, "bottom": 4, "containLabel": True},
         "xAxis": {
             "type": "category",
             "data": categories,
-            "axisLabel": {"color": _INK},
+            "axisLabel": {**INK},
             "axisLine": {"lineStyle": {"color": _LINE}},
         },
     }
@@ -72,7 +72,7 @@ def _axis() -> dict[str, object]:
     return {
         "type": "value",
         "minInterval": 1,
-        "axisLabel": {"color": _INK},
+        "axisLabel": {**INK},
         "splitLine": {"lineStyle": {"color": _LINE}},
     }
 

@@ -15,7 +15,7 @@ from core.console.visit import Visit
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
 from core.desk.sheet.shown import Side
-from core.models import ChangeCost, ChangeStatus, Hit, Kind
+from core.models import ChangeCost, ChangeStatus, Hit, Kind, Operation
 
 ITEM = "/console/knowledge/item"
 RUN = "/console/feedback/run"
@@ -163,10 +163,17 @@ def _cost(visit: Visit, cost: ChangeCost) -> str:
     return spent(visit, shared.model_copy(update={"cost": cost.cost}))
 
 
+def _has_item(change: ChangeHead) -> bool:
+    """Say whether there is an item to go to: what is to be made has none before it is applied."""
+    applied = change.status in {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
+    has_been = applied or change.operation is not Operation.CREATE
+    return has_been and change.kind is not Kind.AGENT_SKILLS
+
+
 def _links(visit: Visit, change: ChangeHead) -> Iterator[Markup]:
     if change.feedback_id:
         yield el("a", visit.say("review.to_run"), href=address(RUN, id=change.feedback_id))
-    if change.kind is not Kind.AGENT_SKILLS:
+    if _has_item(change):
         to = item_address(change.tenant_id, change.kind, change.target_id)
         yield el("a", visit.say("review.to_item"), href=to)
     yield el("a", visit.say("frame.as_json"), href=f"/v1/changes/{change.id}/review")
