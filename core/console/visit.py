@@ -9,6 +9,7 @@ from datetime import datetime
 from starlette.requests import Request
 
 from core.console.language import Language, chosen, say
+from core.console.translation import translated
 from core.desk.seat import Seat
 from core.errors import NotFound
 
@@ -30,6 +31,10 @@ class Visit:
         """Give the words for `page.key` in the visitor's language."""
         return say(self.language, key, **values)
 
+    def translated(self, text: str) -> str:
+        """Give a message of the program's in the visitor's language, as far as it is known."""
+        return translated(self.language, text)
+
     def query(self, name: str) -> str | None:
         """Give a value of the page's query; None where it is missing or empty.
 
@@ -45,13 +50,13 @@ class Visit:
         if at is None:
             return self.say("frame.none")
         seconds = round((self.now() - at).total_seconds())
-        return self._told(seconds, "ago") if seconds >= 0 else self._told(-seconds, "ahead")
+        return self._since(seconds, "ago") if seconds >= 0 else self._since(-seconds, "ahead")
 
     def lasting(self, seconds: float) -> str:
         """Say how long something has lasted."""
-        return self._told(round(seconds), "long")
+        return self._since(round(seconds), "long")
 
-    def _told(self, seconds: int, how: str) -> str:
+    def _since(self, seconds: int, how: str) -> str:
         for unit, name in ((_DAY, "days"), (_HOUR, "hours"), (_MINUTE, "minutes"), (1, "seconds")):
             if seconds >= unit:
                 return self.say(f"frame.{name}_{how}", n=seconds // unit)

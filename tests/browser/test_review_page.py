@@ -215,7 +215,7 @@ async def test_saving_what_nobody_edited_is_refused(
     await page.goto(f"{console.base}/console/review")
     await page.get_by_role("button", name="수정").click()
     await page.get_by_role("button", name="저장").click()
-    await page.get_by_text("nothing was edited").wait_for()
+    await page.get_by_text("수정한 것이 없습니다").wait_for()
     assert (await _only(console, tenant))["edited_by"] is None
 
 

@@ -22,15 +22,16 @@ TARGET = {"kind": Kind.MEMORY, "target_id": "m1", "target_name": "배송비"}
 def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
     echo = Echo(feedback_id="f1", kind=Kind.MEMORY, target_id="m2", hash="h", at=NOW)
     effect = Effect.model_validate({**TARGET, "operation": Operation.DELETE})
-    done = Retraction(feedback_id="f1", effects=(effect,), unsaid=(echo,))
-    first, second = effects(VISIT, done)
+    done = Retraction(feedback_id="f1", effects=(effect,), rejected=("c1",), unsaid=(echo,))
+    first, second, third = effects(VISIT, done)
     assert first == "메모리 배송비"
-    assert second.startswith("다른 피드백이 가르친 항목 1개는 그대로")
+    assert second == "검토를 기다리는 변경 1건을 거절합니다"
+    assert third.startswith("다른 피드백이 가르친 항목 1개는 그대로")
 
 
 def test_what_was_changed_past_the_worker_is_told_as_that() -> None:
-    stands = {**TARGET, "feedback_id": None, "why": "it builds on it"}
+    stands = {**TARGET, "feedback_id": None, "why": "it rewrites what is taken back"}
     past = Standpoint.model_validate({**stands, "change_id": None})
     assert standing(VISIT, past) == "배송비: 워커를 거치지 않고 변경되었습니다"
     later = Standpoint.model_validate({**stands, "change_id": "c2"})
-    assert standing(VISIT, later) == "배송비: it builds on it"
+    assert standing(VISIT, later) == "배송비 (c2): 철회할 내용을 고쳐 쓴 변경입니다"

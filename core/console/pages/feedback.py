@@ -96,7 +96,7 @@ def _hold(visit: Visit, hold: Hold | None) -> None:
 
     with ui.row().classes("row spread"):
         if hold is not None:
-            reason = hold.reason or visit.say("feedback.no_reason")
+            reason = visit.translated(hold.reason) or visit.say("feedback.no_reason")
             show(el("p", visit.say("feedback.paused", reason=reason), class_="banner warn"))
             if may and hold.kind is HoldKind.PAUSED:
                 ui.button(visit.say("feedback.resume"), on_click=resume).props("outline no-caps")
@@ -171,6 +171,7 @@ def _state(visit: Visit, piece: Feedback) -> Markup:
         due = visit.say("feedback.retry_due", when=visit.ago(piece.retry_at))
         if piece.error and piece.error.startswith(_BUDGET):
             due = f"{visit.say('feedback.at_budget')} · {due}"
-    why = next((text for text in (due, piece.error) if text), None)
-    told_why = el("div", why, class_="muted small clamp", title=piece.error) if why else None
+    error = visit.translated(piece.error or "")
+    why = due or error
+    told_why = el("div", why, class_="muted small clamp", title=error) if why else None
     return el("div", status(visit, piece.status), told_why)

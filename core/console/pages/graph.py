@@ -76,9 +76,10 @@ def _agents(visit: Visit, graph: Graph) -> Iterator[Markup]:
 
 def _warnings(visit: Visit, graph: Graph) -> Iterator[Markup]:
     for warning in graph.warnings:
-        yield el("p", warning, class_="banner warn")
+        yield el("p", visit.translated(warning), class_="banner warn")
     for name, why in graph.unread.items():
-        yield el("p", visit.say("graph.unread", name=name, why=why), class_="muted small")
+        said = visit.say("graph.unread", name=name, why=visit.translated(why))
+        yield el("p", said, class_="muted small")
     left = [f"{visit.say(f'graph.{k.value}')} {n}" for k, n in graph.left_out.items() if n]
     if left:
         said = visit.say("graph.left_out", what=", ".join(left))
@@ -110,11 +111,13 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
     names: list[JsonValue] = [visit.say(f"graph.{kind.value}") for kind in kinds]
     return {
         "tooltip": {"renderMode": "richText"},
-        "legend": {"data": names, "textStyle": {**INK}},
+        "legend": {"top": 8, "data": names, "textStyle": {**INK}},
         "series": [
             {
                 "type": "graph",
                 "layout": "force",
+                "top": 48,
+                "bottom": 16,
                 "roam": True,
                 "draggable": True,
                 "data": nodes,

@@ -37,7 +37,7 @@ def show_diff(visit: Visit, diff: Diff, whole: FileLink) -> Iterator[Markup]:
         yield _names(visit, diff.names)
         return
     if diff.table_problem:
-        said = visit.say("diff.table_problem", reason=diff.table_problem)
+        said = visit.say("diff.table_problem", reason=visit.translated(diff.table_problem))
         yield el("p", said, class_="banner warn")
     files = join(_file(visit, file, whole) for file in diff.files)
     if diff.table is not None:

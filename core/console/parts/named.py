@@ -13,15 +13,6 @@ from core.desk.costs import CostsDesk
 from core.desk.sheet.shown import RowKind
 from core.models import ChangeStatus, FeedbackStatus, Kind, Operation, Usage
 
-BECAUSE = {
-    "every change is reviewed": "review.because_every",
-    "a check warns about it": "review.because_warned",
-    "the skill has scripts that are run": "review.because_scripts",
-    "it deletes something": "review.because_deletes",
-    "it changes more than 8,000 characters": "review.because_large",
-    "a rule of the policy": "review.because_rule",
-    "every change that no rule lets through waits": "review.because_rest",
-}
 _LIKE = {RowKind.ADDED: "completed", RowKind.REMOVED: "failed", RowKind.CHANGED: "processing"}
 
 
@@ -38,12 +29,6 @@ def kind(visit: Visit, value: Kind) -> str:
 def operation(visit: Visit, value: Operation) -> str:
     """Name what a change does."""
     return visit.say(f"common.{value.value}")
-
-
-def because(visit: Visit, reason: str) -> str:
-    """Say why a change waits; a reason of a policy of one's own as it is written there."""
-    key = BECAUSE.get(reason)
-    return visit.say(key) if key else reason
 
 
 def row_kind(visit: Visit, value: RowKind) -> Markup:

@@ -22,8 +22,9 @@ def show_problem(visit: Visit, error: SkillWorkerError) -> None:
     key = {NotFound: "frame.not_found", Forbidden: "frame.forbidden"}.get(type(error))
     ui.context.client.status_code = problem_of(error).status
     title = el("h1", visit.say(key or "frame.failed"))
-    hint = el("p", error.hint, class_="muted") if error.hint else None
-    show(el("section", title, el("p", error.message), hint, class_="problem", role="alert"))
+    said = el("p", visit.translated(error.message))
+    hint = el("p", visit.translated(error.hint), class_="muted") if error.hint else None
+    show(el("section", title, said, hint, class_="problem", role="alert"))
 
 
 def show_unexpected(visit: Visit) -> None:
@@ -40,12 +41,13 @@ def told(visit: Visit) -> Iterator[None]:
     try:
         yield
     except SkillWorkerError as error:
-        _notify(visit, f"{visit.say('frame.failed')}: {error.message}", error.hint)
+        said = visit.translated(error.message)
+        _notify(visit, f"{visit.say('frame.failed')}: {said}", visit.translated(error.hint))
     except Exception:
         log.exception("console.failed", path=visit.request.url.path)
         _notify(visit, visit.say("frame.unexpected"), visit.say("frame.unexpected_hint"))
 
 
-def _notify(visit: Visit, text: str, hint: str | None) -> None:
+def _notify(visit: Visit, text: str, hint: str) -> None:
     lines = "\n".join(filter(None, (text, hint)))
     ui.notify(lines, type="negative", multi_line=True, close_button=visit.say("frame.close"))

@@ -97,4 +97,4 @@ def _finding(visit: Visit, finding: Finding) -> tuple[Markup | str, Markup | str
     defect = finding.defect
     tone = "error" if defect.severity == "error" else "warning"
     word = badge(visit.say(key), tone if finding.is_new else "")
-    return word, visit.say(f"diff.{defect.kind.value}"), defect.message
+    return word, visit.say(f"diff.{defect.kind.value}"), visit.translated(defect.message)

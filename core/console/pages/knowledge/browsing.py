@@ -75,7 +75,7 @@ async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None
     wanted = KnowledgeFilter(tenant_id=given["tenant"], agent_id=given["agent"], kind=of)
     desk = KnowledgeDesk(visit.seat)
     page = await desk.page(wanted, cursor=visit.query("cursor"), limit=_PAGE)
-    _warn(page.warnings)
+    _warn(visit, page.warnings)
     if page.items:
         show(_rows(visit, page.items))
     elif any(given.values()):
@@ -119,7 +119,7 @@ async def _search(
     found = await SearchDesk(visit.seat).search(
         query, tenant_id=tenant, agent_id=given["agent"], kind=of, limit=_HITS
     )
-    _warn(found.warnings)
+    _warn(visit, found.warnings)
     if found.items:
         show(_hits(visit, found.items, tenant))
     else:
@@ -136,7 +136,7 @@ def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:
                 kind(visit, hit.kind),
                 _item(hit.kind, tenant, hit.id, hit.name),
                 el("span", hit.excerpt, class_="clamp small"),
-                el("span", hit.why, class_="small muted"),
+                el("span", visit.translated(hit.why), class_="small muted"),
                 f"{hit.score:.0%}",
             )
             for hit in hits
@@ -149,6 +149,6 @@ def _item(of: Kind, tenant: str | None, item_id: str, name: str) -> Markup:
     return el("a", name, href=address(ITEM, kind=of.value, tenant=tenant, id=item_id))
 
 
-def _warn(warnings: Sequence[str]) -> None:
+def _warn(visit: Visit, warnings: Sequence[str]) -> None:
     for warning in warnings:
-        show(el("p", warning, class_="banner warn"))
+        show(el("p", visit.translated(warning), class_="banner warn"))

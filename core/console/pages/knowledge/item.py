@@ -102,7 +102,7 @@ async def _content(visit: Visit, desk: KnowledgeDesk, place: _Place, known: Know
     if known.files:
         show(_files(visit, place, known))
     if known.table_problem:
-        said = visit.say("knowledge.table_problem", reason=known.table_problem)
+        said = visit.say("knowledge.table_problem", reason=visit.translated(known.table_problem))
         show(el("p", said, class_="banner warn"))
     if place.version is None:
         path = place.path if known.item.kind is Kind.SKILL else None
@@ -193,7 +193,7 @@ def _restoring(
             done = await desk.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
             if not done.status.is_outcome:
                 raise Refused(done.message)
-            said = visit.say("knowledge.restored", message=done.message)
+            said = visit.say("knowledge.restored", message=visit.translated(done.message))
             ui.notify(said, type="positive", multi_line=True)
             await after()
 

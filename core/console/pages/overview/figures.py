@@ -66,7 +66,7 @@ def _reason(visit: Visit, seen: Overview, word: str) -> str:
     if word == Word.HELD_BACK:
         return visit.say("overview.held_back_why")
     if seen.holds or word in {Word.STUCK, Word.FAILING}:
-        return seen.condition.reason
+        return visit.translated(seen.condition.reason)
     if word == Word.IDLE:
         return visit.say("overview.idle_why")
     return visit.say(
@@ -85,7 +85,7 @@ def _check(visit: Visit, name: str, state: str) -> Markup:
 def _holds(visit: Visit, seen: Overview) -> Iterator[Markup]:
     for hold in seen.holds:
         kind = visit.say(f"overview.hold_{hold.kind.value}")
-        said = visit.say("overview.held", kind=kind, reason=hold.reason)
+        said = visit.say("overview.held", kind=kind, reason=visit.translated(hold.reason))
         yield el("p", said, " ", moment(visit, hold.since), class_="banner warn")
     for one in seen.at_budget:
         said = visit.say(

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from core.console.parts.diff import show_diff
 from core.console.parts.markup import Part, address, el, join
-from core.console.parts.named import because, kind, moment, operation, spent, status
+from core.console.parts.named import kind, moment, operation, spent, status
 from core.console.visit import Visit
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
@@ -82,15 +82,15 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
         decision = f": {change.decision}" if change.decision else ""
         yield el("p", said + decision, class_="banner")
     if change.error:
-        yield el("p", change.error, class_="banner bad")
+        yield el("p", visit.translated(change.error), class_="banner bad")
     for problem in sheet.problems:
-        yield el("p", problem, class_="banner warn")
+        yield el("p", visit.translated(problem), class_="banner warn")
 
 
 def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     change, say = sheet.change, visit.say
     if change.held:
-        reasons = tuple(because(visit, reason) for reason in change.held)
+        reasons = tuple(map(visit.translated, change.held))
         yield _block(say("review.why_waits"), _bullets(reasons))
     if sheet.cause is not None:
         by = f"{sheet.cause.author or say('review.unknown')} · {visit.ago(sheet.cause.created_at)}"
@@ -106,7 +106,8 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))
-    found = _bullets(change.warnings) if change.warnings else _none(say("review.no_findings"))
+    warnings = tuple(map(visit.translated, change.warnings))
+    found = _bullets(warnings) if warnings else _none(say("review.no_findings"))
     yield _block(say("review.checks"), found)
     yield _block(say("review.similar"), _similar(visit, change, sheet.similar))
     yield _block(say("review.cost"), el("p", _cost(visit, sheet.cost)))
@@ -144,7 +145,7 @@ def _similar(visit: Visit, change: ChangeHead, hits: tuple[Hit, ...]) -> Markup:
         el(
             "li",
             el("a", hit.name, href=item_address(change.tenant_id, hit.kind, hit.id)),
-            el("span", f" {hit.score:.0%}", class_="muted small", title=hit.why),
+            el("span", f" {hit.score:.0%}", class_="muted small", title=visit.translated(hit.why)),
             el("div", hit.excerpt, class_="small muted clamp"),
         )
         for hit in hits

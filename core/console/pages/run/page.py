@@ -144,7 +144,7 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         "section",
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
-        el("p", piece.error, class_="banner bad text") if piece.error else None,
+        el("p", visit.translated(piece.error), class_="banner bad text") if piece.error else None,
         el("dl", *facts, class_="facts-grid"),
         el("p", el("a", say("frame.as_json"), href=f"/v1/feedback/{piece.id}/run"), class_="small"),
     )

@@ -47,14 +47,17 @@ def _tell(visit: Visit, done: Retraction) -> None:
 
 def standing(visit: Visit, one: Standpoint) -> str:
     """Say what stands in the way, and how."""
-    why = one.why if one.change_id else visit.say("run.past_the_worker")
-    return f"{one.target_name}: {why}"
+    if one.change_id is None:
+        return f"{one.target_name}: {visit.say('run.past_the_worker')}"
+    return f"{one.target_name} ({one.change_id}): {visit.translated(one.why)}"
 
 
 def effects(visit: Visit, done: Retraction) -> Iterator[str]:
     """Say what is done to each target, and what is forgotten of others."""
     for effect in done.effects:
-        message = f": {effect.receipt.message}" if effect.receipt else ""
+        message = f": {visit.translated(effect.receipt.message)}" if effect.receipt else ""
         yield f"{kind(visit, effect.kind)} {effect.target_name}{message}"
+    if done.rejected:
+        yield visit.say("run.rejects", n=len(done.rejected))
     if done.unsaid:
         yield visit.say("run.unsaid", n=len(done.unsaid))
