@@ -44,13 +44,17 @@ class Matched(Model):
 
 
 class OpenedChange(Model):
-    """A change as a reviewer opens it; `cause` and `matched` are None where nothing is known."""
+    """A change as a reviewer opens it; `cause` and `matched` are None where nothing is known.
+
+    `undone_by` is the change that took it back, None where it stands or nothing was left of it.
+    """
 
     change: Change
     cause: Cause | None = None
     matched: Matched | None = None
     place: QueuePlace = QueuePlace()
     cost: ChangeCost = ChangeCost()
+    undone_by: str | None = None
 
     @property
     def tenant_id(self) -> str:

@@ -14,7 +14,7 @@ from core.postgres.changelog import change_of
 from core.postgres.queries import Pool, fetch_all, fetch_one, joined
 from core.postgres.rows import usage_of
 
-_BESIDE = ("cause", "matched", "place", "cost")
+_BESIDE = ("cause", "matched", "place", "cost", "undone_by")
 
 
 class PostgresReviewQueue:
@@ -46,7 +46,7 @@ def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
 
 
 def _opened(row: DictRow) -> OpenedChange:
-    cause, matched, place, cost = (row.pop(name) for name in _BESIDE)
+    cause, matched, place, cost, undone_by = (row.pop(name) for name in _BESIDE)
     following = (*row.pop("later"), *row.pop("earlier"))[:AHEAD]
     return OpenedChange(
         change=change_of(row),
@@ -54,6 +54,7 @@ def _opened(row: DictRow) -> OpenedChange:
         matched=_matched(matched) if matched else None,
         place=QueuePlace.model_validate({**place, "following": following}),
         cost=ChangeCost.model_validate(cost),
+        undone_by=undone_by,
     )
 
 

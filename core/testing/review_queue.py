@@ -44,6 +44,7 @@ class MemoryReviewQueue:
             matched=self._matched(change),
             place=self._place(change, tenant_id, but),
             cost=await self._spending.of_change(change) if self._spending else ChangeCost(),
+            undone_by=self._undone_by(change),
         )
 
     async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
@@ -70,6 +71,13 @@ class MemoryReviewQueue:
             previous=before[-1] if before else None,
             following=tuple(following[:AHEAD]),
         )
+
+    def _undone_by(self, change: Change) -> str | None:
+        if change.status is not ChangeStatus.REVERTED:
+            return None
+        applied = [c for c in self._log.changes.values() if c.status is ChangeStatus.APPLIED]
+        undoing = [c for c in applied if change.id in c.undoes]
+        return max(undoing, key=_age).id if undoing else None
 
     def _cause(self, change: Change) -> Cause | None:
         piece = self._inbox.feedback.get(change.feedback_id or "") if self._inbox else None

@@ -36,7 +36,8 @@ class Sheet(Model):
     """All that there is to look at before one decides.
 
     `moved` tells whether the target has changed since: then it is to be refreshed first. It is
-    None where that could not be told; `problems` says what could not be looked up.
+    None where that could not be told; `problems` says what could not be looked up. `undone_by`
+    is the change that took it back.
     """
 
     change: ChangeHead
@@ -47,6 +48,7 @@ class Sheet(Model):
     moved: bool | None
     cost: ChangeCost
     neighbours: Neighbours
+    undone_by: str | None = None
     problems: tuple[str, ...] = ()
 
 
@@ -67,6 +69,7 @@ async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> S
         similar=tuple(similar or ()),
         moved=moved,
         cost=opened.cost,
+        undone_by=opened.undone_by,
         neighbours=Neighbours(
             previous=opened.place.previous,
             next=following,

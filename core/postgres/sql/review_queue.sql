@@ -7,6 +7,12 @@ SELECT c.*,
      FROM feedback f WHERE f.id = c.feedback_id) AS cause,
     (SELECT to_jsonb(d) - 'verdict' FROM candidates d WHERE d.id = c.candidate_id) AS matched,
     (SELECT k.cost FROM change_costs k WHERE k.id = c.id) AS cost,
+    CASE WHEN c.status = 'reverted' THEN (
+        SELECT o.id FROM changes o
+        WHERE o.target_id = c.target_id AND o.kind = c.kind AND o.tenant_id = c.tenant_id
+          AND o.status = 'applied' AND (o.reverts = c.id OR o.retracts ? c.id)
+        ORDER BY o.created_at DESC LIMIT 1
+    ) END AS undone_by,
     jsonb_build_object('waiting', w.waiting, 'position', w.position, 'previous', (
         SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'

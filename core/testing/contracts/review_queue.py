@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from core.errors import NotFound
@@ -79,6 +81,33 @@ class ReviewQueueContract:
         await reviews.end(change, ChangeStatus.STALE, "", "it moved", HAPPENED)
         assert list(await queue.first(tenant_id=None, but=())) == [change.id]
         assert (await self._place(queue, change)).position == 1
+
+    async def test_what_was_taken_back_names_what_did_it(
+        self, log: ChangeLog, queue: ReviewQueue
+    ) -> None:
+        gone, undoing, again = await self._undone(log, {"reverts": "m0"})
+        assert (await queue.look(gone, tenant_id=None, but=())).undone_by == undoing
+        assert (await queue.look(again, tenant_id=None, but=())).undone_by is None
+        assert (await queue.look(undoing, tenant_id=None, but=())).undone_by is None
+
+    async def test_what_was_retracted_names_what_did_it(
+        self, log: ChangeLog, queue: ReviewQueue
+    ) -> None:
+        gone, undoing, _ = await self._undone(log, {"retracts": ("m9", "m0")})
+        assert (await queue.look(gone, tenant_id=None, but=())).undone_by == undoing
+
+    async def _undone(self, log: ChangeLog, update: Mapping[str, object]) -> Sequence[str]:
+        """Put in a change that was taken back, the one that did, and one that nothing did."""
+        statuses = (ChangeStatus.REVERTED, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
+        for number, status in enumerate(statuses):
+            name = f"m{number}"
+            change = waiting("m").model_copy(
+                update={"id": name, "key": name, "status": status, "held": ()}
+            )
+            if status is ChangeStatus.APPLIED:
+                change = change.model_copy(update=update)
+            await log.keep(change, {}, HAPPENED)
+        return [f"m{number}" for number in range(len(statuses))]
 
     async def test_what_is_unknown_is_not_found(self, queue: ReviewQueue) -> None:
         with pytest.raises(NotFound):

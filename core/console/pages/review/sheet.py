@@ -19,6 +19,7 @@ from core.models import ChangeCost, ChangeStatus, Hit, Kind, Operation
 
 ITEM = "/console/knowledge/item"
 RUN = "/console/feedback/run"
+REVIEW = "/console/review"
 
 
 def headline(visit: Visit, change: ChangeHead) -> Markup:
@@ -81,6 +82,9 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
         )
         decision = f": {change.decision}" if change.decision else ""
         yield el("p", said + decision, class_="banner")
+    if sheet.undone_by:
+        to = address(REVIEW, id=sheet.undone_by)
+        yield el("p", el("a", visit.say("review.undone_by"), href=to), class_="banner")
     if change.error:
         yield el("p", visit.translated(change.error), class_="banner bad")
     for problem in sheet.problems:
