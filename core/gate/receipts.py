@@ -44,7 +44,7 @@ def receipt_of(change: Change) -> Receipt:
     if status is ReceiptStatus.HELD:
         message = f"{change.kind} {change.target_name!r} will be {done} once a person approves it"
     if change.held and status in {ReceiptStatus.HELD, ReceiptStatus.PREPARED}:
-        message += f"; it waits: {', '.join(change.held)}"
+        message += f"; it waits: {'; '.join(change.held)}"
     if change.status is ChangeStatus.REJECTED:
         message = _rejected(change)
     if status is ReceiptStatus.FAILED:

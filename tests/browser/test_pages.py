@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -216,6 +217,33 @@ async def test_the_graph_is_drawn_and_can_be_read_as_a_list(
     await page.go_back()
     await page.get_by_role("link", name="주문 담당").first.click()
     await page.locator(".chip.here", has_text="주문 담당").wait_for()
+
+
+async def test_every_page_links_what_it_shows_as_json(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    paths = ("/review", "/changes", "/knowledge", "/feedback", "/graph", "/")
+    await _see_twins(console, page, paths)  # while there is nothing
+    change = await console.teach(tenant, "desk", FACT)
+    await console.say(tenant, "desk", JEJU)
+    held = f"/review?id={change['id']}"
+    await _see_twins(console, page, (*paths, held, "/changes?status=held", "/knowledge?q=배송"))
+    days = "since=2026-01-01&until=2026-12-31"
+    await _see_twins(console, page, (f"/feedback?status=held&text=배송&{days}",))
+
+
+async def _see_twins(console: Console, page: Page, paths: Sequence[str]) -> None:
+    for path in paths:
+        await page.goto(f"{console.base}/console{path}")
+        link = page.get_by_role("link", name="JSON으로 보기").first
+        if path == "/graph":
+            link = page.locator("a", has_text="JSON으로 보기").first  # it stands in a folded part
+        twin = await link.get_attribute("href")
+        assert twin
+        answer = await page.request.get(f"{console.base}{twin}")
+        assert answer.status == 200, (path, twin)
+        assert answer.headers["content-type"] == "application/json"
 
 
 async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(

@@ -24,7 +24,7 @@ def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
     effect = Effect.model_validate({**TARGET, "operation": Operation.DELETE})
     done = Retraction(feedback_id="f1", effects=(effect,), rejected=("c1",), unsaid=(echo,))
     first, second, third = effects(VISIT, done)
-    assert first == "메모리 배송비"
+    assert first == "메모리 배송비 · 삭제"
     assert second == "검토를 기다리는 변경 1건을 거절합니다"
     assert third.startswith("다른 피드백이 가르친 항목 1개는 그대로")
 

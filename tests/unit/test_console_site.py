@@ -12,11 +12,12 @@ from starlette.requests import Request
 from structlog.testing import capture_logs
 
 from core.console.language import Language
-from core.console.parts.problem import told
+from core.console.parts.problem import tell_done, told
 from core.console.site import fill
 from core.console.visit import Visit
 from core.desk.seat import Seat
 from core.errors import InvalidInput
+from core.models import Receipt, ReceiptStatus
 
 NO_SEAT = cast("Seat", None)  # what breaks before it looks at anything
 
@@ -58,6 +59,27 @@ async def test_what_is_wrong_with_the_request_is_told_as_it_is_and_not_logged() 
     assert "is no date" in shown
     assert "2026-11-22" in shown
     assert logged == []
+
+
+@pytest.mark.parametrize(
+    ("status", "tone", "begins"),
+    [
+        (ReceiptStatus.APPLIED, "positive", "되돌렸습니다: 통화"),
+        (ReceiptStatus.HELD, "warning", "아직 바뀌지 않았습니다"),
+    ],
+)
+async def test_what_only_waits_for_a_person_is_not_told_as_done(
+    monkeypatch: pytest.MonkeyPatch, status: ReceiptStatus, tone: str, begins: str
+) -> None:
+    visit, said = _visit(), list[dict[str, Any]]()
+    with Client(page("/done"), request=visit.request) as client:
+        monkeypatch.setattr(
+            client.outbox, "enqueue_message", lambda _k, data, _t: said.append(data)
+        )
+        tell_done(visit, "review.reverted", Receipt(status=status, message=""), "통화")
+    (data,) = said
+    assert data["type"] == tone
+    assert data["message"].startswith(begins)
 
 
 def _break() -> None:

@@ -27,7 +27,7 @@ KNOWN = [*ENTRIES["sentences"], *ENTRIES["parts"]]
 NUMBER, OTHER = InputColumn(name="금액", type="number"), InputColumn(name="수량", type="number")
 ONE_TO_FIVE = InputColumn(name="금액", type="number", allowed="[1..5]")
 _PLACE = re.compile(r"\{(\w+)\}")
-_ENGLISH = re.compile(r"\b(?:the|and|where|was|not|its?|is|row|rows|of|which|has|said|both)\b")
+_ENGLISH = re.compile(r"(?!null|number|string)\b[a-z]{3,}")
 _NAMED = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"")
 
 
@@ -99,6 +99,7 @@ def _summed(output: str) -> DecisionTable:
         table([NUMBER, OTHER], [["> 수량", "-"], ["< 3", "-"]]),
         _given(["> today().year", "< 3"]),
         _given(["-"], output=OutputColumn(name="out", type="number", allowed="2, 3")),
+        _given(["-"], output=OutputColumn(name="out", type="number", allowed="[2..5]")),
         _given(["-"], outputs=['"가"']),
         _given(["-"], HitPolicy.PRIORITY),
         _summed('"가"'),
@@ -137,6 +138,33 @@ def test_what_stands_beside_new_knowledge_is_told_with_its_reasons() -> None:
             "401: no; paused: 점검)",
             "가장 오래된 피드백이 12분째 기다리고 있습니다. 처리를 보류하고 있습니다"
             "(모델: 모델이 401(으)로 응답했습니다: no; 일시 중지: 점검)",
+        ),
+        (
+            "gave up after 5 attempts: model: the model at http://llm cannot be reached: no (check "
+            "LLM_MODEL and its API key)",
+            "5번 시도한 뒤 그만두었습니다: 모델: 모델(http://llm)에 연결할 수 없습니다: no "
+            "(LLM_MODEL과 API 키를 확인해 주세요)",
+        ),
+        (
+            "2 being processed, 3 queued; work is held back (model: the model at http://llm cannot "
+            "be reached: no)",
+            "처리 중 2건, 대기 3건; 처리를 보류하고 있습니다"
+            "(모델: 모델(http://llm)에 연결할 수 없습니다: no)",
+        ),
+        (
+            "near SKILL returns 'returns (반품)' (similarity 0.84; both would be read for the same "
+            "request)",
+            "비슷한 스킬: returns 'returns (반품)' (유사도 0.84; 같은 요청에 둘 다 쓰이게 됨)",
+        ),
+        (
+            "skill 'returns' refers to it in SKILL.md (a.md), which this deletes",
+            "스킬 'returns'의 SKILL.md (a.md)에서 참조하는 것을 이 변경이 삭제합니다",
+        ),
+        (
+            "MEMORY 'x' will be deleted once a person approves it; it waits: a check warns about "
+            "it; it deletes something",
+            "사람이 승인하면 메모리 'x'이(가) 삭제됩니다. "
+            "검토 대기: 검사에서 경고가 나왔습니다; 삭제하는 변경입니다",
         ),
         ("matches 환불 in the name; 절차 in the text", "일치: 환불 (이름); 절차 (본문)"),
         (

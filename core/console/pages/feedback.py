@@ -10,7 +10,7 @@ from nicegui import ui
 
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.going import go_to
-from core.console.parts.lists import chip, empty, listed, pages
+from core.console.parts.lists import chip, empty, listed, pages, twin
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import moment, status
 from core.console.parts.problem import told
@@ -38,9 +38,9 @@ def add(site: Site) -> None:
 async def build(visit: Visit) -> None:
     """Draw the page."""
     given = {name: visit.query(name) for name in _FILTERS}
-    page = await FeedbackDesk(visit.seat).page(
-        _filter(given), limit=_PAGE, cursor=visit.query("cursor")
-    )
+    wanted = _filter(given)
+    cursor = visit.query("cursor")
+    page = await FeedbackDesk(visit.seat).page(wanted, limit=_PAGE, cursor=cursor)
     show(el("h1", visit.say("frame.feedback")))
     _hold(visit, (await WorkDesk(visit.seat).state()).hold)
     _filters(visit, given)
@@ -49,11 +49,27 @@ async def build(visit: Visit) -> None:
         more = pages(visit, PATH, page.next, **given)
         if more:
             show(more)
-    elif any(given.values()) or visit.query("cursor"):
+    elif any(given.values()) or cursor:
         hint = link(visit.say("feedback.no_match_hint"), PATH)
         show(empty(visit.say("feedback.no_match"), hint))
     else:
         show(empty(visit.say("feedback.nothing"), visit.say("feedback.nothing_hint")))
+    show(_twin(visit, wanted, cursor))
+
+
+def _twin(visit: Visit, wanted: FeedbackFilter, cursor: str | None) -> Markup:
+    return twin(
+        visit,
+        "/v1/feedback",
+        status=next((status.value for status in wanted.statuses), None),
+        tenant_id=wanted.tenant_id,
+        agent_id=wanted.agent_id,
+        since=wanted.since.isoformat() if wanted.since else None,
+        until=wanted.until.isoformat() if wanted.until else None,
+        text=wanted.text,
+        cursor=cursor,
+        limit=str(_PAGE),
+    )
 
 
 def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from core.console.parts.going import go_to
 from core.console.parts.ink import INK
-from core.console.parts.lists import chip, empty, listed
+from core.console.parts.lists import chip, empty, listed, twin
 from core.console.parts.markup import Part, address, el, join, show
 from core.console.parts.tenants import tenant_chips, tenant_of
 from core.console.site import Site
@@ -197,10 +197,9 @@ def _named(visit: Visit, node: Node, tenant: str) -> Part:
 
 
 def _mermaid(visit: Visit, graph: Graph) -> Markup:
-    twin = address("/v1/graph", tenant_id=graph.tenant_id, agent_id=graph.agent_id)
     return el(
         "details",
         el("summary", visit.say("graph.mermaid")),
         el("div", graph.mermaid, class_="code"),
-        el("p", el("a", visit.say("frame.as_json"), href=twin), class_="small"),
+        twin(visit, "/v1/graph", tenant_id=graph.tenant_id, agent_id=graph.agent_id),
     )

@@ -50,6 +50,12 @@ def empty(title: str, hint: Part = None) -> Markup:
     return el("div", el("strong", title), hint, class_="empty")
 
 
+def twin(visit: Visit, path: str, **query: str | None) -> Markup:
+    """Make the link to what a page shows, as JSON."""
+    to = address(path, **query)
+    return el("p", el("a", visit.say("frame.as_json"), href=to), class_="small")
+
+
 def pages(visit: Visit, path: str, following: str | None, **query: str | None) -> Markup | None:
     """Make the links to the first and the next page of a list; None where it is all on one."""
     cursor = visit.query("cursor")

@@ -1,4 +1,4 @@
-"""What went wrong, told on the page or in a corner of it."""
+"""What came of something: told on the page or in a corner of it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from core.api.problems import problem_of
 from core.console.parts.markup import el, show
 from core.console.visit import Visit
 from core.errors import Forbidden, NotFound, SkillWorkerError
+from core.models import Receipt, ReceiptStatus
 
 log = structlog.get_logger(__name__)
 
@@ -46,6 +47,14 @@ def told(visit: Visit) -> Iterator[None]:
     except Exception:
         log.exception("console.failed", path=visit.request.url.path)
         _notify(visit, visit.say("frame.unexpected"), visit.say("frame.unexpected_hint"))
+
+
+def tell_done(visit: Visit, key: str, done: object, name: str) -> None:
+    """Tell in a corner that something is done; a receipt may say that it waits for a person."""
+    if isinstance(done, Receipt) and done.status is ReceiptStatus.HELD:
+        ui.notify(visit.say("frame.waits", name=name), type="warning")
+    else:
+        ui.notify(visit.say(key, name=name), type="positive")
 
 
 def _notify(visit: Visit, text: str, hint: str) -> None:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.console.parts.going import go_to
-from core.console.parts.lists import chip, empty, listed, pages
+from core.console.parts.lists import chip, empty, listed, pages, twin
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import kind, moment
 from core.console.parts.tenants import tenant_chips, tenant_of
@@ -74,7 +74,8 @@ def _chips(visit: Visit, given: Mapping[str, str | None]) -> list[Markup]:
 async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None) -> None:
     wanted = KnowledgeFilter(tenant_id=given["tenant"], agent_id=given["agent"], kind=of)
     desk = KnowledgeDesk(visit.seat)
-    page = await desk.page(wanted, cursor=visit.query("cursor"), limit=_PAGE)
+    cursor = visit.query("cursor")
+    page = await desk.page(wanted, cursor=cursor, limit=_PAGE)
     _warn(visit, page.warnings)
     if page.items:
         show(_rows(visit, page.items))
@@ -85,6 +86,8 @@ async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None
     more = pages(visit, PATH, page.next, **given)
     if more:
         show(more)
+    scope = {"tenant_id": given["tenant"], "agent_id": given["agent"], "kind": given["kind"]}
+    show(twin(visit, "/v1/knowledge", **scope, cursor=cursor, limit=str(_PAGE)))
 
 
 def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
@@ -124,6 +127,8 @@ async def _search(
         show(_hits(visit, found.items, tenant))
     else:
         show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
+    scope = {"tenant_id": tenant, "agent_id": given["agent"], "kind": given["kind"]}
+    show(twin(visit, "/v1/search", q=query, **scope, limit=str(_HITS)))
 
 
 def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:

@@ -15,7 +15,7 @@ from core.console.parts.dialogs import ask
 from core.console.parts.lists import badge, listed
 from core.console.parts.markup import address, el, join, link, show
 from core.console.parts.named import kind, moment
-from core.console.parts.problem import told
+from core.console.parts.problem import tell_done, told
 from core.console.visit import Visit
 from core.desk.knowledge import KnowledgeDesk
 from core.desk.known import Known, KnownFile, Versions
@@ -193,8 +193,7 @@ def _restoring(
             done = await desk.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
             if not done.status.is_outcome:
                 raise Refused(done.message)
-            said = visit.say("knowledge.restored", message=visit.translated(done.message))
-            ui.notify(said, type="positive", multi_line=True)
+            tell_done(visit, "knowledge.restored", done, done.target_name or place.id)
             await after()
 
     def question() -> None:

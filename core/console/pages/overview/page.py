@@ -12,8 +12,8 @@ from nicegui import ui
 from core.console.pages.overview.charts import ended_options, spent_options
 from core.console.pages.overview.figures import figures, strip
 from core.console.pages.overview.tables import outcomes, workers
-from core.console.parts.lists import empty
-from core.console.parts.markup import address, el, show
+from core.console.parts.lists import empty, twin
+from core.console.parts.markup import el, show
 from core.console.parts.problem import told
 from core.console.parts.tenants import named_tenant, tenant_chips
 from core.console.visit import Visit
@@ -65,7 +65,7 @@ def _draw(visit: Visit, seen: Overview) -> _Drawn:
         spent = _chart(say("overview.spending"), spent_options(visit, seen))
     changed = show(outcomes(visit, seen))
     seen_workers = show(workers(visit, seen))
-    show(_twin(visit, seen))
+    show(twin(visit, "/v1/overview", tenant_id=seen.tenant_id))
     return _Drawn(seen.at, late, top, cards, today, month, spent, changed, seen_workers, first)
 
 
@@ -86,11 +86,6 @@ def _chart(title: str, options: dict[str, object]) -> ui.echart:
     with ui.element("section").classes("card"):
         show(el("h3", title))
         return ui.echart(options).classes("chart").props(f'role=img aria-label="{title}"')
-
-
-def _twin(visit: Visit, seen: Overview) -> Markup:
-    twin = address("/v1/overview", tenant_id=seen.tenant_id)
-    return el("p", el("a", visit.say("frame.as_json"), href=twin), class_="small")
 
 
 @dataclass(frozen=True)

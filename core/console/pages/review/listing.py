@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from core.console.parts.lists import chip, empty, listed, pages
+from core.console.parts.lists import chip, empty, listed, pages, twin
 from core.console.parts.markup import address, el, link, show
 from core.console.parts.named import kind, moment, operation, status
 from core.console.visit import Visit
@@ -26,21 +26,20 @@ async def build_list(visit: Visit) -> None:
     wanted = visit.query("status")
     if wanted is not None and wanted not in set(ChangeStatus):
         raise InvalidInput(f"{wanted!r} is no state of a change")
+    cursor = visit.query("cursor")
     page = await ChangesDesk(visit.seat).page(
         ChangeFilter(statuses=(ChangeStatus(wanted),) if wanted else ()),
         limit=_PAGE,
-        cursor=visit.query("cursor"),
+        cursor=cursor,
     )
     show(el("h1", visit.say("review.all_changes")))
     show(el("p", link(visit.say("review.one_by_one"), ONE)))
     show(el("nav", *_chips(visit, wanted), class_="chips", aria_label=visit.say("common.status")))
-    if not page.items:
-        show(empty(visit.say("review.no_match")))
-        return
-    show(_rows(visit, page.items))
+    show(_rows(visit, page.items) if page.items else empty(visit.say("review.no_match")))
     more = pages(visit, PATH, page.next, status=wanted)
     if more:
         show(more)
+    show(twin(visit, "/v1/changes", status=wanted, cursor=cursor, limit=str(_PAGE)))
 
 
 def _chips(visit: Visit, wanted: str | None) -> list[Markup]:

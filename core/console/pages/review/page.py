@@ -12,9 +12,9 @@ from core.console.pages.review.editing import open_editor
 from core.console.pages.review.sheet import headline, sheet_parts
 from core.console.parts.dialogs import ask_reason
 from core.console.parts.keys import Key, listen
-from core.console.parts.lists import empty
+from core.console.parts.lists import empty, twin
 from core.console.parts.markup import address, el, link, show
-from core.console.parts.problem import show_problem, told
+from core.console.parts.problem import show_problem, tell_done, told
 from core.console.visit import Visit
 from core.desk.changes import ChangesDesk
 from core.desk.sheet.sheet import Sheet
@@ -34,6 +34,7 @@ async def build(visit: Visit) -> None:
         show(el("h1", visit.say("frame.review")))
         show(empty(visit.say("review.nothing"), visit.say("review.nothing_hint")))
         show(el("p", link(visit.say("review.all_changes"), LIST)))
+        show(twin(visit, "/v1/changes/next"))
         return
     sheet = await desk.sheet(wanted)
     page = _Review(visit, desk, sheet, ui.element("div"), ui.element("div"))
@@ -144,10 +145,11 @@ class _Review:
                 lambda: self._applied(self.desk.approve(self.sheet.change.id, seen=seen)),
             )
 
-    async def _applied(self, receipt: Awaitable[Receipt]) -> None:
+    async def _applied(self, receipt: Awaitable[Receipt]) -> Receipt:
         done = await receipt
         if not done.status.is_outcome:
             raise Refused(done.message)
+        return done
 
     def _ask_rejection(self) -> None:
         if not self._can_decide:
@@ -204,9 +206,8 @@ class _Review:
         done, name = False, self.sheet.change.target_name
         with self._alone():
             with told(self.visit):
-                await do()
+                tell_done(self.visit, key, await do(), name)
                 done = True
-                ui.notify(self.visit.say(key, name=name), type="positive")
             await self._look_again()
         return done
 

@@ -15,7 +15,8 @@ from core.console.visit import Visit
 from core.desk.sheet.heads import ChangeHead
 from core.desk.sheet.sheet import Sheet
 from core.desk.sheet.shown import Side
-from core.models import ChangeCost, ChangeStatus, Hit, Kind, Operation
+from core.models import ChangeCost, ChangeStatus, Hit, Kind, Operation, Origin
+from core.review_sweep import EXPIRY
 
 ITEM = "/console/knowledge/item"
 RUN = "/console/feedback/run"
@@ -77,10 +78,10 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
         said = visit.say(
             "review.approved_by" if gone else "review.decided",
             status=visit.say(f"common.{change.status.value}"),
-            by=change.decided_by or visit.say("review.nobody"),
+            by=_decider(visit, change),
             when=visit.ago(change.decided_at),
         )
-        decision = f": {change.decision}" if change.decision else ""
+        decision = f": {visit.translated(change.decision)}" if change.decision else ""
         yield el("p", said + decision, class_="banner")
     if sheet.undone_by:
         to = address(REVIEW, id=sheet.undone_by)
@@ -89,6 +90,12 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
         yield el("p", visit.translated(change.error), class_="banner bad")
     for problem in sheet.problems:
         yield el("p", visit.translated(problem), class_="banner warn")
+
+
+def _decider(visit: Visit, change: ChangeHead) -> str:
+    if change.decided_by == EXPIRY:
+        return visit.say("review.expiry")
+    return change.decided_by or visit.say("review.nobody")
 
 
 def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
@@ -106,7 +113,8 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     if sheet.matched is not None and not _says_the_same(sheet):
         yield _block(say("review.understood"), el("p", sheet.matched.content, class_="text"))
     if change.reason:
-        yield _block(say("review.reason"), el("p", change.reason, class_="text"))
+        title = "review.asked" if change.origin is Origin.PERSON else "review.reason"
+        yield _block(say(title), el("p", visit.translated(change.reason), class_="text"))
     how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))

@@ -7,11 +7,14 @@ from collections.abc import Awaitable, Callable, Iterator
 from nicegui import ui
 
 from core.console.parts.dialogs import ask
-from core.console.parts.named import kind
+from core.console.parts.named import kind, operation
 from core.console.parts.problem import told
 from core.console.visit import Visit
 from core.desk.feedback import FeedbackDesk
-from core.retraction.retract import Retraction, Standpoint
+from core.models import ReceiptStatus
+from core.retraction.retract import Effect, Retraction, Standpoint
+
+_TOLD = {ReceiptStatus.HELD, ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
 
 
 async def ask_retraction(
@@ -38,6 +41,9 @@ def _tell(visit: Visit, done: Retraction) -> None:
     if done.in_the_way:
         what = "; ".join(standing(visit, one) for one in done.in_the_way)
         ui.notify(visit.say("run.in_the_way", what=what), type="warning", multi_line=True)
+    elif any(_status(effect) is ReceiptStatus.HELD for effect in done.effects):
+        what = "; ".join(effects(visit, done))
+        ui.notify(visit.say("run.waits", what=what), type="warning", multi_line=True)
     elif not done.is_done:
         what = "; ".join(effects(visit, done))
         ui.notify(visit.say("run.partly", what=what), type="warning", multi_line=True)
@@ -52,11 +58,17 @@ def standing(visit: Visit, one: Standpoint) -> str:
     return f"{one.target_name} ({one.change_id}): {visit.translated(one.why)}"
 
 
+def _status(effect: Effect) -> ReceiptStatus | None:
+    return effect.receipt.status if effect.receipt else None
+
+
 def effects(visit: Visit, done: Retraction) -> Iterator[str]:
     """Say what is done to each target, and what is forgotten of others."""
     for effect in done.effects:
-        message = f": {visit.translated(effect.receipt.message)}" if effect.receipt else ""
-        yield f"{kind(visit, effect.kind)} {effect.target_name}{message}"
+        does = f" · {operation(visit, effect.operation)}" if effect.operation else ""
+        told = _status(effect) in _TOLD and effect.receipt
+        why = f": {visit.translated(told.message)}" if told else ""
+        yield f"{kind(visit, effect.kind)} {effect.target_name}{does}{why}"
     if done.rejected:
         yield visit.say("run.rejects", n=len(done.rejected))
     if done.unsaid:
