@@ -51,12 +51,9 @@ async def test_a_held_change_is_approved_by_one_key(
 async def test_an_item_is_linked_once_it_is_there(
     console: Console, page: Page, enter: Enter
 ) -> None:
-    tenant = await enter(page)
-    await console.say(tenant, "desk", FACT)
+    tenant = await facing_a_change(console, page, enter)
     change = await _only(console, tenant)
     item = page.get_by_role("link", name="항목과 이력 보기")
-    await page.goto(f"{console.base}/console/review?id={change['id']}")
-    await page.get_by_role("button", name="승인").wait_for()
     assert await item.count() == 0
     await page.keyboard.press("a")
     await page.get_by_text("적용했습니다").wait_for()

@@ -11,7 +11,7 @@ from core.console.language import Language
 from core.console.pages.run.retracting import effects, standing
 from core.console.visit import Visit
 from core.desk.seat import Seat
-from core.models import Echo, Kind, Operation
+from core.models import Echo, Kind, Operation, Receipt, ReceiptStatus
 from core.retraction.retract import Effect, Retraction, Standpoint
 
 VISIT = Visit(cast("Request", None), cast("Seat", None), Language.KO, lambda: datetime.now(UTC))
@@ -27,6 +27,23 @@ def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
     assert first == "메모리 배송비 · 삭제"
     assert second == "검토를 기다리는 변경 1건을 거절합니다"
     assert third.startswith("다른 피드백이 가르친 항목 1개는 그대로")
+
+
+def test_what_is_more_than_done_is_told_with_its_message() -> None:
+    waits = (
+        "MEMORY '배송비' will be deleted once a person approves it; it waits: it deletes something"
+    )
+    receipts = (
+        Receipt(status=ReceiptStatus.APPLIED, message="MEMORY '배송비' deleted"),
+        Receipt(status=ReceiptStatus.HELD, message=waits),
+    )
+    done = [
+        Effect.model_validate({**TARGET, "operation": Operation.DELETE, "receipt": receipt})
+        for receipt in receipts
+    ]
+    first, second = effects(VISIT, Retraction(feedback_id="f1", effects=tuple(done)))
+    assert first == "메모리 배송비 · 삭제"
+    assert second.endswith("검토 대기: 삭제하는 변경입니다")
 
 
 def test_what_was_changed_past_the_worker_is_told_as_that() -> None:

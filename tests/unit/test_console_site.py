@@ -16,7 +16,7 @@ from core.console.parts.problem import tell_done, told
 from core.console.site import fill
 from core.console.visit import Visit
 from core.desk.seat import Seat
-from core.errors import InvalidInput
+from core.errors import InvalidInput, Refused
 from core.models import Receipt, ReceiptStatus
 
 NO_SEAT = cast("Seat", None)  # what breaks before it looks at anything
@@ -80,6 +80,12 @@ async def test_what_only_waits_for_a_person_is_not_told_as_done(
     (data,) = said
     assert data["type"] == tone
     assert data["message"].startswith(begins)
+
+
+def test_what_was_refused_is_not_told_as_done() -> None:
+    refused = Receipt(status=ReceiptStatus.REFUSED, message="it is there already")
+    with pytest.raises(Refused, match="it is there already"):
+        tell_done(_visit(), "review.reverted", refused, "통화")
 
 
 def _break() -> None:

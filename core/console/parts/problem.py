@@ -12,7 +12,7 @@ from nicegui import ui
 from core.api.problems import problem_of
 from core.console.parts.markup import el, show
 from core.console.visit import Visit
-from core.errors import Forbidden, NotFound, SkillWorkerError
+from core.errors import Forbidden, NotFound, Refused, SkillWorkerError
 from core.models import Receipt, ReceiptStatus
 
 log = structlog.get_logger(__name__)
@@ -50,7 +50,12 @@ def told(visit: Visit) -> Iterator[None]:
 
 
 def tell_done(visit: Visit, key: str, done: object, name: str) -> None:
-    """Tell in a corner that something is done; a receipt may say that it waits for a person."""
+    """Tell in a corner that something is done, or, as a receipt may say, waits for a person.
+
+    Raises Refused where a receipt says that nothing was done.
+    """
+    if isinstance(done, Receipt) and not done.status.is_outcome:
+        raise Refused(done.message)
     if isinstance(done, Receipt) and done.status is ReceiptStatus.HELD:
         ui.notify(visit.say("frame.waits", name=name), type="warning")
     else:

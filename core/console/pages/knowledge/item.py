@@ -19,7 +19,7 @@ from core.console.parts.problem import tell_done, told
 from core.console.visit import Visit
 from core.desk.knowledge import KnowledgeDesk
 from core.desk.known import Known, KnownFile, Versions
-from core.errors import InvalidInput, NotFound, Refused
+from core.errors import InvalidInput, NotFound
 from core.models import SKILL_MD, Kind
 from core.models.access import Role
 
@@ -191,8 +191,6 @@ def _restoring(
     async def restore(number: int) -> None:
         with told(visit):
             done = await desk.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
-            if not done.status.is_outcome:
-                raise Refused(done.message)
             tell_done(visit, "knowledge.restored", done, done.target_name or place.id)
             await after()
 

@@ -18,8 +18,8 @@ from core.console.parts.problem import show_problem, tell_done, told
 from core.console.visit import Visit
 from core.desk.changes import ChangesDesk
 from core.desk.sheet.sheet import Sheet
-from core.errors import Refused, SkillWorkerError
-from core.models import ChangeStatus, Receipt
+from core.errors import SkillWorkerError
+from core.models import ChangeStatus
 from core.models.access import Role
 
 PATH = "/console/review"
@@ -141,15 +141,8 @@ class _Review:
         if self._can_decide and not self.sheet.moved:
             seen = self.sheet.change.content_hash
             await self._decide(
-                "review.approved",
-                lambda: self._applied(self.desk.approve(self.sheet.change.id, seen=seen)),
+                "review.approved", lambda: self.desk.approve(self.sheet.change.id, seen=seen)
             )
-
-    async def _applied(self, receipt: Awaitable[Receipt]) -> Receipt:
-        done = await receipt
-        if not done.status.is_outcome:
-            raise Refused(done.message)
-        return done
 
     def _ask_rejection(self) -> None:
         if not self._can_decide:
@@ -172,7 +165,7 @@ class _Review:
 
         async def revert(reason: str) -> None:
             await self._change(
-                "review.reverted", lambda: self._applied(self.desk.revert(change.id, reason=reason))
+                "review.reverted", lambda: self.desk.revert(change.id, reason=reason)
             )
 
         with self._dialog():

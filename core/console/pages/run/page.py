@@ -11,7 +11,7 @@ from nicegui import ui
 from core.console.pages.run.retracting import ask_retraction
 from core.console.pages.run.steps import lines_of, notes, steps_of
 from core.console.parts.dialogs import ask_reason
-from core.console.parts.lists import badge, listed
+from core.console.parts.lists import badge, listed, twin
 from core.console.parts.markup import Part, address, el, join, link, show
 from core.console.parts.named import kind, moment, operation, spent, status
 from core.console.parts.problem import told
@@ -146,7 +146,7 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
         el("p", visit.translated(piece.error), class_="banner bad text") if piece.error else None,
         el("dl", *facts, class_="facts-grid"),
-        el("p", el("a", say("frame.as_json"), href=f"/v1/feedback/{piece.id}/run"), class_="small"),
+        twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
 
 

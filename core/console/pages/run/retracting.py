@@ -14,8 +14,6 @@ from core.desk.feedback import FeedbackDesk
 from core.models import ReceiptStatus
 from core.retraction.retract import Effect, Retraction, Standpoint
 
-_TOLD = {ReceiptStatus.HELD, ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
-
 
 async def ask_retraction(
     visit: Visit, feedback_id: str, after: Callable[[], Awaitable[None]]
@@ -41,12 +39,10 @@ def _tell(visit: Visit, done: Retraction) -> None:
     if done.in_the_way:
         what = "; ".join(standing(visit, one) for one in done.in_the_way)
         ui.notify(visit.say("run.in_the_way", what=what), type="warning", multi_line=True)
-    elif any(_status(effect) is ReceiptStatus.HELD for effect in done.effects):
+    elif (waits := _waits(done)) or not done.is_done:
         what = "; ".join(effects(visit, done))
-        ui.notify(visit.say("run.waits", what=what), type="warning", multi_line=True)
-    elif not done.is_done:
-        what = "; ".join(effects(visit, done))
-        ui.notify(visit.say("run.partly", what=what), type="warning", multi_line=True)
+        said = visit.say("run.waits" if waits else "run.partly", what=what)
+        ui.notify(said, type="warning", multi_line=True)
     else:
         ui.notify(visit.say("run.retracted"), type="positive")
 
@@ -58,18 +54,23 @@ def standing(visit: Visit, one: Standpoint) -> str:
     return f"{one.target_name} ({one.change_id}): {visit.translated(one.why)}"
 
 
-def _status(effect: Effect) -> ReceiptStatus | None:
-    return effect.receipt.status if effect.receipt else None
-
-
 def effects(visit: Visit, done: Retraction) -> Iterator[str]:
     """Say what is done to each target, and what is forgotten of others."""
     for effect in done.effects:
-        does = f" · {operation(visit, effect.operation)}" if effect.operation else ""
-        told = _status(effect) in _TOLD and effect.receipt
-        why = f": {visit.translated(told.message)}" if told else ""
-        yield f"{kind(visit, effect.kind)} {effect.target_name}{does}{why}"
+        yield f"{kind(visit, effect.kind)} {effect.target_name}{_came_of(visit, effect)}"
     if done.rejected:
         yield visit.say("run.rejects", n=len(done.rejected))
     if done.unsaid:
         yield visit.say("run.unsaid", n=len(done.unsaid))
+
+
+def _came_of(visit: Visit, effect: Effect) -> str:
+    """Say what is done, or, where more is to be said than that it was done, what came of it."""
+    receipt = effect.receipt
+    if receipt is not None and receipt.status is not ReceiptStatus.APPLIED:
+        return f": {visit.translated(receipt.message)}"
+    return f" · {operation(visit, effect.operation)}" if effect.operation else ""
+
+
+def _waits(done: Retraction) -> bool:
+    return any(e.receipt and e.receipt.status is ReceiptStatus.HELD for e in done.effects)
