@@ -23,6 +23,7 @@ PORT = 5432
 START_SECONDS = 60
 ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
+STATUS_LINE = 7  # of postmaster.pid: LOCK_FILE_LINE_PM_STATUS in PostgreSQL's miscadmin.h
 SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
 SERVER_HINT = "Free some disk space or mend the cause above; or set DATABASE_URL to a server."
 
@@ -41,10 +42,10 @@ class Cluster:
         """Make the data directory and start its server where needed; give the URI.
 
         Raises ConfigurationError where another PostgreSQL wrote the data, DatabaseDown where
-        the server does not start.
+        the server does not start, or neither comes nor goes.
         """
         self._refuse_other_version()
-        if self._postmaster() is None:
+        if not self._comes_to_be_ready():
             self._clear_remains()
             if not (self._data / "PG_VERSION").exists():
                 self._make()
@@ -60,6 +61,25 @@ class Cluster:
         if self._sockets != self._data:
             with suppress(OSError):
                 self._sockets.rmdir()
+
+    def _comes_to_be_ready(self) -> bool:
+        """Tell whether a server runs, once it has come or gone.
+
+        Whoever started it may have been killed on the way, and others may stop it: its status
+        is then "starting" or "stopping", and connections are refused.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        while self._postmaster() is not None:
+            if self._status() == "ready":
+                return True
+            if time.monotonic() > deadline:
+                raise DatabaseDown(
+                    f"The embedded PostgreSQL in {self._data} has been {self._status()!r} "
+                    f"for {START_SECONDS} s:\n{self._log_tail()}",
+                    hint=SERVER_HINT,
+                )
+            time.sleep(0.05)
+        return False
 
     def _refuse_other_version(self) -> None:
         try:
@@ -148,6 +168,13 @@ class Cluster:
             return int(process.pid) if is_ours else None
         except (OSError, ValueError, psutil.Error):
             return None
+
+    def _status(self) -> str:
+        """Give what the server last wrote of itself, as pg_ctl reads it; "" before it has."""
+        try:
+            return self._pid_file().read_text().splitlines()[STATUS_LINE].strip()
+        except (OSError, IndexError):
+            return ""
 
     def _pid_file(self) -> Path:
         return self._data / "postmaster.pid"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import finish, silent_server, start, wait_for
-from tests.support.processes import servers
+from tests.support.processes import kill_servers, servers
 from tests.support.used_home import used_home
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
@@ -76,8 +76,7 @@ def test_what_a_killed_worker_had_is_taken_up_at_once_where_nobody_else_works(
 def test_a_worker_whose_database_has_gone_does_not_wait_for_it(
     home: Path, busy: subprocess.Popen[str]
 ) -> None:
-    for process in servers(home):
-        process.kill()
+    kill_servers(home)
     started = time.monotonic()
     busy.send_signal(signal.SIGTERM)
     busy.communicate(timeout=60)

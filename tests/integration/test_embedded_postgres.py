@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import subprocess
 import sys
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -16,7 +19,7 @@ import pytest
 from core.embedded.postgres import embedded_postgres
 from core.errors import ConfigurationError, DatabaseDown
 from tests.support.databases import HOME_VARIABLE
-from tests.support.processes import come_and_go, holder, servers
+from tests.support.processes import come_and_go, holder, kill_servers, servers
 
 
 @pytest.fixture
@@ -27,6 +30,23 @@ def home() -> Path:
 def answer(uri: str) -> object:
     with psycopg.connect(uri) as conn:
         return conn.execute("SELECT upper('ä가')").fetchone()
+
+
+def come_and_ask(home: Path) -> object:
+    with embedded_postgres(home) as uri:
+        return answer(uri)
+
+
+def postmaster_of(home: Path) -> psutil.Process:
+    return psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().split()[0]))
+
+
+def refuses(uri: str) -> bool:
+    try:
+        answer(uri)
+    except psycopg.OperationalError:
+        return True
+    return False
 
 
 def test_it_starts_on_first_use_and_is_gone_at_the_end(home: Path) -> None:
@@ -80,11 +100,23 @@ def test_it_starts_after_everything_was_killed(home: Path) -> None:
     with holder(home) as other:
         other.kill()
         other.wait()
-    for process in servers(home):
-        process.kill()
+    kill_servers(home)
     assert (home / "postgres" / "postmaster.pid").exists()
     with embedded_postgres(home) as uri:
         assert answer(uri)
+
+
+def test_a_server_that_is_stopping_is_waited_for_and_started_again(home: Path) -> None:
+    with holder(home) as other, ThreadPoolExecutor() as pool:
+        with embedded_postgres(home) as uri, psycopg.connect(uri):
+            postmaster_of(home).send_signal(signal.SIGTERM)  # it goes with its last connection
+            while not refuses(uri):
+                time.sleep(0.01)
+            coming = pool.submit(come_and_ask, home)
+            with pytest.raises(TimeoutError):
+                coming.result(0.3)
+        other.communicate()
+        assert coming.result(30) == ("Ä가",)
 
 
 def test_a_process_id_that_is_anothers_now_is_not_taken_for_the_server(home: Path) -> None:

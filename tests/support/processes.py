@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,3 +64,13 @@ def servers(home: Path) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
+
+
+def kill_servers(home: Path) -> None:
+    """Kill all PostgreSQL processes of the home; they are gone, or zombies, afterwards."""
+    for process in servers(home):
+        process.kill()
+    deadline = time.monotonic() + 10
+    while servers(home):
+        assert time.monotonic() < deadline, "what was killed still runs"
+        time.sleep(0.01)
