@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from typing import TypeVar
 
@@ -96,11 +97,17 @@ async def _outcome(task: asyncio.Future[T], cut_off: list[int]) -> T:
 
 @contextlib.contextmanager
 def _quiet_at_the_end() -> Iterator[Callable[[], None]]:
-    """Give a function that ends all logging until the block is left."""
-    try:
-        yield lambda: logging.disable(logging.CRITICAL)
-    finally:
-        logging.disable(logging.NOTSET)
+    """Give a function that ends all logging and warnings until the block is left."""
+
+    def be_quiet() -> None:
+        logging.disable(logging.CRITICAL)
+        warnings.simplefilter("ignore")  # of coroutines that were cut off before they began
+
+    with warnings.catch_warnings():
+        try:
+            yield be_quiet
+        finally:
+            logging.disable(logging.NOTSET)
 
 
 @contextlib.contextmanager

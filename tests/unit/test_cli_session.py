@@ -137,6 +137,8 @@ def test_after_the_second_signal_one_sentence_is_all_that_is_said(
             await asyncio.Event().wait()
         finally:
             logging.getLogger("core").error("the pool is closed")
+            never_begun = leave_a_mess()
+            del never_begun
             raise ValueError(mess)
 
     with pytest.raises(typer.Exit) as caught:
