@@ -6,12 +6,19 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from core.observability import configure_logging
 from core.postgres.pool import open_pool
 from core.postgres.queries import Pool
 from tests.support import databases
 from tests.support.scheduling import Scheduling, longest_first
+
+# How long an example takes is the machine's business: what must be fast is measured elsewhere.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:

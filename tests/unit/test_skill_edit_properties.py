@@ -185,7 +185,7 @@ def test_an_insertion_only_adds(
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(made=documents(), asked=edits, drop=st.booleans())
 def test_apply_and_revert_through_the_gate_restore_the_bytes(
     made: tuple[str, list[str], list[int]], asked: list[tuple[str, int, str]], drop: bool
