@@ -6,7 +6,7 @@ import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 from core.observability import configure_logging
 from core.postgres.pool import open_pool
@@ -15,9 +15,7 @@ from tests.support import databases
 from tests.support.scheduling import Scheduling, longest_first
 
 # How long an example takes is the machine's business: what must be fast is measured elsewhere.
-settings.register_profile(
-    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("any-machine", deadline=None)
 settings.load_profile("any-machine")
 
 

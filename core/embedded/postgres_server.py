@@ -23,7 +23,7 @@ PORT = 5432
 START_SECONDS = 60
 ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
-STATUS_LINE = 7  # of postmaster.pid: LOCK_FILE_LINE_PM_STATUS in PostgreSQL's miscadmin.h
+PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
 SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
 SERVER_HINT = "Free some disk space or mend the cause above; or set DATABASE_URL to a server."
 
@@ -70,11 +70,12 @@ class Cluster:
         """
         deadline = time.monotonic() + START_SECONDS
         while self._postmaster() is not None:
-            if self._status() == "ready":
+            status = self._status()
+            if status == "ready":
                 return True
             if time.monotonic() > deadline:
                 raise DatabaseDown(
-                    f"The embedded PostgreSQL in {self._data} has been {self._status()!r} "
+                    f"The embedded PostgreSQL in {self._data} has been {status!r} "
                     f"for {START_SECONDS} s:\n{self._log_tail()}",
                     hint=SERVER_HINT,
                 )
@@ -141,7 +142,7 @@ class Cluster:
 
     def _uri(self) -> str:
         # Asked of the server: whoever started it may have had another temporary directory.
-        directory = quote(self._pid_file().read_text().splitlines()[4], safe="")
+        directory = quote(self._pid_line(SOCKET_LINE), safe="")
         return f"postgresql://postgres@/postgres?host={directory}&port={PORT}"
 
     def _make_socket_directory(self) -> None:
@@ -163,18 +164,21 @@ class Cluster:
     def _postmaster(self) -> int | None:
         """Give the process id of our running server; a reused id or a zombie is none."""
         try:
-            process = psutil.Process(int(self._pid_file().read_text().split("\n", 1)[0]))
+            process = psutil.Process(int(self._pid_line(PID_LINE)))
             is_ours = process.status() != psutil.STATUS_ZOMBIE and self._works_here(process)
             return int(process.pid) if is_ours else None
-        except (OSError, ValueError, psutil.Error):
+        except (OSError, IndexError, ValueError, psutil.Error):
             return None
 
     def _status(self) -> str:
         """Give what the server last wrote of itself, as pg_ctl reads it; "" before it has."""
         try:
-            return self._pid_file().read_text().splitlines()[STATUS_LINE].strip()
+            return self._pid_line(STATUS_LINE).strip()
         except (OSError, IndexError):
             return ""
+
+    def _pid_line(self, number: int) -> str:
+        return self._pid_file().read_text().splitlines()[number]
 
     def _pid_file(self) -> Path:
         return self._data / "postmaster.pid"

@@ -19,6 +19,7 @@ from tests.support.databases import url_of
 from tests.support.held_model import held_model
 from tests.support.metrics import samples
 from tests.support.used_home import used_home
+from tests.support.waiting import wait_until
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "금액은 항상 원화로")
@@ -66,14 +67,6 @@ def get(url: str) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
-def until(is_so: Callable[[], bool], seconds: float = 30) -> None:
-    """Wait until something is so."""
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < deadline, "it has not come to that in time"
-        time.sleep(0.05)
-
-
 def line_of(worker: subprocess.Popen[str], event: str) -> dict[str, str]:
     found: dict[str, str] = json.loads(wait_for(worker, event))
     return found
@@ -94,7 +87,7 @@ def test_a_worker_out_of_the_box_tells_of_itself(home: Path, command: Place) -> 
     url = started["url"]
     assert url.startswith("http://127.0.0.1:")
     assert get(f"{url}/healthz")[0] == 200
-    until(lambda: get(f"{url}/readyz")[0] == 200)
+    wait_until(lambda: get(f"{url}/readyz")[0] == 200, 30)
     assert json.loads(get(f"{url}/readyz")[1]) == {
         "ready": True,
         "state": "working",
@@ -103,13 +96,13 @@ def test_a_worker_out_of_the_box_tells_of_itself(home: Path, command: Place) -> 
     assert finish(home, *AGENT)[0] == 0
     assert finish(home, *FEEDBACK)[0] == 0
     ended = 'feedback_finished_total{status="completed"}'
-    until(lambda: samples(get(f"{url}/metrics")[1])[ended] == 1)
+    wait_until(lambda: samples(get(f"{url}/metrics")[1])[ended] == 1, 30)
     found = samples(get(f"{url}/metrics")[1])
     assert found["feedback_claimed_total"] == 1
     assert found["model_calls_total"] >= 2
     assert found['changes_total{kind="MEMORY",operation="CREATE",outcome="applied"}'] == 1
     assert found["run_seconds_count"] == 1
-    until(lambda: samples(get(f"{url}/metrics")[1])['feedback{status="completed"}'] == 1)
+    wait_until(lambda: samples(get(f"{url}/metrics")[1])['feedback{status="completed"}'] == 1, 30)
     assert get(f"{url}/secrets")[0] == 404
     assert '"worker": "일꾼-1"' in end(worker)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import BASE, Task
-from tests.chaos.world import wait_until
+from tests.support.waiting import wait_until
 
 WRITES = [("update", BASE, "/files/SKILL.md"), ("skill", "skill-{}", "/skills/upload")]
 

@@ -13,7 +13,7 @@ import pytest
 from tests.chaos.children import FAST
 from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import Task
-from tests.chaos.world import wait_until
+from tests.support.waiting import wait_until
 
 # Before each commit, and on both sides of each call outside, by the kind of task that makes it.
 POINTS = [

@@ -9,7 +9,7 @@ from tests.chaos.platform import rows_of
 from tests.chaos.recording import Recording
 from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import Task
-from tests.chaos.world import wait_until
+from tests.support.waiting import wait_until
 
 COUNT = 100 if LONG else 40
 OF_PLATFORM = ("supabase.", "deliveries.", "inbox.", "agents.")

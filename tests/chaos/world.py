@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,8 +19,8 @@ from core.embedded.postgres_server import Cluster
 from core.embedded.postgres_system_user import server_user
 from tests.chaos.children import LOOPBACK, serve_model, serve_platform, serve_pods, serve_skills
 from tests.support import databases
+from tests.support.waiting import wait_until
 
-SOON = 20.0
 FORK = multiprocessing.get_context("forkserver")
 FORK.set_forkserver_preload(["tests.chaos.warm"])
 
@@ -78,14 +77,6 @@ class Server:
         except OSError:
             return False
         return True
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = SOON) -> None:
-    """Wait for a condition, and fail where it does not come true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"it did not come true in {seconds:g} s"
-        time.sleep(0.02)
 
 
 class Postgres:

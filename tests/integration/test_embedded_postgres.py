@@ -7,7 +7,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,10 +15,12 @@ import psutil
 import psycopg
 import pytest
 
+from core.embedded import postgres_server
 from core.embedded.postgres import embedded_postgres
 from core.errors import ConfigurationError, DatabaseDown
 from tests.support.databases import HOME_VARIABLE
 from tests.support.processes import come_and_go, holder, kill_servers, servers
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -110,13 +111,23 @@ def test_a_server_that_is_stopping_is_waited_for_and_started_again(home: Path) -
     with holder(home) as other, ThreadPoolExecutor() as pool:
         with embedded_postgres(home) as uri, psycopg.connect(uri):
             postmaster_of(home).send_signal(signal.SIGTERM)  # it goes with its last connection
-            while not refuses(uri):
-                time.sleep(0.01)
+            wait_until(lambda: refuses(uri))
             coming = pool.submit(come_and_ask, home)
             with pytest.raises(TimeoutError):
                 coming.result(0.3)
         other.communicate()
         assert coming.result(30) == ("Ä가",)
+
+
+def test_a_server_that_neither_comes_nor_goes_is_told_with_its_state(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with embedded_postgres(home) as uri, psycopg.connect(uri):
+        postmaster_of(home).send_signal(signal.SIGTERM)  # it goes with its last connection
+        wait_until(lambda: refuses(uri))
+        monkeypatch.setattr(postgres_server, "START_SECONDS", 0.2)
+        with pytest.raises(DatabaseDown, match="has been 'stopping' for"), embedded_postgres(home):
+            pytest.fail("it started")
 
 
 def test_a_process_id_that_is_anothers_now_is_not_taken_for_the_server(home: Path) -> None:

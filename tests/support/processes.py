@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+
+from tests.support.waiting import wait_until
 
 _HOLD = """
 import sys
@@ -70,7 +71,4 @@ def kill_servers(home: Path) -> None:
     """Kill all PostgreSQL processes of the home; they are gone, or zombies, afterwards."""
     for process in servers(home):
         process.kill()
-    deadline = time.monotonic() + 10
-    while servers(home):
-        assert time.monotonic() < deadline, "what was killed still runs"
-        time.sleep(0.01)
+    wait_until(lambda: not servers(home), 10)
