@@ -24,6 +24,7 @@ from core.errors import ConfigurationError
 from core.settings import load_settings
 from tests.support.commands import finish, start, wait_for
 from tests.support.databases import url_of
+from tests.support.waiting import SOON
 
 ONCE = "Waiting for feedback"
 
@@ -71,7 +72,7 @@ def place(tmp_path: Path, database: str) -> Iterator[Place]:
     for process in made.begun:
         if process.poll() is None:
             process.kill()
-            process.communicate(timeout=30)
+            process.communicate(timeout=SOON)
 
 
 def call(
@@ -86,7 +87,7 @@ def call(
         data, given["Content-Type"] = json.dumps(body).encode(), "application/json"
     request = urllib.request.Request(url, data, given, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=SOON) as answer:
             status, text, told = answer.status, answer.read(), answer.headers
     except urllib.error.HTTPError as error:
         status, text, told = error.code, error.read(), error.headers
@@ -95,7 +96,7 @@ def call(
 
 def end(worker: subprocess.Popen[str]) -> str:
     worker.send_signal(signal.SIGTERM)
-    _, err = worker.communicate(timeout=30)
+    _, err = worker.communicate(timeout=SOON)
     assert worker.returncode == 0, err
     assert "Traceback" not in err
     return err
@@ -186,7 +187,7 @@ def test_beyond_loopback_a_token_has_to_be_made_on_purpose(place: Place) -> None
     everywhere = ("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
     _, url = place.serve()  # makes the first token, which is not on purpose
     refused = place.begin(*everywhere)
-    _, err = refused.communicate(timeout=60)
+    _, err = refused.communicate(timeout=SOON)
     assert refused.returncode == 4
     assert "no token was made on purpose" in err
     assert "hint: make one with `skill-worker tokens add`" in err
@@ -203,7 +204,7 @@ def test_beyond_loopback_a_token_has_to_be_made_on_purpose(place: Place) -> None
 
 def test_beyond_loopback_without_any_token_none_is_made(place: Place) -> None:
     refused = place.begin("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
-    _, err = refused.communicate(timeout=60)
+    _, err = refused.communicate(timeout=SOON)
     assert (refused.returncode, "on purpose" in err) == (4, True)
     assert not (place.home / "token").exists()
     assert place.ask("tokens", "list")["items"] == []
@@ -220,7 +221,7 @@ def test_only_names_that_are_set_are_let_in_where_they_are(place: Place) -> None
 def test_what_serves_for_long_is_no_part_of_a_run_that_ends_by_itself(place: Place) -> None:
     for option in ("--once", "--dry-run"):
         process = place.begin("run", "--api", "--offline", option)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=SOON)
         assert (process.returncode, "as long as the worker runs" in err) == (2, True)
 
 
@@ -228,7 +229,7 @@ def test_a_stream_does_not_hold_up_the_end(place: Place) -> None:
     secret = place.secret("--name", "mine", "--role", "read")
     worker, url = place.serve()
     host, port = url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as stream:
+    with socket.create_connection((host, int(port)), timeout=SOON) as stream:
         stream.sendall(
             f"GET /v1/events HTTP/1.1\r\nHost: {host}:{port}\r\n"
             f"Authorization: Bearer {secret}\r\n\r\n".encode()
@@ -245,7 +246,7 @@ def test_the_console_opens_by_a_link_that_is_good_for_once(place: Place) -> None
     url, way = found.groups()
     wait_for(worker, ONCE)
     page = {"accept": "text/html"}
-    with httpx.Client(base_url=url, headers=page, timeout=30) as browser:
+    with httpx.Client(base_url=url, headers=page, timeout=SOON) as browser:
         led = browser.get("/console/")
         assert (led.status_code, led.headers["location"]) == (303, "/console/enter")
         entered = browser.get(way)
@@ -258,7 +259,7 @@ def test_the_console_opens_by_a_link_that_is_good_for_once(place: Place) -> None
         assert browser.get("/console/", headers={"origin": "http://x.y"}).status_code == 403
         assert browser.post("/console/leave").status_code == 200
         assert browser.get("/console/").status_code == 303
-    with httpx.Client(base_url=url, headers=page, timeout=30) as other:
+    with httpx.Client(base_url=url, headers=page, timeout=SOON) as other:
         again = other.get(way)
         assert (again.status_code, "does not work any more" in again.text) == (403, True)
     assert way.rpartition("=")[2] not in end(worker)

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,12 @@ import pytest
 from tests.support.commands import finish, silent_server, start, wait_for
 from tests.support.processes import kill_servers, servers
 from tests.support.used_home import used_home
+from tests.support.waiting import SOON, within
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "원화로 적어 주세요")
+
+PATIENT = {"SHUTDOWN_GRACE_SECONDS": "600", "STALLED_AFTER_SECONDS": "600"}
 
 
 @pytest.fixture
@@ -32,10 +34,10 @@ def busy(home: Path) -> Iterator[subprocess.Popen[str]]:
     assert finish(home, *AGENT)[0] == 0
     assert finish(home, *FEEDBACK)[0] == 0
     with silent_server() as url:
-        worker = start(home, "run", LLM_PROXY_URL=url, LLM_MODEL="silent")
+        worker = start(home, "run", LLM_PROXY_URL=url, LLM_MODEL="silent", **PATIENT)
         wait_for(worker, "run.started")
         yield worker
-        worker.communicate(timeout=30)
+        worker.communicate(timeout=SOON)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -44,10 +46,8 @@ def test_the_second_signal_gives_the_work_back_in_one_sentence(
 ) -> None:
     busy.send_signal(number)
     wait_for(busy, "Finishing what is in progress")
-    started = time.monotonic()
     busy.send_signal(number)
-    _, err = busy.communicate(timeout=30)
-    assert time.monotonic() - started < 6
+    _, err = busy.communicate(timeout=SOON)
     assert busy.returncode == code
     assert err == "Stopping at once; what is unfinished is taken up again later.\n"
     _, out, _ = finish(home, "feedback", "list", "--json")
@@ -59,10 +59,9 @@ def test_what_a_killed_worker_had_is_taken_up_at_once_where_nobody_else_works(
     home: Path, busy: subprocess.Popen[str]
 ) -> None:
     busy.kill()
-    busy.wait(timeout=30)
-    started = time.monotonic()
-    code, out, err = finish(home, "run", "--once", "--offline", "--json")
-    assert time.monotonic() - started < 15
+    busy.wait(timeout=SOON)
+    with within():
+        code, out, err = finish(home, "run", "--once", "--offline", "--json", **PATIENT)
     assert code == 0, err
     assert json.loads(out) == {
         "counts": {"completed": 1},
@@ -77,10 +76,8 @@ def test_a_worker_whose_database_has_gone_does_not_wait_for_it(
     home: Path, busy: subprocess.Popen[str]
 ) -> None:
     kill_servers(home)
-    started = time.monotonic()
     busy.send_signal(signal.SIGTERM)
-    busy.communicate(timeout=60)
-    assert time.monotonic() - started < 8
+    busy.communicate(timeout=SOON)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -90,7 +87,7 @@ def test_a_demo_that_is_interrupted_shows_no_part_as_if_it_were_all(
     demo = start(home, "demo", TMPDIR=str(home))
     wait_for(demo, "Starting PostgreSQL")
     os.killpg(demo.pid, number)
-    out, err = demo.communicate(timeout=60)
+    out, err = demo.communicate(timeout=SOON)
     assert demo.returncode == code, err
     assert out == ""
     assert err.endswith("Ending the demo.\nstopped\n")

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.commands import start, wait_for
 from tests.support.processes import servers
+from tests.support.waiting import SOON
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals
     worker = start(home, "run", "--offline", fresh=True)
     wait_for(worker, "Waiting for feedback")
     worker.send_signal(number)
-    _, err = worker.communicate(timeout=30)
+    _, err = worker.communicate(timeout=SOON)
     assert worker.returncode == 0, err
     assert "Traceback" not in err
     assert servers(home) == []
@@ -36,9 +37,9 @@ def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
     worker = start(home, "run", "--offline")
     wait_for(worker, "Waiting for feedback")
     worker.kill()
-    worker.communicate(timeout=30)
+    worker.communicate(timeout=SOON)
     following = start(home, "agents", "list", "--json")
-    out, err = following.communicate(timeout=60)
+    out, err = following.communicate(timeout=SOON)
     assert following.returncode == 0, err
     assert json.loads(out) == {"items": [], "next": None}
     assert servers(home) == []
@@ -47,9 +48,9 @@ def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
 def test_the_skill_server_serves_until_it_is_told(home: Path) -> None:
     server = start(home, "serve", "skills", "--port", "0")
     url = json.loads(wait_for(server, "server.started"))["url"]
-    with urllib.request.urlopen(f"{url}/health", timeout=10) as response:
+    with urllib.request.urlopen(f"{url}/health", timeout=SOON) as response:
         assert json.load(response)["status"] == "ok"
     server.send_signal(signal.SIGTERM)
-    _, err = server.communicate(timeout=30)
+    _, err = server.communicate(timeout=SOON)
     assert server.returncode == 0, err
     assert "Traceback" not in err

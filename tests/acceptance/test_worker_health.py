@@ -19,7 +19,7 @@ from tests.support.databases import url_of
 from tests.support.held_model import held_model
 from tests.support.metrics import samples
 from tests.support.used_home import used_home
-from tests.support.waiting import wait_until
+from tests.support.waiting import SOON, wait_until
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "금액은 항상 원화로")
@@ -47,7 +47,7 @@ def command(home: Path) -> Iterator[Place]:
     for process in started:
         if process.poll() is None:
             process.kill()
-            process.communicate(timeout=30)
+            process.communicate(timeout=SOON)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def place(command: Place, database: str) -> Place:
 def get(url: str) -> tuple[int, str]:
     """Ask a page; give its status and its text."""
     try:
-        with urllib.request.urlopen(url, timeout=10) as response:
+        with urllib.request.urlopen(url, timeout=SOON) as response:
             return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -74,7 +74,7 @@ def line_of(worker: subprocess.Popen[str], event: str) -> dict[str, str]:
 
 def end(worker: subprocess.Popen[str]) -> str:
     worker.send_signal(signal.SIGTERM)
-    _, err = worker.communicate(timeout=30)
+    _, err = worker.communicate(timeout=SOON)
     assert worker.returncode == 0, err
     assert "Traceback" not in err
     return err
@@ -87,7 +87,7 @@ def test_a_worker_out_of_the_box_tells_of_itself(home: Path, command: Place) -> 
     url = started["url"]
     assert url.startswith("http://127.0.0.1:")
     assert get(f"{url}/healthz")[0] == 200
-    wait_until(lambda: get(f"{url}/readyz")[0] == 200, 30)
+    wait_until(lambda: get(f"{url}/readyz")[0] == 200)
     assert json.loads(get(f"{url}/readyz")[1]) == {
         "ready": True,
         "state": "working",
@@ -96,19 +96,19 @@ def test_a_worker_out_of_the_box_tells_of_itself(home: Path, command: Place) -> 
     assert finish(home, *AGENT)[0] == 0
     assert finish(home, *FEEDBACK)[0] == 0
     ended = 'feedback_finished_total{status="completed"}'
-    wait_until(lambda: samples(get(f"{url}/metrics")[1])[ended] == 1, 30)
+    wait_until(lambda: samples(get(f"{url}/metrics")[1])[ended] == 1)
     found = samples(get(f"{url}/metrics")[1])
     assert found["feedback_claimed_total"] == 1
     assert found["model_calls_total"] >= 2
     assert found['changes_total{kind="MEMORY",operation="CREATE",outcome="applied"}'] == 1
     assert found["run_seconds_count"] == 1
-    wait_until(lambda: samples(get(f"{url}/metrics")[1])['feedback{status="completed"}'] == 1, 30)
+    wait_until(lambda: samples(get(f"{url}/metrics")[1])['feedback{status="completed"}'] == 1)
     assert get(f"{url}/secrets")[0] == 404
     assert '"worker": "일꾼-1"' in end(worker)
 
 
 def said(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=SOON)
     return process.returncode, out, err
 
 
@@ -118,7 +118,7 @@ def test_while_the_last_work_is_finished_a_worker_is_alive_but_not_ready(place: 
     with held_model() as model:
         worker = place("run", "--port", "0", LLM_PROXY_URL=model.url, LLM_MODEL="held")
         url = line_of(worker, "server.started")["url"]
-        assert model.asked.wait(30)
+        assert model.asked.wait(SOON)
         assert samples(get(f"{url}/metrics")[1])["running"] == 1
         worker.send_signal(signal.SIGTERM)
         wait_for(worker, "Finishing what is in progress")
@@ -127,7 +127,7 @@ def test_while_the_last_work_is_finished_a_worker_is_alive_but_not_ready(place: 
         assert get(f"{url}/healthz")[0] == 200
         assert said(place(*FEEDBACK))[0] == 0  # comes too late for this worker
         model.goes_on.set()
-        _, err = worker.communicate(timeout=30)
+        _, err = worker.communicate(timeout=SOON)
     assert worker.returncode == 0, err
     _, out, _ = said(place("feedback", "list", "--json"))
     assert [item["status"] for item in json.loads(out)["items"]] == ["queued", "no_action"]
@@ -146,11 +146,11 @@ def test_what_does_not_end_within_the_grace_is_given_back_and_uses_up_no_attempt
             LLM_MODEL="held",
             SHUTDOWN_GRACE_SECONDS="1.5",
         )
-        assert model.asked.wait(30)
-        worker.send_signal(signal.SIGTERM)
+        assert model.asked.wait(SOON)
         began = time.monotonic()
-        _, err = worker.communicate(timeout=30)
-        assert 1 < time.monotonic() - began < 8
+        worker.send_signal(signal.SIGTERM)
+        _, err = worker.communicate(timeout=SOON)
+        assert time.monotonic() - began > 1.4
     assert worker.returncode == 0, err
     _, out, _ = said(place("feedback", "list", "--json"))
     (item,) = json.loads(out)["items"]

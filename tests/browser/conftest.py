@@ -12,6 +12,7 @@ import pytest_asyncio
 from tests.support.browsers import browser_program
 from tests.support.console import Console, open_console
 from tests.support.databases import fresh_database
+from tests.support.waiting import SOON
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
@@ -25,7 +26,7 @@ ARGUMENTS = (
     "--no-first-run",
 )
 KOREAN = "ko-KR"
-MILLISECONDS = 20_000  # the longest that a page may let a test wait
+MILLISECONDS = 1000 * SOON  # the longest that a page may let a test wait
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -48,7 +48,7 @@ async def test_a_worker_that_goes_on_after_its_lease_changes_nothing(
     at = {i: (point, 1, "stop") for i, (_, point) in zip(ids, wanted, strict=True)}
     for slot in range(len(wanted)):
         scenario.start(slot, scenario.plan(at=at))
-    wait_until(lambda: len(scenario.fired()) == len(wanted), 60)
+    wait_until(lambda: len(scenario.fired()) == len(wanted))
     stopped = [scenario.worker(slot) for slot in range(len(wanted))]
     wait_until(lambda: all(_is_stopped(process.pid) for process in stopped))
     scenario.start(99, scenario.plan(), concurrency=4)

@@ -11,6 +11,7 @@ from core.ports import Embeddings
 from core.testing.contracts.embeddings import EmbeddingsContract
 from core.testing.embeddings import HashedEmbeddings
 from tests.support.embedding_server import embedding_server
+from tests.support.waiting import SOON
 
 
 class TestHashed(EmbeddingsContract):
@@ -23,7 +24,7 @@ class TestProxied(EmbeddingsContract):
     @pytest.fixture
     async def embeddings(self) -> AsyncIterator[Embeddings]:
         async with embedding_server() as server:
-            model = build_embeddings("my-model", proxy_url=server.url, timeout=10)
+            model = build_embeddings("my-model", proxy_url=server.url, timeout=SOON)
             yield model
             await model.close()
 
@@ -34,6 +35,6 @@ class TestOpenAI(EmbeddingsContract):
         async with embedding_server() as server:
             monkeypatch.setenv("OPENAI_API_KEY", "k")
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-            model = build_embeddings("openai:text-embedding-3-small", timeout=10)
+            model = build_embeddings("openai:text-embedding-3-small", timeout=SOON)
             yield model
             await model.close()

@@ -19,6 +19,7 @@ from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.figures import MemoryFigures
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import MemoryInbox
+from tests.support.waiting import SOON
 
 
 class TestFiguresInMemory(FiguresContract):
@@ -75,7 +76,7 @@ async def test_a_worker_is_seen_with_what_it_works_on_and_gone_when_it_stops(poo
     assert (other.working, other.feedback_ids) == (1, ())
     async with connection(pool) as conn:
         await conn.execute("DELETE FROM procrastinate_workers")  # as others who take it for dead
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         while not await figures.workers(None):
             pass
     stop.set()

@@ -28,6 +28,7 @@ from core.testing.scripted_model import calls, says
 from tests.support.commands import finish, start
 from tests.support.databases import url_of
 from tests.support.openai_server import call, hangs, openai_server
+from tests.support.waiting import SOON
 
 CAP, PIECES = 7, 8
 DOLLAR = "{m: {input: 10000, output: 0}}"  # a call of the fakes has 100 tokens of input
@@ -89,7 +90,7 @@ async def add(app: App, tenant: str, number: int) -> None:
 
 async def work(*apps: App) -> None:
     running = (app.run(True, 4, asyncio.Event(), lambda _: None) for app in apps)
-    await asyncio.wait_for(asyncio.gather(*running), 60)
+    await asyncio.wait_for(asyncio.gather(*running), SOON)
 
 
 async def feedback(app: App, tenant: str) -> Sequence[Feedback]:
@@ -224,7 +225,7 @@ async def test_a_call_that_died_with_its_worker_keeps_nothing_set_aside(
         provider.always = hangs
         given |= {"LLM_PROXY_URL": provider.url, "DAILY_BUDGET": "1"}
         dying = start(home, "run", "--once", **given)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SOON):
             while not provider.asked:
                 await asyncio.sleep(0.01)
         dying.kill()

@@ -24,12 +24,13 @@ from core.postgres.backlog import PostgresBacklog
 from core.postgres.inbox import PostgresInbox
 from core.postgres.jobs import Jobs
 from core.postgres.migrations import migrate
-from core.postgres.pool import POOL_SIZE
+from core.postgres.pool import BORROW_SECONDS, POOL_SIZE
 from core.postgres.queries import Pool, connection
 from core.settings import Settings
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE, url_of
 from tests.support.metrics import samples
+from tests.support.waiting import SOON, within
 
 PIECES = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(2)]
 
@@ -74,13 +75,12 @@ async def test_a_pool_without_a_free_connection_keeps_no_scrape_waiting(
 ) -> None:
     backlog = PostgresBacklog(pool)
     watched = Watched(probes={}, backlog=backlog, holds=no_holds, running=lambda: 7)
-    async with AsyncExitStack() as borrowed, asyncio.timeout(20):
+    async with AsyncExitStack() as borrowed, asyncio.timeout(SOON):
         for _ in range(POOL_SIZE):
             await borrowed.enter_async_context(connection(pool))
         async with health.watching(watched):
-            began = time.monotonic()
-            found = samples((await client.get("/metrics")).content)
-            assert time.monotonic() - began < 6
+            with within(BORROW_SECONDS):
+                found = samples((await client.get("/metrics")).content)
     assert found["running"] == 7
     assert 'feedback{status="queued"}' not in found
 
@@ -129,7 +129,7 @@ async def test_without_the_database_the_process_still_tells_of_itself(home: Path
             assert found['feedback{status="queued"}'] == 2
             await asyncio.to_thread(Cluster(home / "postgres", server_user(home)).stop)
             now += 1000
-            async with asyncio.timeout(15):
+            async with asyncio.timeout(SOON):
                 found = samples(health.metrics.render(await health.figures()))
             assert found['dependency_up{dependency="database"}'] == 0
             assert found['dependency_up{dependency="skill_api"}'] == 1

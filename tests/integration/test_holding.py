@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -20,8 +20,8 @@ from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.support.waiting import SOON, until
 
-SOON = 20.0
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 WRONG_KEY = Hold(
     kind=HoldKind.MODEL, reason="the key is wrong", since=datetime.now(UTC), fatal=True
@@ -73,12 +73,6 @@ class Bench:
 @pytest.fixture
 def bench(pool: Pool) -> Bench:
     return Bench(pool)
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(SOON):
-        while not await condition():
-            await asyncio.sleep(0.01)
 
 
 class Looks:

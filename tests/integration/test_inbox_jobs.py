@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -19,8 +18,8 @@ from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.support.waiting import NEVER, SOON, until
 
-SOON = 20.0
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 
 
@@ -61,19 +60,13 @@ async def job_rows(pool: Pool) -> list[dict[str, object]]:
 async def working(jobs: Jobs, body: Body, **options: float) -> AsyncIterator[asyncio.Task[None]]:
     """Run a worker; at the end stop it and wait for it."""
     stop = asyncio.Event()
-    worker = JobWorker(jobs, body, WorkerOptions(**{"grace": 5, **options}))  # type: ignore[arg-type]
+    worker = JobWorker(jobs, body, WorkerOptions(**{"grace": NEVER, **options}))  # type: ignore[arg-type]
     task = asyncio.create_task(worker.run(stop))
     try:
         yield task
     finally:
         stop.set()
         await asyncio.wait_for(task, SOON)
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(SOON):
-        while not await condition():
-            await asyncio.sleep(0.01)
 
 
 async def test_once_drains_the_queue_and_leaves_no_job(
@@ -87,10 +80,8 @@ async def test_once_drains_the_queue_and_leaves_no_job(
 
 
 async def test_once_ends_at_once_with_nothing_to_do(jobs: Jobs, inbox: PostgresInbox) -> None:
-    worker = JobWorker(jobs, finishing(inbox), WorkerOptions())
-    started = time.monotonic()
+    worker = JobWorker(jobs, finishing(inbox), WorkerOptions(poll=NEVER, grace=NEVER))
     await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
-    assert time.monotonic() - started < 2
 
 
 async def test_once_waits_for_what_is_due_later(jobs: Jobs, inbox: PostgresInbox) -> None:
@@ -127,7 +118,7 @@ async def test_jobs_start_at_once_and_up_to_the_concurrency(
         running -= 1
         await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
-    async with working(jobs, body, concurrency=3, poll=3):
+    async with working(jobs, body, concurrency=3, poll=NEVER):
         await inbox.add("cli", pieces(7))
         await asyncio.wait_for(full.wait(), SOON)
         release.set()
@@ -135,10 +126,8 @@ async def test_jobs_start_at_once_and_up_to_the_concurrency(
     assert most == 3
 
 
-async def test_two_thousand_pieces_go_in_fast(jobs: Jobs, inbox: PostgresInbox) -> None:
-    started = time.monotonic()
+async def test_two_thousand_pieces_go_in_at_once(jobs: Jobs, inbox: PostgresInbox) -> None:
     stored = await inbox.add("file", pieces(2_000))
-    assert time.monotonic() - started < 5
     assert sum(is_new for _, is_new in stored) == 2_000
     assert await jobs.unfinished() == 2_000
 

@@ -12,8 +12,8 @@ from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.support.waiting import SOON
 
-SOON = 20.0
 OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, reconcile_every=0.3, poll=0.1)
 # A sequence goes on where its transaction is rolled back: only the first ends are refused, that by
 # the engine and that by the first reconciliation after it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,10 @@ from core.embedded.http_server import run_server
 from core.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills, connected
+from tests.support.waiting import NEVER, SOON, within
 
+# What a call gets where one hangs; the others have to be done in it.
+BOUND = 3
 SSE = pytest.mark.parametrize("sse", [False, True], ids=["http", "sse"])
 WIRE_FAULTS: dict[str, tuple[type[SkillWorkerError], str]] = {
     "unauthorized": (ConfigurationError, "401"),
@@ -37,7 +39,7 @@ WIRE_FAULTS: dict[str, tuple[type[SkillWorkerError], str]] = {
 
 @asynccontextmanager
 async def faulty(
-    root: Path, faults: dict[str, str], *, sse: bool = False, call_seconds: float = 10
+    root: Path, faults: dict[str, str], *, sse: bool = False, call_seconds: float = NEVER
 ) -> AsyncIterator[tuple[ScriptedComputerUse, McpClient]]:
     server = ScriptedComputerUse(root, faults=faults, sse=sse)
     async with server.serve(), connected(server, call_seconds=call_seconds) as client:
@@ -53,11 +55,9 @@ async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
     if kind is PodCallFailed and tool == "create_session":
         kind = McpDown  # a server that gives no pod says nothing of what was to be done in it
     async with faulty(tmp_path, {f"{tool}:1": fault}) as (server, client):
-        began = time.monotonic()
-        with pytest.raises(kind, match=says) as caught:
+        with within(), pytest.raises(kind, match=says) as caught:
             await whole_pod(client)
         assert type(caught.value) is kind
-        assert time.monotonic() - began < 5
         await server.settled()
         assert await whole_pod(client) == "x\n"
         assert not server.pods
@@ -96,10 +96,10 @@ async def test_a_tool_error_is_known_by_its_status_whatever_it_says(
 @SSE
 async def test_a_call_is_bounded_and_only_it(tmp_path: Path, sse: bool) -> None:
     faults = {"run_shell:1": "hang"}
-    async with faulty(tmp_path, faults, sse=sse, call_seconds=0.5) as (server, client):
+    async with faulty(tmp_path, faults, sse=sse, call_seconds=BOUND) as (server, client):
         pods = McpPods(client)
         async with pods.open(ttl=60) as slow, pods.open(ttl=60) as other:
-            with pytest.raises(McpDown, match=r"run_shell gave no answer within 0\.5 s"):
+            with pytest.raises(McpDown, match=r"run_shell gave no answer within 3 s"):
                 await slow.run_shell("true")
             await other.create_file("/tmp/a", "1")
             assert (await other.run_shell("cat /tmp/a")).stdout == "1"
@@ -110,7 +110,7 @@ async def test_a_call_is_bounded_and_only_it(tmp_path: Path, sse: bool) -> None:
 async def test_an_answer_that_comes_too_late_harms_nobody(tmp_path: Path) -> None:
     faults = {"run_shell:1": "hang"}
     async with (
-        faulty(tmp_path, faults, call_seconds=0.5) as (server, client),
+        faulty(tmp_path, faults, call_seconds=BOUND) as (server, client),
         McpPods(client).open(ttl=60) as pod,
     ):
         with pytest.raises(McpDown):
@@ -127,7 +127,7 @@ async def test_a_cancelled_workflow_is_cancelled_and_its_pod_deleted(
         work = asyncio.create_task(whole_pod(client))
         while "run_shell" not in server.calls:
             server.called.clear()
-            await asyncio.wait_for(server.called.wait(), 5)
+            await asyncio.wait_for(server.called.wait(), SOON)
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
@@ -140,7 +140,7 @@ async def test_a_cancellation_during_the_deletion_waits_for_it(tmp_path: Path) -
         work = asyncio.create_task(whole_pod(client))
         while "delete_session" not in server.calls:
             server.called.clear()
-            await asyncio.wait_for(server.called.wait(), 5)
+            await asyncio.wait_for(server.called.wait(), SOON)
         work.cancel()
         server.released.set()
         with pytest.raises(asyncio.CancelledError):
@@ -153,7 +153,8 @@ async def test_a_pod_that_cannot_be_deleted_is_logged_and_masks_nothing(
     tmp_path: Path, fault: str
 ) -> None:
     faults = {"delete_session": fault, "run_shell:1": "tool_error"}
-    async with faulty(tmp_path, faults, call_seconds=0.5) as (server, client):
+    call_seconds = BOUND if fault == "hang" else NEVER
+    async with faulty(tmp_path, faults, call_seconds=call_seconds) as (server, client):
         with capture_logs() as logs, pytest.raises(PodCallFailed, match="run_shell failed"):
             await whole_pod(client)
         await server.settled()
@@ -211,14 +212,12 @@ async def test_what_is_no_mcp_server_is_told_at_once(
         return Response(body, status, media_type=kind)
 
     app = Starlette(routes=[Route("/mcp", answer, methods=["GET", "POST", "DELETE"])])
-    began = time.monotonic()
     async with (
         run_server(app) as url,
-        open_mcp([McpServer(COMPUTER_USE, f"{url}/mcp")], call_seconds=20) as client,
+        open_mcp([McpServer(COMPUTER_USE, f"{url}/mcp")], call_seconds=NEVER) as client,
     ):
-        with pytest.raises(McpDown, match=says):
+        with within(), pytest.raises(McpDown, match=says):
             await client.tool_names(COMPUTER_USE)
-    assert time.monotonic() - began < 5
 
 
 async def test_a_server_that_accepts_and_says_nothing_is_given_up() -> None:

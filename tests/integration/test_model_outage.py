@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -25,10 +25,10 @@ from tests.support.openai_server import (
     html,
     openai_server,
 )
+from tests.support.waiting import SOON, until
 
 PIECES = 30
 WORKERS, CONCURRENCY = 2, 2
-SOON = 60.0
 NOTHING = call("no_action", reason="thanks", category="noise")
 
 
@@ -74,12 +74,6 @@ async def add(app: App, number: int) -> None:
 async def all_feedback(app: App) -> Sequence[Feedback]:
     found, _ = await app.reader.feedback(FeedbackFilter(), limit=100, cursor=None)
     return found
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(SOON):
-        while not await condition():
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager

@@ -29,8 +29,8 @@ from core.models import (
 )
 from core.settings import load_settings
 from tests.support import commands
+from tests.support.waiting import SOON
 
-SOON = 60.0
 TASK = "정기 구독 해지 (subscription cancellation)"
 SAID = """정기 구독을 해지하는 절차를 알려 드립니다.
 1. 남은 배송 횟수를 확인한다.

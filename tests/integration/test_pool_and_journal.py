@@ -15,7 +15,7 @@ from core.postgres.pool import open_pool
 from core.postgres.queries import Pool, connection, fetch_one, transaction
 from core.postgres.reads import PostgresReader
 from core.prices import UNBILLED
-from tests.support.waiting import wait_until
+from tests.support.waiting import SOON, wait_until
 
 
 async def one(pool: Pool, statement: str) -> object:
@@ -52,7 +52,7 @@ async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> Non
         await pool.wait()
         assert await one(pool, _OURS) == 2
     with psycopg.connect(database, autocommit=True) as conn:  # its server processes end by and by
-        wait_until(lambda: conn.execute(_OURS).fetchone() == (0,), 30)
+        wait_until(lambda: conn.execute(_OURS).fetchone() == (0,))
 
 
 async def test_a_transaction_that_stands_still_lets_go_of_its_locks(database: str) -> None:
@@ -105,7 +105,7 @@ async def test_an_event_is_stored_and_whoever_listens_is_told(pool: Pool) -> Non
         await PostgresJournal(pool).emit(
             RunEvent(name="feedback.claimed", feedback_id="f1", data={**big})
         )
-        (told,) = conn.notifies(timeout=10, stop_after=1)
+        (told,) = conn.notifies(timeout=SOON, stop_after=1)
     (stored,) = await PostgresReader(pool).events("f1")
     assert stored.data == big
     assert json.loads(told.payload) == {

@@ -21,9 +21,9 @@ from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from core.testing.scripted_model import ScriptedChatModel
 from tests.support.databases import url_of
+from tests.support.waiting import SOON
 
 T = TypeVar("T")
-SOON = 20.0
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 DAY = 86_400.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from core.testing.contracts.search import memory
 from core.testing.offline_model import OfflineChatModel
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import error, hangs
+from tests.support.waiting import SOON
 
 SENSES = {"환불": "refund", "cash back": "refund"}
 
@@ -90,7 +90,7 @@ async def test_a_running_worker_embeds_what_is_new_and_what_changes(settings: Se
     stop = asyncio.Event()
     async with open_app(settings, model=True, chat=OfflineChatModel()) as app:
         running = asyncio.create_task(app.run(False, 1, stop, lambda _counts: None))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SOON):
             await put(settings, "m", "환불은 7일 안에")
             while [hit.id for hit in await hits(app, "cash back")] != ["m"]:
                 await asyncio.sleep(0.05)
@@ -121,10 +121,8 @@ async def test_with_the_model_down_words_decide_at_once(
     async with open_app(settings) as app:
         with capture_logs() as logs:
             await hits(app, "환불 규정")
-            started = time.perf_counter()
             for number in range(20):
                 assert [hit.id for hit in await hits(app, f"환불 {number}")] == ["refund"]
-            assert time.perf_counter() - started < 1.0
     assert [entry["event"] for entry in logs] == ["embeddings.missed"]
     assert len(provider.asked) == asked + 1
 
@@ -134,7 +132,7 @@ async def test_a_model_that_is_down_keeps_no_worker_from_ending(
 ) -> None:
     await put(settings, "refund", "환불은 7일 안에")
     provider.instead = error(503)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(SOON):
         await work_off(settings)
     provider.instead = None
     assert await found(settings, "환불") == ["refund"]
@@ -148,11 +146,11 @@ async def test_a_worker_stops_at_once_while_the_model_hangs(
     stop = asyncio.Event()
     async with open_app(settings, model=True, chat=OfflineChatModel()) as app:
         running = asyncio.create_task(app.run(True, 1, stop, lambda _counts: None))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SOON):
             while not provider.asked:
                 await asyncio.sleep(0.01)
         stop.set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SOON):
             await running
 
 

@@ -17,8 +17,7 @@ from core.postgres.skill_follower import COMPARED_A_LOOK, SkillFollower
 from core.skill_bundle import bundle_hash
 from core.testing.contracts.search import PartlyUnreadable, found, memory, skill
 from core.testing.skill_store import MemorySkillStore
-
-SOON = 20.0
+from tests.support.waiting import SOON
 
 
 class Clock:

@@ -16,8 +16,8 @@ from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.support.waiting import SOON
 
-SOON = 60.0
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 CONCURRENCY = 8
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,9 +23,9 @@ from core.postgres.queries import Pool
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
+from tests.support.waiting import NEVER, SOON
 
-SOON = 20.0
-OPTIONS = WorkerOptions(heartbeat=0.2, sweep_every=60, grace=60)
+OPTIONS = WorkerOptions(heartbeat=0.2, sweep_every=60, grace=NEVER)
 PIECES = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(2)]
 
 
@@ -74,12 +73,9 @@ class Hanging:
             raise
 
 
-async def _take(task: asyncio.Task[None]) -> float:
-    """Wait for a task; give the seconds that took."""
-    started = time.monotonic()
+async def _has_ended(task: asyncio.Task[None]) -> bool:
     await asyncio.wait({task}, timeout=SOON)
-    assert task.done()
-    return time.monotonic() - started
+    return task.done()
 
 
 async def test_what_is_told_twice_gives_its_jobs_back_and_leaves(pool: Pool) -> None:
@@ -89,7 +85,7 @@ async def test_what_is_told_twice_gives_its_jobs_back_and_leaves(pool: Pool) -> 
     done, _ = await asyncio.wait({task}, timeout=0.2)
     assert not done
     task.cancel()
-    assert await _take(task) < 2
+    assert await _has_ended(task)
     pieces = [await hanging.inbox.get(f"feedback-00000{n}") for n in (1, 2)]
     assert {(piece.status, piece.error) for piece in pieces} == {(FeedbackStatus.QUEUED, "stopped")}
 
@@ -100,7 +96,7 @@ async def test_a_job_that_does_not_let_go_holds_nobody_up(pool: Pool) -> None:
     hanging.stop.set()
     await asyncio.wait({task}, timeout=0.1)
     task.cancel()
-    assert await _take(task) < 4
+    assert await _has_ended(task)
 
 
 async def test_where_the_database_has_gone_nobody_waits_for_it(home: Path, own_server: str) -> None:
@@ -110,6 +106,4 @@ async def test_where_the_database_has_gone_nobody_waits_for_it(home: Path, own_s
         task = await hanging.start()
         await asyncio.to_thread(Cluster(home / "postgres", server_user(home)).stop)
         hanging.stop.set()
-        started = time.monotonic()
-        assert await _take(task) < 5
-    assert time.monotonic() - started < 7
+        assert await _has_ended(task)

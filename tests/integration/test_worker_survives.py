@@ -23,8 +23,8 @@ from core.postgres.migrations import migrate
 from core.postgres.pool import open_pool
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
+from tests.support.waiting import SOON
 
-SOON = 60.0
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 _HANG = """
 import asyncio, sys
@@ -111,5 +111,5 @@ async def test_what_a_killed_worker_had_is_done_by_another(database: str) -> Non
 
         options = WorkerOptions(heartbeat=0.2, stalled_after=1, sweep_every=0.2, poll=0.2)
         worker = JobWorker(jobs, body, options)
-        await asyncio.wait_for(worker.run(asyncio.Event(), once=True), 6)
+        await asyncio.wait_for(worker.run(asyncio.Event(), once=True), SOON)
         assert (await inbox.get("feedback-000001")).status is FeedbackStatus.COMPLETED

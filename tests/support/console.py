@@ -25,13 +25,13 @@ from core.models.access import Role
 from core.postgres.pool import open_pool
 from core.postgres.tokens import PostgresTokens
 from tests.support.databases import url_of
+from tests.support.waiting import SOON
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
 Data = dict[str, JsonValue]
 _LINK = re.compile(r"(http://[^ ]+)/console/enter\?key=")
-STOP_SECONDS = 30
 
 
 FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
@@ -151,14 +151,14 @@ class Console:
 
     async def logged(self, event: str) -> None:
         """Wait until the worker has told of an event."""
-        async with asyncio.timeout(STOP_SECONDS):
+        async with asyncio.timeout(SOON):
             while f'"event": "{event}"' not in self.log.read_text("utf-8"):
                 await asyncio.sleep(0.05)
 
     def client(self) -> httpx.AsyncClient:
         """Give a client that may do everything."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.AsyncClient(base_url=self.base, headers=headers, timeout=30)
+        return httpx.AsyncClient(base_url=self.base, headers=headers, timeout=SOON)
 
 
 @asynccontextmanager
@@ -185,13 +185,13 @@ async def open_console(
             yield Console(base, (home / "token").read_text().strip(), access, log, database)
     finally:
         worker.terminate()
-        worker.wait(STOP_SECONDS)
+        worker.wait(SOON)
         _see_no_trace(log)
 
 
 async def _listening(worker: subprocess.Popen[bytes], log: Path) -> str:
     """Give where it serves, once it says so."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SOON):
         while not (found := _LINK.search(log.read_text("utf-8"))):
             assert worker.poll() is None, log.read_text("utf-8")
             await asyncio.sleep(0.1)

@@ -71,4 +71,4 @@ def kill_servers(home: Path) -> None:
     """Kill all PostgreSQL processes of the home; they are gone, or zombies, afterwards."""
     for process in servers(home):
         process.kill()
-    wait_until(lambda: not servers(home), 10)
+    wait_until(lambda: not servers(home))

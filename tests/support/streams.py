@@ -16,8 +16,7 @@ from core.api.opened import Opened
 from core.app import App
 from core.embedded.http_server import run_server
 from core.models.access import Principal, Role
-
-SOON = 60.0
+from tests.support.waiting import SOON
 
 
 @dataclass

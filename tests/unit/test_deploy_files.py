@@ -11,6 +11,7 @@ import yaml
 
 from core.settings import Settings
 from tests.support import deploy
+from tests.support.waiting import SOON
 
 GRACE = Settings.model_fields["shutdown_grace_seconds"].default
 # Of others: PostgreSQL's image, the providers' libraries, Python, the interpolation of compose.
@@ -178,6 +179,6 @@ def test_kustomize_builds_it() -> None:
 
 def _run_where_it_is(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=SOON)
     except FileNotFoundError:
         pytest.skip(f"{command[0]} is not installed here")

@@ -15,6 +15,7 @@ from core.testing.contracts.search import memory
 from core.testing.contracts.vectors import texts
 from core.testing.embeddings import HashedEmbeddings
 from core.testing.vectors import MemoryVectors
+from tests.support.waiting import SOON
 
 
 class Clock:
@@ -163,7 +164,7 @@ async def test_a_worker_that_is_stopped_ends_at_once_and_leaves_its_batch(
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 1)
+        await asyncio.wait_for(task, SOON)
     assert texts(await vectors.take(1, 60)) == ["환불"]
 
 

@@ -14,6 +14,7 @@ from core.embeddings import DIRECT, LangChainEmbeddings, build_embeddings
 from core.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import Json, Turn, drops, error, hangs, html
+from tests.support.waiting import NEVER
 
 
 @asynccontextmanager
@@ -105,7 +106,7 @@ def _empty(_asked: Json) -> Response:
     ],
 )
 async def test_what_goes_wrong_is_sorted(turn: Turn, kind: type[SkillWorkerError]) -> None:
-    async with proxied(timeout=0.3 if turn is hangs else 5.0) as (model, server):
+    async with proxied(timeout=0.3 if turn is hangs else NEVER) as (model, server):
         server.instead = turn
         with pytest.raises(kind) as caught:
             await model.embed_documents(["환불", "stock"])
@@ -126,7 +127,7 @@ async def test_a_server_that_is_not_there_is_named() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        model = build_embeddings("m", proxy_url=url, timeout=5)
+        model = build_embeddings("m", proxy_url=url, timeout=NEVER)
         with pytest.raises(ModelDown, match=r"embedding model at http://127\.0\.0\.1"):
             await model.embed_query("환불")
         await model.close()

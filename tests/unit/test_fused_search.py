@@ -19,6 +19,7 @@ from core.testing.contracts.search import PartlyUnreadable, SearchContract, Sear
 from core.testing.embeddings import HashedEmbeddings
 from core.testing.search import MemorySearch
 from core.testing.vectors import MemoryVectors
+from tests.support.waiting import NEVER, SOON
 
 SENSES = {"환불": "refund", "돈을 돌려": "refund ", "cash back": "refund"}
 
@@ -39,7 +40,7 @@ class World:
         self.vectors = MemoryVectors(self.clock)
         self.model = HashedEmbeddings(SENSES)
         self.search = FusedSearch(
-            self.words, self.vectors, lambda: self.model, timeout=1, clock=self.clock
+            self.words, self.vectors, lambda: self.model, timeout=NEVER, clock=self.clock
         )
 
     async def put(self, document: SearchDocument) -> None:
@@ -186,7 +187,7 @@ async def test_a_slow_model_is_waited_for_no_longer_than_is_set(world: World) ->
 
     search = FusedSearch(world.words, world.vectors, Slow, timeout=0.01, clock=world.clock)
     with capture_logs() as logs:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SOON):
             hits = await search.search("재고", tenant_id="t", agent_id="a", kind=None, limit=5)
     assert [hit.id for hit in hits] == ["stock"]
     assert logs[0]["error"] == "no answer within 0.01 s"
@@ -196,6 +197,6 @@ async def test_a_model_that_cannot_be_built_is_an_error(world: World) -> None:
     def build() -> HashedEmbeddings:
         raise ConfigurationError("EMBEDDING_MODEL cannot be used")
 
-    search = FusedSearch(world.words, world.vectors, build, timeout=1, clock=world.clock)
+    search = FusedSearch(world.words, world.vectors, build, timeout=NEVER, clock=world.clock)
     with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL"):
         await search.search("재고", tenant_id="t", agent_id="a", kind=None, limit=5)

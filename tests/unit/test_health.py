@@ -17,6 +17,7 @@ from core.testing.backlog import MemoryBacklog
 from core.testing.determinism import ticking_clock
 from core.testing.stores import MemoryInbox
 from tests.support.metrics import samples
+from tests.support.waiting import SOON
 
 PIECE = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
 
@@ -145,7 +146,7 @@ async def test_losing_and_finding_a_dependency_is_logged_once(
 
 async def test_one_that_hangs_is_waited_for_in_bounds_and_asked_once(place: Place) -> None:
     place.dependency.goes_on.clear()
-    async with place.health.watching(place.watched), asyncio.timeout(20):
+    async with place.health.watching(place.watched), asyncio.timeout(SOON):
         first, second = await asyncio.gather(place.get("/readyz"), place.get("/metrics"))
         assert first.json()["checks"] == {"database": "timeout"}
         found = samples(second.content)

@@ -11,6 +11,7 @@ from starlette.types import Message, Scope
 from core.api.lasting import LOOK_SECONDS, Lasting
 from core.api.opened import Opened
 from core.errors import DatabaseDown
+from tests.support.waiting import SOON
 
 STREAM: Scope = {"type": "http", "asgi": {"spec_version": "2.3"}}
 SOCKET: Scope = {"type": "websocket"}
@@ -131,7 +132,7 @@ async def test_a_stream_that_waits_ends_when_the_program_is_closed() -> None:
         running = asyncio.create_task(answer(STREAM, lasting.receive, lasting.send))
         await started.wait()
         opened.close()
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, SOON)
     assert [m["type"] for m in call.sent] == ["http.response.start", "http.response.body"]
 
 

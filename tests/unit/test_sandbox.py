@@ -16,6 +16,7 @@ from core.embedded.sandbox import Sandbox, find_wall, open_sandbox, sandbox_stat
 from core.embedded.sandbox_wall import Limits, Wall
 from core.errors import PodCallFailed
 from tests.support.sandboxes import WALLS, running, wall_named
+from tests.support.waiting import SOON
 
 LIMITS = Limits(seconds=20, output_bytes=200_000)
 
@@ -103,15 +104,15 @@ async def test_a_command_may_be_as_long_as_one_argument(sandbox: Sandbox) -> Non
 
 
 async def test_what_runs_too_long_is_ended(wall: Wall) -> None:
-    async with open_sandbox(wall, Limits(seconds=1)) as sandbox:
+    async with open_sandbox(wall, Limits(seconds=3)) as sandbox:
         result = await sandbox.run_shell("echo begun; sleep 30")
         assert (result.exit_code, result.stdout) == (124, "begun\n")
-        assert "ended after 1 s" in result.stderr
+        assert "ended after 3 s" in result.stderr
         assert (await sandbox.run_shell("echo on")).stdout == "on\n"
 
 
 async def test_a_command_does_not_wait_for_its_daemon(sandbox: Sandbox) -> None:
-    result = await asyncio.wait_for(sandbox.run_shell("sleep 60 & echo started"), 10)
+    result = await asyncio.wait_for(sandbox.run_shell("sleep 600 & echo started"), SOON)
     assert result.stdout == "started\n"
 
 
@@ -126,7 +127,7 @@ async def test_daemons_end_with_the_sandbox(wall: Wall) -> None:
 
 async def test_a_caller_that_gives_up_leaves_the_sandbox_in_order(sandbox: Sandbox) -> None:
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(sandbox.run_shell("sleep 0.3; echo first"), 0.1)
+        await asyncio.wait_for(sandbox.run_shell("sleep 1; echo first"), 0.1)
     assert (await sandbox.run_shell("echo second")).stdout == "second\n"
 
 

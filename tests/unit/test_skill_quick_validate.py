@@ -19,6 +19,7 @@ from core.skill_quick_validate import (
     validate_skill,
 )
 from tests.support.skill_cases import in_memory
+from tests.support.waiting import SOON
 
 GOOD = "---\nname: refund-sum\ndescription: 환불 합계를 맞춥니다\n---\n\nbody\n"
 
@@ -156,7 +157,7 @@ def script(tmp_path: Path) -> Path:
 def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONUTF8": "0"}
     command = [sys.executable, "-I", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, check=False, timeout=30)
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, check=False, timeout=SOON)
 
 
 def test_the_script_stands_alone_and_exits_by_its_verdict(script: Path, tmp_path: Path) -> None:

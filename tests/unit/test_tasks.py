@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from core.tasks import end_tasks
+from tests.support.waiting import SOON
 
 
 async def _for_ever(losing: int, cancelled: list[int]) -> None:
@@ -29,7 +30,7 @@ async def test_a_task_that_loses_its_cancellation_ends(losing: int) -> None:
     cancelled: list[int] = []
     task = asyncio.create_task(_for_ever(losing, cancelled))
     await asyncio.sleep(0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(SOON):
         await end_tasks([task], again=0.01)
     assert task.cancelled()
     assert len(cancelled) == losing + 1

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from core.turns import Turns
+from tests.support.waiting import SOON
 
 
 async def test_so_many_at_once_in_the_order_they_came() -> None:
@@ -26,14 +27,14 @@ async def test_so_many_at_once_in_the_order_they_came() -> None:
 
 
 async def test_what_lasts_too_long_lets_the_next_one_in_and_counts_once() -> None:
-    turns, slow = Turns(1, longest=0.01), asyncio.Event()
+    turns, slow = Turns(1, longest=0.2), asyncio.Event()
 
     async def wait() -> None:
         async with turns.taken():
             await slow.wait()
 
     waiting = [asyncio.create_task(wait()) for _ in range(3)]
-    async with asyncio.timeout(10), turns.taken():
+    async with asyncio.timeout(SOON), turns.taken():
         slow.set()
     await asyncio.gather(*waiting)
     async with turns.taken():  # there is one turn still, not one more for each that was slow
@@ -53,5 +54,5 @@ async def test_a_turn_comes_back_from_what_fails_or_gives_up() -> None:
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-    async with asyncio.timeout(10), turns.taken():
+    async with asyncio.timeout(SOON), turns.taken():
         pass
