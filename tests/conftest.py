@@ -21,8 +21,9 @@ settings.load_profile("any-machine")
 
 def pytest_configure(config: pytest.Config) -> None:
     configure_logging("info", "console")
-    # Whoever starts the run may have had it ignored, and processes inherit that.
+    # Whoever starts the run may ignore them (nohup, a shell's `&`), and processes inherit that.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
 
