@@ -6,12 +6,10 @@ import pytest
 
 from core.ports import Agents, Inbox
 from core.postgres.agents import PostgresAgents
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool
 from core.testing.contracts.agent_setup import AgentSetupContract
-from core.testing.determinism import counting_ids
 from core.testing.stores import MemoryAgents, MemoryInbox
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestAgentSetupInMemory(AgentSetupContract):
@@ -24,11 +22,7 @@ class TestAgentSetupInMemory(AgentSetupContract):
         return MemoryInbox(agents=greeting)
 
 
-class TestAgentSetupInPostgres(AgentSetupContract):
+class TestAgentSetupInPostgres(PostgresStores, AgentSetupContract):
     @pytest.fixture
     def greeting(self, pool: Pool) -> Agents:
         return PostgresAgents(pool, sets_up_new=True)
-
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))

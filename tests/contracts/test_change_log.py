@@ -6,13 +6,13 @@ import pytest
 
 from core.models import Kind
 from core.ports import ChangeLog, Knowledge
-from core.postgres.changelog import PostgresChangeLog
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.queries import Pool
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.change_log import ChangeLogContract, carry_out, memory_change
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.skill_store import MemorySkillStore
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestMemory(ChangeLogContract):
@@ -25,14 +25,10 @@ class TestMemory(ChangeLogContract):
         return MemoryChangeLog(knowledge)
 
 
-class TestPostgres(ChangeLogContract):
+class TestPostgres(PostgresStores, ChangeLogContract):
     @pytest.fixture
     def knowledge(self, pool: Pool) -> Knowledge:
         return PostgresKnowledge(pool, MemorySkillStore())
-
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
 
     async def test_what_is_learnt_is_found_by_name_and_list(
         self, change_log: ChangeLog, knowledge: Knowledge

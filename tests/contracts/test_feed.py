@@ -16,6 +16,7 @@ from core.postgres.queries import Pool, connection, transaction
 from core.testing.contracts.feed import ALL, LONG, FeedContract, event, read, told
 from core.testing.feed import MemoryFeed
 from core.testing.stores import MemoryJournal
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestFeedInMemory(FeedContract):
@@ -30,14 +31,10 @@ class TestFeedInMemory(FeedContract):
         return journal
 
 
-class TestFeedInPostgres(FeedContract):
+class TestFeedInPostgres(PostgresStores, FeedContract):
     @pytest.fixture
     def feed(self, pool: Pool) -> Feed:
         return PostgresFeed(pool)
-
-    @pytest.fixture
-    def journal(self, pool: Pool) -> Journal:
-        return PostgresJournal(pool)
 
 
 async def test_what_commits_late_is_waited_for_and_comes_first(pool: Pool) -> None:

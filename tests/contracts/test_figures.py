@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from core.ports import ChangeLog, Figures, Inbox
-from core.postgres.changelog import PostgresChangeLog
 from core.postgres.figures import PostgresFigures
 from core.postgres.inbox import PostgresInbox
 from core.postgres.job_worker import JobWorker, WorkerOptions
@@ -19,6 +18,7 @@ from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.figures import MemoryFigures
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import MemoryInbox
+from tests.support.postgres_stores import PostgresStores
 from tests.support.waiting import SOON
 
 
@@ -40,15 +40,7 @@ class TestFiguresInMemory(FiguresContract):
         return MemoryFigures(inbox, change_log, clock)  # type: ignore[arg-type]
 
 
-class TestFiguresInPostgres(FiguresContract):
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
-
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class TestFiguresInPostgres(PostgresStores, FiguresContract):
     @pytest.fixture
     def figures(self, pool: Pool) -> Figures:
         return PostgresFigures(pool, stalled_after=30)

@@ -9,20 +9,18 @@ from core.models import RunEvent, Usage
 from core.ports import Backlog, ChangeLog, Inbox, Journal, Replies, Reviews
 from core.postgres.backlog import PostgresBacklog
 from core.postgres.changelog import PostgresChangeLog
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool
 from core.postgres.replies import PostgresReplies
-from core.postgres.reviews import PostgresReviews
 from core.testing.backlog import MemoryBacklog
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.backlog import BacklogContract
 from core.testing.contracts.observed import ObservedContract, Told
-from core.testing.determinism import counting_ids, ticking_clock
+from core.testing.determinism import ticking_clock
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestBacklogInMemory(BacklogContract):
@@ -47,19 +45,7 @@ class TestBacklogInMemory(BacklogContract):
         return MemoryBacklog(inbox, clock, change_log)  # type: ignore[arg-type]
 
 
-class TestBacklogInPostgres(BacklogContract):
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
-
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def reviews(self, pool: Pool) -> Reviews:
-        return PostgresReviews(pool)
-
+class TestBacklogInPostgres(PostgresStores, BacklogContract):
     @pytest.fixture
     def backlog(self, pool: Pool) -> Backlog:
         return PostgresBacklog(pool)

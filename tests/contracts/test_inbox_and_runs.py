@@ -7,19 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from core.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.inbox import PostgresInbox
-from core.postgres.intake import PostgresIntake
-from core.postgres.jobs import Jobs
-from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool, connection
-from core.postgres.replies import PostgresReplies
-from core.postgres.runs import PostgresRuns
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.inbox import InboxContract, WaitingJobs
 from core.testing.contracts.intake import IntakeContract
 from core.testing.contracts.runs import RunsContract
-from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import (
     MemoryInbox,
@@ -28,6 +20,7 @@ from core.testing.stores import (
     MemoryReplies,
     MemoryRuns,
 )
+from tests.support.postgres_stores import PostgresStores
 
 
 class InMemory:
@@ -63,31 +56,7 @@ class InMemory:
         return waiting
 
 
-class InPostgres:
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def runs(self, pool: Pool) -> Runs:
-        return PostgresRuns(pool, counting_ids("candidate"))
-
-    @pytest.fixture
-    def replies(self, pool: Pool) -> Replies:
-        return PostgresReplies(pool)
-
-    @pytest.fixture
-    def journal(self, pool: Pool) -> Journal:
-        return PostgresJournal(pool)
-
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
-
-    @pytest.fixture
-    def intake(self, pool: Pool) -> Intake:
-        return PostgresIntake(pool, Jobs(pool))
-
+class InPostgres(PostgresStores):
     @pytest.fixture
     def jobs(self, pool: Pool) -> WaitingJobs:
         async def waiting() -> Sequence[str]:

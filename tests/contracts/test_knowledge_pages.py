@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ChangeLog, KnowledgePages
-from core.postgres.changelog import PostgresChangeLog
+from core.ports import KnowledgePages
 from core.postgres.knowledge_pages import PostgresKnowledgePages
 from core.postgres.queries import Pool
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.knowledge_pages import KnowledgePagesContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_pages import MemoryKnowledgePages
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestPagesInMemory(KnowledgePagesContract):
@@ -24,11 +24,7 @@ class TestPagesInMemory(KnowledgePagesContract):
         return MemoryKnowledgePages(change_log.knowledge)
 
 
-class TestPagesInPostgres(KnowledgePagesContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class TestPagesInPostgres(PostgresStores, KnowledgePagesContract):
     @pytest.fixture
     def pages(self, pool: Pool) -> KnowledgePages:
         return PostgresKnowledgePages(pool)

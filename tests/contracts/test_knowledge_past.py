@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ChangeLog, Knowledge, KnowledgePast
-from core.postgres.changelog import PostgresChangeLog
+from core.ports import Knowledge, KnowledgePast
 from core.postgres.knowledge import PostgresKnowledge
 from core.postgres.knowledge_past import PostgresKnowledgePast
 from core.postgres.queries import Pool
@@ -14,6 +13,7 @@ from core.testing.contracts.knowledge_past import KnowledgePastContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_past import MemoryKnowledgePast
 from core.testing.skill_store import MemorySkillStore
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestPastInMemory(KnowledgePastContract):
@@ -30,11 +30,7 @@ class TestPastInMemory(KnowledgePastContract):
         return MemoryKnowledgePast(change_log.knowledge)
 
 
-class TestPastInPostgres(KnowledgePastContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class TestPastInPostgres(PostgresStores, KnowledgePastContract):
     @pytest.fixture
     def knowledge(self, pool: Pool) -> Knowledge:
         return PostgresKnowledge(pool, MemorySkillStore())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ChangeLog, Lineage
-from core.postgres.changelog import PostgresChangeLog
+from core.ports import Lineage
 from core.postgres.lineage import PostgresLineage
 from core.postgres.queries import Pool
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.lineage import LineageContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.lineage import MemoryLineage
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestLineageInMemory(LineageContract):
@@ -24,11 +24,7 @@ class TestLineageInMemory(LineageContract):
         return MemoryLineage(change_log)
 
 
-class TestLineageInPostgres(LineageContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class TestLineageInPostgres(PostgresStores, LineageContract):
     @pytest.fixture
     def lineage(self, pool: Pool) -> Lineage:
         return PostgresLineage(pool)

@@ -8,7 +8,6 @@ import pytest
 
 from core.errors import Stale
 from core.ports import ChangeLog, Search
-from core.postgres.changelog import PostgresChangeLog
 from core.postgres.queries import Pool
 from core.postgres.search import PostgresSearch
 from core.testing.changes import MemoryChangeLog
@@ -17,6 +16,7 @@ from core.testing.contracts.rule_neighbours import RuleNeighboursContract
 from core.testing.contracts.skill_neighbours import SkillNeighboursContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
+from tests.support.postgres_stores import PostgresStores
 
 
 class InMemory:
@@ -29,11 +29,7 @@ class InMemory:
         return KnowledgeSearch(change_log.knowledge)
 
 
-class InPostgres:
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class InPostgres(PostgresStores):
     @pytest.fixture
     def search(self, pool: Pool) -> Search:
         return PostgresSearch(pool, None)

@@ -6,18 +6,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from core.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
-from core.postgres.inbox import PostgresInbox
-from core.postgres.intake import PostgresIntake
-from core.postgres.jobs import Jobs
-from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool
-from core.postgres.reads import PostgresReader
-from core.postgres.replies import PostgresReplies
 from core.postgres.retention import PostgresRetention
-from core.postgres.runs import PostgresRuns
 from core.postgres.saver import postgres_saver
 from core.testing.contracts.retention import RetentionContract, Saver
-from core.testing.determinism import counting_ids, ticking_clock
+from core.testing.determinism import ticking_clock
 from core.testing.intake import MemoryIntake
 from core.testing.retention import MemoryRetention
 from core.testing.stores import (
@@ -27,6 +20,7 @@ from core.testing.stores import (
     MemoryReplies,
     MemoryRuns,
 )
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestRetentionInMemory(RetentionContract):
@@ -78,34 +72,10 @@ class TestRetentionInMemory(RetentionContract):
         )
 
 
-class TestRetentionInPostgres(RetentionContract):
+class TestRetentionInPostgres(PostgresStores, RetentionContract):
     @pytest.fixture
     async def saver(self, pool: Pool) -> Saver:
         return postgres_saver(pool)
-
-    @pytest.fixture
-    def runs(self, pool: Pool) -> Runs:
-        return PostgresRuns(pool, counting_ids("candidate"))
-
-    @pytest.fixture
-    def replies(self, pool: Pool) -> Replies:
-        return PostgresReplies(pool)
-
-    @pytest.fixture
-    def journal(self, pool: Pool) -> Journal:
-        return PostgresJournal(pool)
-
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
-
-    @pytest.fixture
-    def intake(self, pool: Pool) -> Intake:
-        return PostgresIntake(pool, Jobs(pool))
-
-    @pytest.fixture
-    def reader(self, pool: Pool) -> Reader:
-        return PostgresReader(pool)
 
     @pytest.fixture
     def retention(self, pool: Pool) -> Retention:

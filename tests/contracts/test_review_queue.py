@@ -8,12 +8,12 @@ from core.ports import ChangeLog, ReviewQueue, Reviews
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.queries import Pool
 from core.postgres.review_queue import PostgresReviewQueue
-from core.postgres.reviews import PostgresReviews
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.review_queue import ReviewQueueContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.review_queue import MemoryReviewQueue
 from core.testing.reviews import MemoryReviews
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestReviewQueueInMemory(ReviewQueueContract):
@@ -30,14 +30,10 @@ class TestReviewQueueInMemory(ReviewQueueContract):
         return MemoryReviewQueue(log)
 
 
-class TestReviewQueueInPostgres(ReviewQueueContract):
+class TestReviewQueueInPostgres(PostgresStores, ReviewQueueContract):
     @pytest.fixture
     def log(self, pool: Pool) -> ChangeLog:
         return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def reviews(self, pool: Pool) -> Reviews:
-        return PostgresReviews(pool)
 
     @pytest.fixture
     def queue(self, pool: Pool) -> ReviewQueue:

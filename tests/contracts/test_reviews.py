@@ -9,11 +9,11 @@ from core.ports import ChangeLog, Reviews
 from core.postgres.agents import PostgresAgents
 from core.postgres.changelog import PostgresChangeLog
 from core.postgres.queries import Pool
-from core.postgres.reviews import PostgresReviews
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.reviews import ReviewsContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestReviewsInMemory(ReviewsContract):
@@ -26,12 +26,8 @@ class TestReviewsInMemory(ReviewsContract):
         return MemoryReviews(change_log)
 
 
-class TestReviewsInPostgres(ReviewsContract):
+class TestReviewsInPostgres(PostgresStores, ReviewsContract):
     @pytest.fixture
     async def change_log(self, pool: Pool) -> ChangeLog:
         await PostgresAgents(pool).save(Agent(id="a", tenant_id="t", name="A"))
         return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def reviews(self, pool: Pool) -> Reviews:
-        return PostgresReviews(pool)

@@ -8,14 +8,11 @@ import pytest
 
 from core.ports import Deliveries, Inbox, Intake
 from core.postgres.deliveries import PostgresDeliveries
-from core.postgres.inbox import PostgresInbox
-from core.postgres.intake import PostgresIntake
-from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool
 from core.testing.contracts.deliveries import DeliveriesContract
 from core.testing.contracts.source import SourceContract, SourceWorld
-from core.testing.determinism import counting_ids
 from core.testing.stores import MemoryDeliveries, MemoryInbox, MemoryIntake
+from tests.support.postgres_stores import PostgresStores
 from tests.support.supabase import supabase
 
 
@@ -40,15 +37,7 @@ class TestDeliveriesInMemory(DeliveriesContract):
         return MemoryIntake(inbox)
 
 
-class TestDeliveriesInPostgres(DeliveriesContract):
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
-
+class TestDeliveriesInPostgres(PostgresStores, DeliveriesContract):
     @pytest.fixture
     def deliveries(self, pool: Pool) -> Deliveries:
         return PostgresDeliveries(pool)
-
-    @pytest.fixture
-    def intake(self, pool: Pool) -> Intake:
-        return PostgresIntake(pool, Jobs(pool))

@@ -8,15 +8,11 @@ from datetime import timedelta
 import pytest
 
 from core.budgets import DailyBudgets
-from core.ports import Budgets, ChangeLog, Inbox, Journal, Replies, Runs, Spending
+from core.ports import Budgets, Journal, Replies, Spending
 from core.postgres.budgets import PostgresBudgets
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
 from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool, connection
 from core.postgres.replies import PostgresReplies
-from core.postgres.runs import PostgresRuns
 from core.postgres.spending import PostgresSpending
 from core.prices import Billing
 from core.testing.changes import MemoryChangeLog
@@ -29,11 +25,11 @@ from core.testing.contracts.budgets import (
     PassTime,
 )
 from core.testing.contracts.spending import SpendingContract
-from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.ledger import Ledger
 from core.testing.spending import MemoryBudgets, MemorySpending
 from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies, MemoryRuns
+from tests.support.postgres_stores import PostgresStores
 
 
 class InMemory:
@@ -100,7 +96,7 @@ class InMemory:
         return budgets
 
 
-class InPostgres:
+class InPostgres(PostgresStores):
     @pytest.fixture
     def pass_time(self, pool: Pool) -> PassTime:
         async def older(seconds: float) -> None:
@@ -120,18 +116,6 @@ class InPostgres:
                     await conn.execute("UPDATE spending SET day = day + %s", [step])
 
         return tomorrow
-
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def runs(self, pool: Pool) -> Runs:
-        return PostgresRuns(pool, counting_ids("candidate"))
-
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
 
     @pytest.fixture
     def journal(self, pool: Pool) -> Journal:

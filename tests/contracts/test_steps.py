@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ChangeLog, Echoes, Steps
-from core.postgres.changelog import PostgresChangeLog
+from core.ports import Echoes, Steps
 from core.postgres.echoes import PostgresEchoes
 from core.postgres.queries import Pool
 from core.postgres.steps import PostgresSteps
@@ -15,6 +14,7 @@ from core.testing.contracts.steps import StepsContract
 from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.steps import MemorySteps
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestStepsInMemory(StepsContract):
@@ -27,11 +27,7 @@ class TestStepsInMemory(StepsContract):
         return MemorySteps(change_log)
 
 
-class TestStepsInPostgres(StepsContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class TestStepsInPostgres(PostgresStores, StepsContract):
     @pytest.fixture
     def steps(self, pool: Pool) -> Steps:
         return PostgresSteps(pool)
@@ -47,11 +43,7 @@ class TestEchoesInMemory(EchoesContract):
         return MemoryEchoes(change_log)
 
 
-class TestEchoesInPostgres(EchoesContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
+class TestEchoesInPostgres(PostgresStores, EchoesContract):
     @pytest.fixture
     def echoes(self, pool: Pool) -> Echoes:
         return PostgresEchoes(pool)

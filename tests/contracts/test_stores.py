@@ -6,18 +6,11 @@ import pytest
 
 from core.ports import Agents, ChangeLog, Inbox, Journal, Reader, Replies
 from core.postgres.agents import PostgresAgents
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
-from core.postgres.journal import PostgresJournal
 from core.postgres.queries import Pool
-from core.postgres.reads import PostgresReader
-from core.postgres.replies import PostgresReplies
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.agents import AgentsContract
 from core.testing.contracts.reads import ReaderContract
 from core.testing.contracts.replies import RepliesContract
-from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import (
     MemoryAgents,
@@ -26,6 +19,7 @@ from core.testing.stores import (
     MemoryReader,
     MemoryReplies,
 )
+from tests.support.postgres_stores import PostgresStores
 
 
 class TestRepliesInMemory(RepliesContract):
@@ -34,10 +28,8 @@ class TestRepliesInMemory(RepliesContract):
         return MemoryReplies()
 
 
-class TestRepliesInPostgres(RepliesContract):
-    @pytest.fixture
-    def replies(self, pool: Pool) -> Replies:
-        return PostgresReplies(pool)
+class TestRepliesInPostgres(PostgresStores, RepliesContract):
+    pass
 
 
 class TestAgentsInMemory(AgentsContract):
@@ -80,19 +72,5 @@ class TestReaderInMemory(ReaderContract):
         return MemoryReader(inbox=inbox, log=change_log, journal=journal)
 
 
-class TestReaderInPostgres(ReaderContract):
-    @pytest.fixture
-    def change_log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
-    @pytest.fixture
-    def inbox(self, pool: Pool) -> Inbox:
-        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
-
-    @pytest.fixture
-    def journal(self, pool: Pool) -> Journal:
-        return PostgresJournal(pool)
-
-    @pytest.fixture
-    def reader(self, pool: Pool) -> Reader:
-        return PostgresReader(pool)
+class TestReaderInPostgres(PostgresStores, ReaderContract):
+    pass

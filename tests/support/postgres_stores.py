@@ -1,0 +1,54 @@
+"""The stores over a test's own database, as the fixtures that contract suites ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.ports import ChangeLog, Inbox, Intake, Journal, Reader, Replies, Reviews, Runs
+from core.postgres.changelog import PostgresChangeLog
+from core.postgres.inbox import PostgresInbox
+from core.postgres.intake import PostgresIntake
+from core.postgres.jobs import Jobs
+from core.postgres.journal import PostgresJournal
+from core.postgres.queries import Pool
+from core.postgres.reads import PostgresReader
+from core.postgres.replies import PostgresReplies
+from core.postgres.reviews import PostgresReviews
+from core.postgres.runs import PostgresRuns
+from core.testing.determinism import counting_ids
+
+
+class PostgresStores:
+    """A base for suites in PostgreSQL, before the contract; one may define its own instead."""
+
+    @pytest.fixture
+    def change_log(self, pool: Pool) -> ChangeLog:
+        return PostgresChangeLog(pool)
+
+    @pytest.fixture
+    def runs(self, pool: Pool) -> Runs:
+        return PostgresRuns(pool, counting_ids("candidate"))
+
+    @pytest.fixture
+    def replies(self, pool: Pool) -> Replies:
+        return PostgresReplies(pool)
+
+    @pytest.fixture
+    def journal(self, pool: Pool) -> Journal:
+        return PostgresJournal(pool)
+
+    @pytest.fixture
+    def inbox(self, pool: Pool) -> Inbox:
+        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    @pytest.fixture
+    def intake(self, pool: Pool) -> Intake:
+        return PostgresIntake(pool, Jobs(pool))
+
+    @pytest.fixture
+    def reader(self, pool: Pool) -> Reader:
+        return PostgresReader(pool)
+
+    @pytest.fixture
+    def reviews(self, pool: Pool) -> Reviews:
+        return PostgresReviews(pool)
