@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -12,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.recording import Recording, record
-from tests.chaos.scenario import Scenario
+from tests.chaos.scenario import LONGEST, Scenario
 from tests.chaos.world import World, opened_world
 from tests.support import databases
 
-LONG = os.environ.get("CHAOS") == "long"
 HEAD = ("SCENARIO", "FEEDBACK", "KILLS", "CLAIMS", "SECONDS", "FOUND")
 _TABLE = pytest.StashKey[list[tuple[str, ...]]]()
 
@@ -25,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.chaos)
-            item.add_marker(pytest.mark.timeout(3600 if LONG else 180))
+            item.add_marker(pytest.mark.timeout(2 * LONGEST))
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ from tests.chaos.world import World
 from tests.support import databases
 
 POD_KINDS = ("skill", "update")
-SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ async def _recorded(scenario: Scenario, kinds: dict[str, str] | None) -> list[Po
     path = scenario.folder / "record"
     scenario.start(0, scenario.plan(record=str(path)))
     try:
-        assert await scenario.keep(SECONDS), f"{scenario.name} came to no end"
+        assert await scenario.keep(), f"{scenario.name} came to no end"
     finally:
         scenario.end()
     found = scenario.findings(tell=False)

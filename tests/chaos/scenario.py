@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import signal
 import time
@@ -25,6 +26,8 @@ from tests.chaos.world import World, start
 from tests.support.postgrest_server import KEY
 
 Disturbance = Callable[[], Awaitable[None]]
+LONG = os.environ.get("CHAOS") == "long"
+LONGEST = 1800.0 if LONG else 240.0  # that workers get for all that a test gives them
 LOOK_SECONDS = 0.05
 BASE_SKILL = Bundle(
     name=BASE,
@@ -137,7 +140,7 @@ class Scenario:
         """Give the worker that is in a slot now."""
         return self._workers[slot]
 
-    async def keep(self, seconds: float, *, disturb: Disturbance | None = None) -> bool:
+    async def keep(self, seconds: float = LONGEST, *, disturb: Disturbance | None = None) -> bool:
         """Keep the workers running until all has ended; False where that took too long.
 
         A disturbance that has begun runs to its end: a server that it stops is started again.
@@ -184,9 +187,13 @@ class Scenario:
                 self.tasks[arrived[key]] = self._expected.pop(key)
         return not self._expected
 
+    async def leave_alone(self, rng: random.Random, shortest: float, longest: float) -> None:
+        """Wait a random while; ever longer, so that work gets done at last on a slow machine."""
+        await asyncio.sleep(rng.uniform(shortest, longest) * (1 + self.kills / len(self.tasks)))
+
     async def kill_at_random(self, rng: random.Random, longest: float) -> None:
         """Wait a random while, then kill a random worker."""
-        await asyncio.sleep(rng.uniform(0.05, longest))
+        await self.leave_alone(rng, 0.05, longest)
         self._workers[rng.choice(sorted(self._workers))].kill()
 
     def end(self) -> None:

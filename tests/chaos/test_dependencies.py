@@ -10,11 +10,8 @@ import signal
 import pytest
 
 from tests.chaos import model_server, skill_faults
-from tests.chaos.conftest import LONG
-from tests.chaos.scenario import Scenario
+from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import BASE, Task, mixed
-
-SECONDS = 1500.0 if LONG else 120.0
 
 
 async def see(scenario: Scenario, done: bool) -> None:
@@ -33,13 +30,13 @@ async def test_postgresql_is_stopped_and_started(scenario: Scenario) -> None:
         scenario.start(slot, scenario.plan(), concurrency=4)
 
     async def restart() -> None:
-        await asyncio.sleep(rng.uniform(0.3, 1.5))
+        await scenario.leave_alone(rng, 0.3, 1.5)
         await asyncio.to_thread(scenario.world.postgres.stop, next(ways))
         scenario.kills += 1
         await asyncio.sleep(rng.uniform(0.0, 0.5))
         await asyncio.to_thread(scenario.world.postgres.start)
 
-    done = await scenario.keep(SECONDS, disturb=restart)
+    done = await scenario.keep(disturb=restart)
     scenario.world.postgres.start()
     assert scenario.kills >= 3
     await see(scenario, done)
@@ -70,7 +67,7 @@ async def test_the_skill_server_answers_as_it_likes(scenario: Scenario, etags: b
         await asyncio.to_thread(skills.start)
         skills.control(kinds=skill_faults.FAULTS, rate=0.25, etags=etags)
 
-    done = await scenario.keep(SECONDS, disturb=restart)
+    done = await scenario.keep(disturb=restart)
     faults += sum(skills.told()["faults"].values())
     assert faults >= (20 if LONG else 3)
     await see(scenario, done)
@@ -88,13 +85,12 @@ async def test_mcp_servers_are_restarted(scenario: Scenario) -> None:
 
     async def restart() -> None:
         server = next(servers)
-        # Ever longer, so that a build fits in at last on a machine of any speed.
-        await asyncio.sleep(rng.uniform(0.2, 0.8) * (1 + scenario.kills / 15))
+        await scenario.leave_alone(rng, 0.2, 0.8)
         await asyncio.to_thread(server.kill)
         await asyncio.to_thread(server.start)
         scenario.kills += 1
 
-    done = await scenario.keep(SECONDS, disturb=restart)
+    done = await scenario.keep(disturb=restart)
     assert scenario.kills >= 2
     await see(scenario, done)
 
@@ -105,7 +101,7 @@ async def test_the_model_answers_as_it_likes(scenario: Scenario) -> None:
     model.control(kinds=[*model_server.FAULTS, *model_server.GARBAGE], rate=0.25)
     for slot in range(2):
         scenario.start(slot, scenario.plan(), concurrency=4)
-    done = await scenario.keep(SECONDS)
+    done = await scenario.keep()
     await see(scenario, done)
     assert set(model.told()["faults"]) >= set(model_server.FAULTS)
 
@@ -119,4 +115,4 @@ async def test_the_model_is_gone_for_a_while(scenario: Scenario) -> None:
         scenario.start(slot, scenario.plan(), concurrency=4)
     assert not await scenario.keep(20.0 if LONG else 6.0)
     scenario.world.model.start()
-    await see(scenario, await scenario.keep(SECONDS))
+    await see(scenario, await scenario.keep())

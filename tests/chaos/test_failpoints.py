@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.chaos.conftest import LONG
 from tests.chaos.coverage import ELSEWHERE, INSIDE, NAMES, port_calls
 from tests.chaos.recording import Point, Recording
-from tests.chaos.scenario import Scenario
+from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import Task
 
 OF_PODS = ("pods.", "pod.", "documents.")
@@ -58,7 +57,7 @@ async def act_at(points: Sequence[Point], scenario: Scenario, action: str) -> No
     at = {i: (point.name, point.hit, action) for i, point in zip(ids, points, strict=True)}
     for slot in range(2):
         scenario.start(slot, scenario.plan(at=at), concurrency=1 if action == "kill" else 4)
-    done = await scenario.keep(3000 if LONG else 120)
+    done = await scenario.keep()
     found = scenario.findings()
     assert not found.all, "\n".join(found.all)
     assert done

@@ -10,7 +10,7 @@ import pytest
 
 from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import BASE, Task
-from tests.support.waiting import wait_until
+from tests.support.waiting import SOON, wait_until
 
 WRITES = [("update", BASE, "/files/SKILL.md"), ("skill", "skill-{}", "/skills/upload")]
 
@@ -50,14 +50,14 @@ async def write_late(scenario: Scenario, kind: str, target: str, held: str, *, e
     wait_until(lambda: _more(skills.told()["faults"], before, "held"))
     os.kill(stopped.pid or 0, signal.SIGSTOP)
     scenario.start(1, scenario.plan())
-    assert await scenario.keep(30)
+    assert await scenario.keep()
     await scenario.teach([Task("update", f"{key}-next", key, target.format(key))])
-    assert await scenario.keep(30)
+    assert await scenario.keep()
     skills.control(kinds=[], rate=0.0, etags=etags)
     wait_until(lambda: _more(skills.told()["faults"], before, "late"))
     os.kill(stopped.pid or 0, signal.SIGCONT)
     stopped.terminate()
-    stopped.join(30)
+    stopped.join(SOON)
     assert stopped.exitcode == 0
 
 

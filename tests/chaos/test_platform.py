@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.chaos.conftest import LONG
 from tests.chaos.platform import rows_of
 from tests.chaos.recording import Recording
-from tests.chaos.scenario import Scenario
+from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import Task
 from tests.support.waiting import wait_until
 
@@ -32,7 +31,7 @@ async def test_killed_at_every_point_of_fetch_and_acknowledge(
         platform.control(**rows_of(next(waiting, [])))
         await asyncio.sleep(0.7)
 
-    done = await scenario.keep(600 if LONG else 90, disturb=say)
+    done = await scenario.keep(disturb=say)
     rows = {f"row-{task.tenant}" for task in tasks}
     wait_until(lambda: {platform.told()["rows"][row] for row in rows} == {"COMPLETED"})
     found = scenario.findings()
