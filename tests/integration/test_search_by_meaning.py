@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 
 from core.app import App
 from core.bootstrap import open_app
+from core.embedding_backfill import CALL_SECONDS
 from core.models import Hit
 from core.postgres.migrations import migrate
 from core.postgres.pool import open_pool
@@ -150,7 +151,7 @@ async def test_a_worker_stops_at_once_while_the_model_hangs(
             while not provider.asked:
                 await asyncio.sleep(0.01)
         stop.set()
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(CALL_SECONDS / 2):
             await running
 
 

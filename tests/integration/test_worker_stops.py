@@ -18,12 +18,12 @@ from core.postgres.inbox import PostgresInbox
 from core.postgres.job_worker import JobWorker, WorkerOptions
 from core.postgres.jobs import Jobs
 from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
+from core.postgres.pool import BORROW_SECONDS, open_pool
 from core.postgres.queries import Pool
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
-from tests.support.waiting import NEVER, SOON
+from tests.support.waiting import NEVER, SOON, within
 
 OPTIONS = WorkerOptions(heartbeat=0.2, sweep_every=60, grace=NEVER)
 PIECES = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(2)]
@@ -106,4 +106,5 @@ async def test_where_the_database_has_gone_nobody_waits_for_it(home: Path, own_s
         task = await hanging.start()
         await asyncio.to_thread(Cluster(home / "postgres", server_user(home)).stop)
         hanging.stop.set()
-        assert await _has_ended(task)
+        with within(BORROW_SECONDS):
+            assert await _has_ended(task)
