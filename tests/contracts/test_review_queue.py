@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ChangeLog, ReviewQueue, Reviews
-from core.postgres.changelog import PostgresChangeLog
+from core.ports import ReviewQueue, Reviews
 from core.postgres.queries import Pool
 from core.postgres.review_queue import PostgresReviewQueue
 from core.testing.changes import MemoryChangeLog
@@ -18,23 +17,19 @@ from tests.support.postgres_stores import PostgresStores
 
 class TestReviewQueueInMemory(ReviewQueueContract):
     @pytest.fixture
-    def log(self) -> MemoryChangeLog:
+    def change_log(self) -> MemoryChangeLog:
         return MemoryChangeLog(MemoryKnowledge())
 
     @pytest.fixture
-    def reviews(self, log: MemoryChangeLog) -> Reviews:
-        return MemoryReviews(log)
+    def reviews(self, change_log: MemoryChangeLog) -> Reviews:
+        return MemoryReviews(change_log)
 
     @pytest.fixture
-    def queue(self, log: MemoryChangeLog) -> ReviewQueue:
-        return MemoryReviewQueue(log)
+    def queue(self, change_log: MemoryChangeLog) -> ReviewQueue:
+        return MemoryReviewQueue(change_log)
 
 
 class TestReviewQueueInPostgres(PostgresStores, ReviewQueueContract):
-    @pytest.fixture
-    def log(self, pool: Pool) -> ChangeLog:
-        return PostgresChangeLog(pool)
-
     @pytest.fixture
     def queue(self, pool: Pool) -> ReviewQueue:
         return PostgresReviewQueue(pool)

@@ -1,4 +1,4 @@
-"""What every line of changes that wait must do; a test class supplies `log` and its `queue`."""
+"""What every line of changes that wait must do; a class supplies `change_log` and its `queue`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from core.testing.contracts.reviews import HAPPENED, waiting
 class ReviewQueueContract:
     """Tests for any such line."""
 
-    async def _line(self, log: ChangeLog, count: int, tenant_id: str | None = None) -> list[Change]:
+    async def _line(
+        self, change_log: ChangeLog, count: int, tenant_id: str | None = None
+    ) -> list[Change]:
         """Put changes in that wait, the oldest first."""
         made = []
         for number in range(count):
@@ -25,17 +27,17 @@ class ReviewQueueContract:
             change = waiting(name).model_copy(update={"id": name, "key": name})
             if tenant_id is not None:
                 change = change.model_copy(update={"tenant_id": tenant_id})
-            await log.keep(change, {}, HAPPENED)
-            made.append(await log.get(change.id))
+            await change_log.keep(change, {}, HAPPENED)
+            made.append(await change_log.get(change.id))
         return made
 
     async def _place(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePlace:
         return (await queue.look(change.id, tenant_id=None, but=but)).place
 
     async def test_it_is_given_whole_and_with_its_place(
-        self, log: ChangeLog, queue: ReviewQueue
+        self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
-        first, second, third = await self._line(log, 3)
+        first, second, third = await self._line(change_log, 3)
         found = await queue.look(second.id, tenant_id=None, but=())
         assert found.change == second
         assert (found.cause, found.matched) == (None, None)
@@ -44,59 +46,61 @@ class ReviewQueueContract:
         )
 
     async def test_the_line_begins_again_behind_the_last(
-        self, log: ChangeLog, queue: ReviewQueue
+        self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
-        line = await self._line(log, AHEAD + 2)
+        line = await self._line(change_log, AHEAD + 2)
         place = await self._place(queue, line[-1])
         assert place.following == tuple(change.id for change in line[:AHEAD])
         assert (await self._place(queue, line[0])).previous is None
 
     async def test_what_is_left_out_is_neither_next_nor_first(
-        self, log: ChangeLog, queue: ReviewQueue
+        self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
-        first, second, third = await self._line(log, 3)
+        first, second, third = await self._line(change_log, 3)
         assert (await self._place(queue, first, second.id)).following == (third.id,)
         assert list(await queue.first(tenant_id=None, but=[first.id])) == [second.id, third.id]
 
-    async def test_a_tenant_has_a_line_of_its_own(self, log: ChangeLog, queue: ReviewQueue) -> None:
-        await self._line(log, 2)
-        own, other = await self._line(log, 2, "u")
+    async def test_a_tenant_has_a_line_of_its_own(
+        self, change_log: ChangeLog, queue: ReviewQueue
+    ) -> None:
+        await self._line(change_log, 2)
+        own, other = await self._line(change_log, 2, "u")
         found = await queue.look(own.id, tenant_id="u", but=())
         assert found.place == QueuePlace(waiting=2, position=1, following=(other.id,))
         assert list(await queue.first(tenant_id="u", but=())) == [own.id, other.id]
 
     async def test_what_was_decided_has_no_place_but_neighbours(
-        self, log: ChangeLog, queue: ReviewQueue, reviews: Reviews
+        self, change_log: ChangeLog, queue: ReviewQueue, reviews: Reviews
     ) -> None:
-        first, second, third = await self._line(log, 3)
+        first, second, third = await self._line(change_log, 3)
         await reviews.end(second, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
         assert await self._place(queue, second) == QueuePlace(
             waiting=2, position=None, previous=first.id, following=(third.id, first.id)
         )
 
     async def test_what_went_stale_still_waits(
-        self, log: ChangeLog, queue: ReviewQueue, reviews: Reviews
+        self, change_log: ChangeLog, queue: ReviewQueue, reviews: Reviews
     ) -> None:
-        (change,) = await self._line(log, 1)
+        (change,) = await self._line(change_log, 1)
         await reviews.end(change, ChangeStatus.STALE, "", "it moved", HAPPENED)
         assert list(await queue.first(tenant_id=None, but=())) == [change.id]
         assert (await self._place(queue, change)).position == 1
 
     async def test_what_was_taken_back_names_what_did_it(
-        self, log: ChangeLog, queue: ReviewQueue
+        self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
-        gone, undoing, again = await self._undone(log, {"reverts": "m0"})
+        gone, undoing, again = await self._undone(change_log, {"reverts": "m0"})
         assert (await queue.look(gone, tenant_id=None, but=())).undone_by == undoing
         assert (await queue.look(again, tenant_id=None, but=())).undone_by is None
         assert (await queue.look(undoing, tenant_id=None, but=())).undone_by is None
 
     async def test_what_was_retracted_names_what_did_it(
-        self, log: ChangeLog, queue: ReviewQueue
+        self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
-        gone, undoing, _ = await self._undone(log, {"retracts": ("m9", "m0")})
+        gone, undoing, _ = await self._undone(change_log, {"retracts": ("m9", "m0")})
         assert (await queue.look(gone, tenant_id=None, but=())).undone_by == undoing
 
-    async def _undone(self, log: ChangeLog, update: Mapping[str, object]) -> Sequence[str]:
+    async def _undone(self, change_log: ChangeLog, update: Mapping[str, object]) -> Sequence[str]:
         """Put in a change that was taken back, the one that did, and one that nothing did."""
         statuses = (ChangeStatus.REVERTED, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
         for number, status in enumerate(statuses):
@@ -106,7 +110,7 @@ class ReviewQueueContract:
             )
             if status is ChangeStatus.APPLIED:
                 change = change.model_copy(update=update)
-            await log.keep(change, {}, HAPPENED)
+            await change_log.keep(change, {}, HAPPENED)
         return [f"m{number}" for number in range(len(statuses))]
 
     async def test_what_is_unknown_is_not_found(self, queue: ReviewQueue) -> None:
