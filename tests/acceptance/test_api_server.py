@@ -24,7 +24,7 @@ from core.errors import ConfigurationError
 from core.settings import load_settings
 from tests.support.commands import finish, start, wait_for
 from tests.support.databases import url_of
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST, SOON
 
 ONCE = "Waiting for feedback"
 
@@ -187,7 +187,7 @@ def test_beyond_loopback_a_token_has_to_be_made_on_purpose(place: Place) -> None
     everywhere = ("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
     _, url = place.serve()  # makes the first token, which is not on purpose
     refused = place.begin(*everywhere)
-    _, err = refused.communicate(timeout=SOON)
+    _, err = refused.communicate(timeout=AT_LAST)
     assert refused.returncode == 4
     assert "no token was made on purpose" in err
     assert "hint: make one with `skill-worker tokens add`" in err
@@ -204,7 +204,7 @@ def test_beyond_loopback_a_token_has_to_be_made_on_purpose(place: Place) -> None
 
 def test_beyond_loopback_without_any_token_none_is_made(place: Place) -> None:
     refused = place.begin("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
-    _, err = refused.communicate(timeout=SOON)
+    _, err = refused.communicate(timeout=AT_LAST)
     assert (refused.returncode, "on purpose" in err) == (4, True)
     assert not (place.home / "token").exists()
     assert place.ask("tokens", "list")["items"] == []
@@ -221,7 +221,7 @@ def test_only_names_that_are_set_are_let_in_where_they_are(place: Place) -> None
 def test_what_serves_for_long_is_no_part_of_a_run_that_ends_by_itself(place: Place) -> None:
     for option in ("--once", "--dry-run"):
         process = place.begin("run", "--api", "--offline", option)
-        _, err = process.communicate(timeout=SOON)
+        _, err = process.communicate(timeout=AT_LAST)
         assert (process.returncode, "as long as the worker runs" in err) == (2, True)
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from core.postgres.pool import BORROW_SECONDS
 from tests.support.commands import finish, silent_server, start, wait_for
 from tests.support.processes import kill_servers, servers
 from tests.support.used_home import used_home
-from tests.support.waiting import SOON, within
+from tests.support.waiting import AT_LAST, NEVER, SOON, within
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "원화로 적어 주세요")
-
-PATIENT = {"SHUTDOWN_GRACE_SECONDS": "600", "STALLED_AFTER_SECONDS": "600"}
+PATIENT = {"SHUTDOWN_GRACE_SECONDS": f"{NEVER:g}", "STALLED_AFTER_SECONDS": f"{NEVER:g}"}
 
 
 @pytest.fixture
@@ -77,7 +77,8 @@ def test_a_worker_whose_database_has_gone_does_not_wait_for_it(
 ) -> None:
     kill_servers(home)
     busy.send_signal(signal.SIGTERM)
-    busy.communicate(timeout=SOON)
+    with within(BORROW_SECONDS):
+        busy.communicate()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -87,7 +88,7 @@ def test_a_demo_that_is_interrupted_shows_no_part_as_if_it_were_all(
     demo = start(home, "demo", TMPDIR=str(home))
     wait_for(demo, "Starting PostgreSQL")
     os.killpg(demo.pid, number)
-    out, err = demo.communicate(timeout=SOON)
+    out, err = demo.communicate(timeout=AT_LAST)
     assert demo.returncode == code, err
     assert out == ""
     assert err.endswith("Ending the demo.\nstopped\n")

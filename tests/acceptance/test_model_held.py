@@ -12,7 +12,7 @@ import pytest
 from tests.support.commands import finish, start, wait_for
 from tests.support.openai_server import call, error, openai_server
 from tests.support.used_home import served_home
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 NOTHING = call("no_action", reason="thanks", category="noise")
 
@@ -69,6 +69,6 @@ async def test_a_model_that_is_down_is_waited_for_and_that_is_said(home: Path) -
         line = await asyncio.to_thread(wait_for, running, "Waiting for the model")
         assert "maintenance" in line
         provider.always = NOTHING
-        _, err = await asyncio.to_thread(running.communicate, None, SOON)
+        _, err = await asyncio.to_thread(running.communicate, None, AT_LAST)
     assert (running.returncode, "1 no_action" in err) == (0, True)
     assert (await feedback(home))["status"] == "no_action"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.commands import start, wait_for
 from tests.support.processes import servers
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST, SOON
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
     worker.kill()
     worker.communicate(timeout=SOON)
     following = start(home, "agents", "list", "--json")
-    out, err = following.communicate(timeout=SOON)
+    out, err = following.communicate(timeout=AT_LAST)
     assert following.returncode == 0, err
     assert json.loads(out) == {"items": [], "next": None}
     assert servers(home) == []

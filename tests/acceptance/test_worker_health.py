@@ -19,7 +19,7 @@ from tests.support.databases import url_of
 from tests.support.held_model import held_model
 from tests.support.metrics import samples
 from tests.support.used_home import used_home
-from tests.support.waiting import SOON, wait_until
+from tests.support.waiting import AT_LAST, SOON, wait_until
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "금액은 항상 원화로")
@@ -108,7 +108,7 @@ def test_a_worker_out_of_the_box_tells_of_itself(home: Path, command: Place) -> 
 
 
 def said(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=SOON)
+    out, err = process.communicate(timeout=AT_LAST)
     return process.returncode, out, err
 
 

@@ -19,7 +19,7 @@ from core.testing.figures import MemoryFigures
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import MemoryInbox
 from tests.support.postgres_stores import PostgresStores
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 
 class TestFiguresInMemory(FiguresContract):
@@ -68,7 +68,7 @@ async def test_a_worker_is_seen_with_what_it_works_on_and_gone_when_it_stops(poo
     assert (other.working, other.feedback_ids) == (1, ())
     async with connection(pool) as conn:
         await conn.execute("DELETE FROM procrastinate_workers")  # as others who take it for dead
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(AT_LAST):
         while not await figures.workers(None):
             pass
     stop.set()

@@ -28,7 +28,7 @@ from core.testing.scripted_model import calls, says
 from tests.support.commands import finish, start
 from tests.support.databases import url_of
 from tests.support.openai_server import call, hangs, openai_server
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST, SOON
 
 CAP, PIECES = 7, 8
 DOLLAR = "{m: {input: 10000, output: 0}}"  # a call of the fakes has 100 tokens of input
@@ -90,7 +90,7 @@ async def add(app: App, tenant: str, number: int) -> None:
 
 async def work(*apps: App) -> None:
     running = (app.run(True, 4, asyncio.Event(), lambda _: None) for app in apps)
-    await asyncio.wait_for(asyncio.gather(*running), SOON)
+    await asyncio.wait_for(asyncio.gather(*running), AT_LAST)
 
 
 async def feedback(app: App, tenant: str) -> Sequence[Feedback]:

@@ -27,7 +27,8 @@ from core.postgres.migrations import migrate
 from core.postgres.pool import open_pool
 from core.settings import Settings
 from tests.support.databases import HOME_VARIABLE, url_of
-from tests.support.streams import SOON, Heard, listening, served, take
+from tests.support.streams import Heard, listening, served, take
+from tests.support.waiting import AT_LAST
 
 _EMIT = """
 import asyncio, sys
@@ -123,7 +124,7 @@ async def test_a_piece_tells_all_it_has_been_through_and_says_when_it_is_over(ap
         listening(f"{url}/v1/feedback/{feedback_id}/events") as stream,
     ):
         working = asyncio.create_task(work(app))
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(AT_LAST):
             live = [one async for one in stream]
         await working
         async with listening(f"{url}/v1/feedback/{feedback_id}/events") as again:
@@ -142,7 +143,7 @@ async def test_an_end_whose_event_was_never_written_ends_the_stream_all_the_same
     with psycopg.connect(database, autocommit=True) as conn:
         conn.execute("DELETE FROM run_events WHERE name = 'feedback.finished'")
     async with served(app) as url, listening(f"{url}/v1/feedback/{feedback_id}/events") as stream:
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(AT_LAST):
             heard = [one.event async for one in stream]
     assert heard[-2:] == ["run.finished", "end"]
 
@@ -230,10 +231,10 @@ async def test_whoever_goes_away_leaves_nothing_behind(app: App, database: str) 
         for _ in range(5):
             async with listening(f"{url}/v1/events") as stream:
                 await take(stream, 1)
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(AT_LAST):
             while _listeners(database):
                 await asyncio.sleep(0)
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(AT_LAST):
         while asyncio.all_tasks() - tasks:
             await asyncio.sleep(0)
 

@@ -18,13 +18,13 @@ from core.embedded.postgres import embedded_postgres
 from core.embedded.postgres_server import Cluster
 from core.embedded.postgres_system_user import server_user
 from core.health.app import create_app
-from core.health.health import Health, Watched
+from core.health.health import PATIENCE_SECONDS, Health, Watched
 from core.models import NO_USAGE, HoldKind, NewFeedback, RunEvent
 from core.postgres.backlog import PostgresBacklog
 from core.postgres.inbox import PostgresInbox
 from core.postgres.jobs import Jobs
 from core.postgres.migrations import migrate
-from core.postgres.pool import BORROW_SECONDS, POOL_SIZE
+from core.postgres.pool import POOL_SIZE
 from core.postgres.queries import Pool, connection
 from core.settings import Settings
 from core.testing.determinism import counting_ids
@@ -79,7 +79,7 @@ async def test_a_pool_without_a_free_connection_keeps_no_scrape_waiting(
         for _ in range(POOL_SIZE):
             await borrowed.enter_async_context(connection(pool))
         async with health.watching(watched):
-            with within(BORROW_SECONDS):
+            with within(3 * PATIENCE_SECONDS):
                 found = samples((await client.get("/metrics")).content)
     assert found["running"] == 7
     assert 'feedback{status="queued"}' not in found

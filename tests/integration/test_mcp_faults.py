@@ -46,6 +46,7 @@ async def faulty(
         yield server, client
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("tool", ["create_session", "create_file", "run_shell"])
 @pytest.mark.parametrize("fault", WIRE_FAULTS)
 async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
@@ -61,6 +62,13 @@ async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
         await server.settled()
         assert await whole_pod(client) == "x\n"
         assert not server.pods
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that goes wrong is told only since a limit of the session has passed."""
+    monkeypatch.setattr("core.mcp_calls.session.CLOSE_SECONDS", NEVER)
+    monkeypatch.setattr("core.mcp_calls.session.PING_SECONDS", NEVER)
 
 
 @SSE
@@ -193,6 +201,7 @@ async def test_a_server_without_the_tool_is_told_by_name(tmp_path: Path) -> None
             await whole_pod(client)
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize(
     ("status", "kind", "body", "says"),
     [

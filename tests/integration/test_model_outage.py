@@ -25,7 +25,7 @@ from tests.support.openai_server import (
     html,
     openai_server,
 )
-from tests.support.waiting import SOON, until
+from tests.support.waiting import AT_LAST, until
 
 PIECES = 30
 WORKERS, CONCURRENCY = 2, 2
@@ -87,7 +87,7 @@ async def running(
         yield runs
     finally:
         stop.set()
-        await asyncio.wait(runs, timeout=SOON)
+        await asyncio.wait(runs, timeout=AT_LAST)
 
 
 @pytest.mark.parametrize("fault", [error(500), error(529), html, hangs, drops])
@@ -115,7 +115,7 @@ async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
             in_flight = settings.llm_breaker_failures + WORKERS * CONCURRENCY
             assert settings.llm_breaker_failures <= sum(tries) <= in_flight
             provider.always = NOTHING
-            await asyncio.wait_for(asyncio.gather(*runs), SOON)
+            await asyncio.wait_for(asyncio.gather(*runs), AT_LAST)
         ended = await all_feedback(apps[0])
         assert {piece.status for piece in ended} == {FeedbackStatus.NO_ACTION}
         assert max(piece.attempts for piece in ended) <= 2
@@ -141,7 +141,7 @@ async def test_when_to_come_back_is_honoured(settings: Settings, provider: OpenA
 
             await until(was_asked_again)
             assert clock() - refused >= 1.9
-            await asyncio.wait_for(asyncio.gather(*runs), SOON)
+            await asyncio.wait_for(asyncio.gather(*runs), AT_LAST)
         (piece,) = await all_feedback(apps[0])
         assert (piece.status, piece.attempts) == (FeedbackStatus.NO_ACTION, 2)
 
@@ -153,7 +153,7 @@ async def test_a_wrong_key_ends_a_run_once_and_loses_nothing(
     async with workers(settings) as apps:
         await add(apps[0], PIECES)
         async with running(apps) as runs:
-            ends = await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), SOON)
+            ends = await asyncio.wait_for(asyncio.gather(*runs, return_exceptions=True), AT_LAST)
         assert [type(end) for end in ends] == [ConfigurationError] * WORKERS
         assert "Incorrect API key" in str(ends[0])
         assert "LLM_PROXY_URL" in str(ends[0])
@@ -163,7 +163,7 @@ async def test_a_wrong_key_ends_a_run_once_and_loses_nothing(
     provider.always = NOTHING
     async with workers(settings) as apps:
         async with running(apps) as runs:
-            await asyncio.wait_for(asyncio.gather(*runs), SOON)
+            await asyncio.wait_for(asyncio.gather(*runs), AT_LAST)
         assert {p.status for p in await all_feedback(apps[0])} == {FeedbackStatus.NO_ACTION}
 
 
@@ -174,7 +174,7 @@ async def test_a_single_request_that_is_refused_holds_nobody_back(
     async with workers(settings, 1) as apps:
         await add(apps[0], 6)
         async with running(apps, concurrency=1) as runs:
-            await asyncio.wait_for(asyncio.gather(*runs), SOON)
+            await asyncio.wait_for(asyncio.gather(*runs), AT_LAST)
         ended = await all_feedback(apps[0])
         assert {piece.status for piece in ended} == {FeedbackStatus.NO_ACTION}
         assert sum(piece.attempts for piece in ended) == 7

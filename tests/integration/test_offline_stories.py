@@ -19,7 +19,7 @@ from core.models import Agent, Kind, KnowledgeItem, NewFeedback, SubmitContext
 from core.settings import load_settings
 from tests.support.databases import fresh_database
 from tests.support.offline_stories import GOALS, STORIES
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 PARTIAL_REFUND = next(
     known.request for known in load_scenario().known if known.request.kind is Kind.SKILL
@@ -57,7 +57,7 @@ async def tell(app: App) -> dict[str, list[str]]:
             if turn < len(told)
         ]
         await app.inbox.add("stories", told)
-        await asyncio.wait_for(app.run(True, 4, asyncio.Event(), lambda _: None), SOON)
+        await asyncio.wait_for(app.run(True, 4, asyncio.Event(), lambda _: None), AT_LAST)
     items = {
         name: await app.knowledge.list(tenant_id=name, agent_id=None, kind=None)
         for name in [*STORIES, *GOALS]

@@ -29,7 +29,7 @@ from core.models import (
 )
 from core.settings import load_settings
 from tests.support import commands
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 TASK = "정기 구독 해지 (subscription cancellation)"
 SAID = """정기 구독을 해지하는 절차를 알려 드립니다.
@@ -112,7 +112,7 @@ async def test_a_killed_worker_leaves_one_whole_version(
             ((feedback_id, _),) = await app.inbox.add("cli", [piece])
             run = ("run", "--once", "--offline")
             victim = commands.start(tmp_path, *run, DATABASE_URL=url_of(database), **given)
-            await asyncio.wait_for(stuck.reached.wait(), SOON)
+            await asyncio.wait_for(stuck.reached.wait(), AT_LAST)
             os.killpg(victim.pid, signal.SIGKILL)
             await asyncio.to_thread(victim.communicate)
             stuck.gone.set()

@@ -16,7 +16,7 @@ from core.postgres.jobs import Jobs
 from core.postgres.queries import Pool, connection
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 CONCURRENCY = 8
@@ -52,7 +52,7 @@ async def started(jobs: Jobs, inbox: PostgresInbox, number: int, concurrency: in
         await inbox.finish(held, DONE)
 
     worker = JobWorker(Jobs(jobs.pool), body, WorkerOptions(concurrency=concurrency, poll=0.1))
-    await asyncio.wait_for(worker.run(stop), SOON)
+    await asyncio.wait_for(worker.run(stop), AT_LAST)
     return starts
 
 

@@ -23,7 +23,7 @@ from core.postgres.migrations import migrate
 from core.postgres.pool import open_pool
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST, SOON
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 _HANG = """
@@ -80,7 +80,7 @@ async def test_a_worker_goes_on_after_postgresql_was_stopped_and_started(
         options = WorkerOptions(heartbeat=0.2, sweep_every=0.5, grace=1)
         worker = asyncio.create_task(JobWorker(jobs, body, options).run(stop))
         await inbox.add("cli", pieces(1))
-        assert await asyncio.wait_for(done.get(), SOON) == "feedback-000001"
+        assert await asyncio.wait_for(done.get(), AT_LAST) == "feedback-000001"
         await asyncio.to_thread(cluster.stop)
         done_waiting, _ = await asyncio.wait({worker}, timeout=1)
         assert not done_waiting
@@ -88,9 +88,9 @@ async def test_a_worker_goes_on_after_postgresql_was_stopped_and_started(
         async with open_pool(own_server) as other:
             ids = lambda: "feedback-after"  # noqa: E731
             await PostgresInbox(other, Jobs(other), ids).add("cli", pieces(1))
-        assert await asyncio.wait_for(done.get(), SOON) == "feedback-after"
+        assert await asyncio.wait_for(done.get(), AT_LAST) == "feedback-after"
         stop.set()
-        await asyncio.wait_for(worker, SOON)
+        await asyncio.wait_for(worker, AT_LAST)
 
 
 async def test_what_a_killed_worker_had_is_done_by_another(database: str) -> None:

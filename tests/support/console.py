@@ -25,7 +25,7 @@ from core.models.access import Role
 from core.postgres.pool import open_pool
 from core.postgres.tokens import PostgresTokens
 from tests.support.databases import url_of
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST, SOON
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
@@ -191,7 +191,7 @@ async def open_console(
 
 async def _listening(worker: subprocess.Popen[bytes], log: Path) -> str:
     """Give where it serves, once it says so."""
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(AT_LAST):
         while not (found := _LINK.search(log.read_text("utf-8"))):
             assert worker.poll() is None, log.read_text("utf-8")
             await asyncio.sleep(0.1)

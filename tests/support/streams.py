@@ -16,7 +16,7 @@ from core.api.opened import Opened
 from core.app import App
 from core.embedded.http_server import run_server
 from core.models.access import Principal, Role
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 
 @dataclass
@@ -54,7 +54,7 @@ async def listening(
     headers = {"Last-Event-ID": last} if last is not None else {}
     headers |= {"x-tenant": tenant} if tenant else {}
     async with (
-        httpx.AsyncClient(timeout=SOON) as client,
+        httpx.AsyncClient(timeout=AT_LAST) as client,
         client.stream("GET", url, headers=headers) as answer,
     ):
         assert answer.status_code == 200, await answer.aread()
@@ -79,5 +79,5 @@ async def _heard(answer: httpx.Response) -> AsyncIterator[Heard]:
 
 async def take(stream: AsyncIterator[Heard], number: int) -> list[Heard]:
     """Give the next few, within a minute."""
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(AT_LAST):
         return [await anext(stream) for _ in range(number)]

@@ -1,7 +1,8 @@
 """Waiting for what happens by and by, on machines of any speed.
 
-What a test waits for, or sees to be quick, may take `SOON`. What would end it, too, a grace or a
-limit, is set to `NEVER` there, so that only what the test is about ends it in time.
+What a test waits for, or sees to be quick, may take `SOON`: less than the 30 s that a grace, a
+stalled worker or a call gets by default. A command, or a run of many pieces, may take `AT_LAST`.
+What else would end it is set to `NEVER`, so that only what the test is about ends it in time.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-SOON = 60.0
-NEVER = 10 * SOON
+SOON, AT_LAST, NEVER = 25.0, 60.0, 600.0
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = SOON) -> None:

@@ -11,7 +11,7 @@ import yaml
 
 from core.settings import Settings
 from tests.support import deploy
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 GRACE = Settings.model_fields["shutdown_grace_seconds"].default
 # Of others: PostgreSQL's image, the providers' libraries, Python, the interpolation of compose.
@@ -179,6 +179,6 @@ def test_kustomize_builds_it() -> None:
 
 def _run_where_it_is(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=SOON)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=AT_LAST)
     except FileNotFoundError:
         pytest.skip(f"{command[0]} is not installed here")

@@ -15,6 +15,7 @@ from core.embedded.sandbox_bubblewrap import Bubblewrap
 from core.embedded.sandbox_wall import Limits
 from core.errors import PodCallFailed
 from tests.support.sandboxes import bubblewrap, running
+from tests.support.waiting import NEVER
 
 MIB = 1 << 20
 LIMITS = Limits(
@@ -161,7 +162,10 @@ async def test_the_agent_is_out_of_reach(sandbox: Sandbox, attack: str) -> None:
     assert await is_usable(sandbox)
 
 
-async def test_a_sandbox_ends_whatever_runs_in_it(wall: Bubblewrap) -> None:
+async def test_a_sandbox_ends_at_once_whatever_runs_in_it(
+    wall: Bubblewrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.embedded.sandbox._END_SECONDS", NEVER)
     marker = f"9{os.getpid()}"
     async with open_sandbox(wall, LIMITS) as sandbox:
         await sandbox.run_shell(

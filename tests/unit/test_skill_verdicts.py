@@ -25,7 +25,7 @@ from core.skill_quick_validate import (
     validate_skill,
 )
 from tests.support.skill_cases import in_memory, made_skills, put
-from tests.support.waiting import SOON
+from tests.support.waiting import AT_LAST
 
 COUNT = 300
 
@@ -54,7 +54,7 @@ def test_disk_memory_and_script_agree(tmp_path: Path) -> None:
 def _run(script: Path, folder: Path) -> tuple[int, list[str]]:
     command = [sys.executable, "-S", "-I", "-X", "utf8=0", str(script), str(folder)]
     env = {"LANG": "C", "LC_ALL": "C"}
-    done = subprocess.run(command, env=env, capture_output=True, check=False, timeout=SOON)
+    done = subprocess.run(command, env=env, capture_output=True, check=False, timeout=AT_LAST)
     assert done.stderr == b""
     return done.returncode, done.stdout.decode("utf-8").splitlines()
 
