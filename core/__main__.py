@@ -1,5 +1,5 @@
 """`python -m core` is the `skill-worker` command."""
 
-from core.cli import main
+from core.entrypoints.cli import main
 
 main()

@@ -9,15 +9,16 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import Field, JsonValue
 
-from core.budgets import Meter
-from core.errors import RunFailed
-from core.llm import ask_structured, parse_structured, prompt
-from core.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
-from core.models.base import Model
-from core.ports import ModelLine, Replies
-from core.prompt_data import compact, fenced_json
-from core.react.prompt import abridged, agent_data, feedback_data
-from core.reply_keys import matching_prefix
+from core.agent.budgets import Meter
+from core.agent.loop.prompt import abridged, agent_data, feedback_data
+from core.agent.model.chat_model import ask_structured, parse_structured, prompt
+from core.agent.prompt_data import fenced_json
+from core.agent.reply_keys import matching_prefix
+from core.domain.errors import RunFailed
+from core.domain.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
+from core.domain.models.base import Model
+from core.domain.ports import ModelLine, Replies
+from core.domain.text import compact
 
 
 @dataclass(frozen=True)

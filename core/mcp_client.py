@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from core.errors import ConfigurationError, NotFound, SkillWorkerError
-from core.mcp_calls.documents import McpSkillDocuments
-from core.mcp_calls.pods import McpPods
-from core.mcp_calls.server import COMPUTER_USE, McpServer
-from core.mcp_calls.session import CLOSE_SECONDS, McpSession
+from core.adapters.mcp.documents import McpSkillDocuments
+from core.adapters.mcp.pods import McpPods
+from core.adapters.mcp.server import COMPUTER_USE, McpServer
+from core.adapters.mcp.session import CLOSE_SECONDS, McpSession
+from core.domain.errors import ConfigurationError, NotFound, SkillWorkerError
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

@@ -12,10 +12,15 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
-from core.errors import IterationsExhausted, NoCommit, RunFailed
-from core.llm import prompt
-from core.llm_usage import usage_of
-from core.models import (
+from core.agent.loop.deps import ReactDeps, RunContext, RunDeps
+from core.agent.loop.events import run_finished, run_started
+from core.agent.loop.messages import ai_messages, has_outcome, receipts_of
+from core.agent.loop.middleware import ReactLoop, trace_in_place
+from core.agent.loop.prompt import first_message
+from core.agent.model.chat_model import prompt
+from core.agent.model.usage import usage_of
+from core.domain.errors import IterationsExhausted, NoCommit, RunFailed
+from core.domain.models import (
     Agent,
     Candidate,
     Feedback,
@@ -25,14 +30,8 @@ from core.models import (
     Verdict,
     VerdictStatus,
 )
-from core.prompt_data import shorten
-from core.react.deps import ReactDeps, RunContext, RunDeps
-from core.react.events import run_finished, run_started
-from core.react.loop import ReactLoop
-from core.react.messages import ai_messages, has_outcome, receipts_of
-from core.react.prompt import first_message
-from core.react.tracing import trace_in_place
-from core.react_tools import create_react_tools, stand_in_tools
+from core.domain.text import shorten
+from core.react_tools import create_react_tools, react_tool_schemas, stand_in_tools
 
 State = AgentState[None]
 Graph = CompiledStateGraph[State, RunContext, State, State]
@@ -74,7 +73,11 @@ def create_feedback_react_agent(
     graph = _compiled(deps.shared).copy({"checkpointer": deps.shared.saver_factory()})
     # One call at a time: the calls of a turn take effect in the order in which they were made.
     config = RunnableConfig(configurable={"thread_id": deps.candidate.thread}, max_concurrency=1)
-    return ReactAgent(graph, config, RunContext(deps=deps, tools={t.name: t for t in tools}))
+    return ReactAgent(
+        graph,
+        config,
+        RunContext(deps=deps, tools={t.name: t for t in tools}, schemas=react_tool_schemas()),
+    )
 
 
 @lru_cache(maxsize=1)

@@ -12,27 +12,138 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
-from core.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
+from core.agent.loop import tool_args as given
+from core.agent.loop.deps import ReactDeps, RunContext, RunDeps
+from core.agent.loop.events import tool_called
+from core.agent.loop.messages import call_key, shown_in
+from core.agent.loop.prompt import QUERY_CHARS, hit_data
+from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
+from core.decision_table import parse_xml
+from core.decision_table.learning.cases import case_data
+from core.domain.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
+from core.domain.models import (
+    Bundle,
+    Hit,
+    Kind,
+    KnowledgeItem,
+    Operation,
+    Receipt,
+    ReceiptStatus,
+    SubmitContext,
+)
+from core.domain.models.base import Model
+from core.domain.text import compact, shorten
+from core.knowledge.duplicates import Known, compare
+from core.knowledge.duplicates.rules import compare_rules
+from core.knowledge.duplicates.skills import compare_described
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.dmn_rule_committer import commit_to_dmn_rule
 from core.learning_committers.memory_committer import commit_to_memory
 from core.learning_committers.skill_committer import commit_to_skill
-from core.llm import ToolSchema, prompt_sections, tool_schema
-from core.models import Hit, Kind, Operation, Receipt, ReceiptStatus, SubmitContext
-from core.models.base import Model
-from core.prompt_data import compact, shorten
-from core.react import tool_args as given
-from core.react.conflicts import analysed
-from core.react.deps import RunContext, RunDeps
-from core.react.details import read_detail
-from core.react.events import tool_called
-from core.react.messages import call_key, shown_in
+
+
+async def analysed(
+    kind: Kind, content: str, ids: Sequence[str], tenant_id: str, *, deps: ReactDeps
+) -> JsonValue:
+    """Compare a text with known items: `{"compared": [evidence], "not_found": [id]}`.
+
+    A rule's `content` is the JSON of its draft; free text is compared by names alone.
+    """
+    compared, missing = await _COMPARED[kind](content, ids, tenant_id, deps)
+    return {"compared": compared, "not_found": [*missing]}
+
+
+Evidence = tuple[list[JsonValue], list[str]]
+
+
+async def _memories(content: str, ids: Sequence[str], tenant_id: str, deps: ReactDeps) -> Evidence:
+    known: list[Known] = []
+    missing: list[str] = []
+    for item_id in ids:
+        try:
+            item = await deps.knowledge.get(Kind.MEMORY, tenant_id, item_id)
+            known.append(Known(item.id, item.name, item.content, Kind.MEMORY))
+        except NotFound:
+            missing.append(item_id)
+    return [found.data() for found in compare(content, known)], missing
+
+
+async def _rules(content: str, ids: Sequence[str], tenant_id: str, deps: ReactDeps) -> Evidence:
+    tables = {}
+    missing: list[str] = []
+    for item_id in ids:
+        try:
+            item = await deps.knowledge.get(Kind.DMN_RULE, tenant_id, item_id)
+            tables[item_id] = parse_xml(item.content)
+        except NotFound:
+            missing.append(item_id)
+    return compare_rules(content, tables), missing
+
+
+async def _skills(content: str, ids: Sequence[str], tenant_id: str, deps: ReactDeps) -> Evidence:
+    read = {name: await deps.skills.read(name, tenant_id) for name in ids}
+    known = [bundle for bundle in read.values() if bundle is not None]
+    missing = [name for name, bundle in read.items() if bundle is None]
+    return [found.data() for found in compare_described(content, known)], missing
+
+
+_COMPARED = {Kind.MEMORY: _memories, Kind.DMN_RULE: _rules, Kind.SKILL: _skills}
+
+FILE_CHARS = 40_000
+
+
+async def read_detail(kind: Kind, item_id: str, tenant_id: str, *, deps: ReactDeps) -> JsonValue:
+    """Give an item as data, or `{"status": "not_found"}`."""
+    missing: JsonValue = {"status": "not_found", "kind": kind, "id": item_id}
+    if kind is Kind.SKILL:
+        bundle = await deps.skills.read(item_id, tenant_id)
+        return _skill(bundle) if bundle else missing
+    try:
+        item = await deps.knowledge.get(kind, tenant_id, item_id)
+    except NotFound:
+        return missing
+    return _rule(item) if kind is Kind.DMN_RULE else _memory(item)
+
+
+def _memory(item: KnowledgeItem) -> JsonValue:
+    return {**_head(item), "content": item.content}
+
+
+def _rule(item: KnowledgeItem) -> JsonValue:
+    table: JsonValue = parse_xml(item.content).model_dump(mode="json")
+    return {**_head(item), "table": table, "cases": case_data(item.content)}
+
+
+def _head(item: KnowledgeItem) -> dict[str, JsonValue]:
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "name": item.name,
+        "agent_id": item.agent_id,
+        "version": item.version,
+    }
+
+
+def _skill(bundle: Bundle) -> JsonValue:
+    return {"id": bundle.name, "kind": Kind.SKILL, "files": skill_files(bundle, FILE_CHARS)}
+
+
+def skill_files(bundle: Bundle, file_chars: int) -> dict[str, JsonValue]:
+    """Give a skill's files: text (cut at `file_chars`), or the size in bytes where binary."""
+    return {path: _file(bundle.files[path].data, file_chars) for path in sorted(bundle.files)}
+
+
+def _file(data: bytes, file_chars: int) -> JsonValue:
+    try:
+        return shorten(data.decode("utf-8"), file_chars)
+    except UnicodeDecodeError:
+        return {"binary": True, "bytes": len(data)}
+
 
 Answer = Receipt | JsonValue
 A = TypeVar("A", bound=Model)
 _Runtime = ToolRuntime[RunContext, AgentState[None]]
-QUERY_CHARS = 20_000
 
 ARGUMENTS: dict[str, type[Model]] = {
     "search_similar_knowledge": given.SearchArgs,
@@ -239,12 +350,6 @@ class _Tools:
             shown=shown,
         )
         return CommitDeps(gate=self._deps.gate, context=context)
-
-
-def hit_data(hit: Hit) -> dict[str, JsonValue]:
-    """Give a hit as the model sees it."""
-    data: dict[str, JsonValue] = hit.model_dump(mode="json", exclude_defaults=True)
-    return data | {"score": round(hit.score, 3)}
 
 
 def _needs_target(operation: Operation, target: str | None, argument: str) -> None:

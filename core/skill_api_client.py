@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from core.errors import SkillApiDown, Stale
-from core.models import SKILL_MD, Bundle, SkillFile
-from core.skill_api.calls import SkillApiCalls, as_file, see_absence
-from core.skill_api.transport import Answer, checked_url
-from core.skill_bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
+from core.adapters.skill_api.calls import SkillApiCalls, as_file, see_absence
+from core.adapters.skill_api.transport import Answer, checked_url
+from core.domain.errors import SkillApiDown, Stale
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 

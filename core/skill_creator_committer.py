@@ -10,14 +10,15 @@ from typing import TypeVar
 
 import structlog
 
-from core.errors import DependencyDown, McpDown, PodCallFailed, SkillWorkerError, StepFailed
-from core.models import Bundle, Operation, ShellResult
-from core.ports import NewId, Pod, Pods, SkillDocuments
-from core.skill_bundle import is_text, zip_to_bundle
-from core.skill_creator import commands, frames
-from core.skill_creator.comparison import compared
-from core.skill_creator.scripts import read_scripts
-from core.snapshots import sha256
+from core.domain.errors import DependencyDown, McpDown, PodCallFailed, SkillWorkerError, StepFailed
+from core.domain.hashing import sha256
+from core.domain.models import Bundle, Operation, ShellResult
+from core.domain.ports import NewId, Pod, Pods, SkillDocuments
+from core.skills.bundle import is_text, zip_to_bundle
+from core.skills.creator import answers as frames
+from core.skills.creator import commands
+from core.skills.creator.answers import compared
+from core.skills.creator.scripts import read_scripts
 
 log = structlog.get_logger(__name__)
 

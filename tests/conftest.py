@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from hypothesis import settings
 
-from core.observability import configure_logging
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool
+from core.app.observability import configure_logging
 from tests.support import databases
 from tests.support.scheduling import Scheduling, longest_first
 

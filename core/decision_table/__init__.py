@@ -1,14 +1,11 @@
 """Decision tables: DMN 1.3 XML in and out, row edits by splice, evaluation, text for people."""
 
 from core.decision_table.checks.check import check_table, witness
-from core.decision_table.document.compare import same_table
-from core.decision_table.document.remembered import read_xml
-from core.decision_table.document.tables import ReadTable, parse_tables
+from core.decision_table.document.tables import ReadTable, parse_tables, read_xml, same_table
 from core.decision_table.document.xml import parse_xml, to_xml
 from core.decision_table.editing.draft import draft_to_table
 from core.decision_table.editing.edits import edit_xml
-from core.decision_table.evaluation.decide import decide
-from core.decision_table.evaluation.decided import CellOutcome, Decided, RowOutcome
+from core.decision_table.evaluation.decide import CellOutcome, Decided, RowOutcome, decide
 from core.decision_table.render import display_width, render_table, render_text, search_text
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.errors import RuleInvalid
+from core.domain.errors import RuleInvalid
 
 _SHOWN = 12
 

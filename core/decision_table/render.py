@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from core.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
+from core.domain.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
 
 _LETTERS = {
     HitPolicy.UNIQUE: "U",

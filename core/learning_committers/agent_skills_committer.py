@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.errors import NotFound, Refused
-from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.skill_descriptions import DescriptionsBudget
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.domain.errors import NotFound, Refused
+from core.domain.hashing import state_hash
+from core.domain.models import (
     Agent,
     AttachRequest,
     Change,
@@ -20,8 +18,10 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import Agents, Settlement, SkillStore
-from core.snapshots import state_hash
+from core.domain.ports import Agents, Settlement, SkillStore
+from core.learning_committers.base import CommitDeps, split_names
+from core.learning_committers.skill_descriptions import DescriptionsBudget
+from core.learning_committers.skill_folders import SkillLimits
 
 
 async def attach_skills_to_agent(
@@ -41,7 +41,7 @@ class AgentSkillsCommitter:
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of the list; see `core.ports.Committer`."""
+        """Make before and after of the list; see `core.domain.ports.Committer`."""
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
             raise Refused("no skill is named", hint="give skill_ids, separated by commas")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.errors import AlreadyExists, NotFound, Refused
-from core.models import (
+from core.domain.errors import AlreadyExists, NotFound, Refused
+from core.domain.hashing import new_item_id, state_hash
+from core.domain.models import (
     Change,
     ChangeRequest,
     Kind,
@@ -15,10 +16,7 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import Gate, Knowledge, Settlement
-from core.snapshots import state_hash, text_hash
-
-ID_CHARS = 16
+from core.domain.ports import Gate, Knowledge, Settlement
 
 
 @dataclass(frozen=True)
@@ -118,8 +116,3 @@ def split_names(names: str) -> tuple[str, ...]:
 def snapshot(item: KnowledgeItem) -> Snapshot:
     """The state of an item."""
     return Snapshot(content=item.content, name=item.name, version=item.version)
-
-
-def new_item_id(prefix: str, key: str) -> str:
-    """An id that the same idempotency key always gives again."""
-    return f"{prefix}-{text_hash(key)[:ID_CHARS]}"

@@ -9,11 +9,9 @@ from itertools import count
 
 from core.decision_table import parse_xml, render_text
 from core.decision_table.learning.learn import Learnt, learn_document, learn_edit, learn_table
-from core.errors import AlreadyExists, NearDuplicate, Refused, RuleInvalid
-from core.knowledge_conflicts.rules import Beside, beside
-from core.learning_committers.base import CommitDeps, ItemCommitter, new_item_id, snapshot
-from core.learning_committers.neighbours import said_of_near, says_unrelated
-from core.models import (
+from core.domain.errors import AlreadyExists, NearDuplicate, Refused, RuleInvalid
+from core.domain.hashing import name_key, new_item_id
+from core.domain.models import (
     ChangeRequest,
     DecisionTable,
     Kind,
@@ -28,8 +26,10 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import Knowledge, Search
-from core.snapshots import name_key
+from core.domain.ports import Knowledge, Search
+from core.knowledge.duplicates.rules import Beside, beside
+from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
+from core.learning_committers.neighbours import said_of_near, says_unrelated
 
 NEAR_SCORE = 0.9  # the same columns, other rows
 
@@ -69,7 +69,7 @@ class DmnRuleCommitter(ItemCommitter):
         self._search = search
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a rule request; see `core.ports.Committer`."""
+        """Make before and after of a rule request; see `core.domain.ports.Committer`."""
         assert isinstance(request, RuleRequest)
         if request.operation is Operation.CREATE:
             return await self._create(request, context)

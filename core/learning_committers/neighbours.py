@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import NearDuplicate
-from core.knowledge_conflicts import Evidence, Known, compare
-from core.knowledge_conflicts.skills import compare_skills
-from core.models import (
+from core.domain.errors import NearDuplicate
+from core.domain.models import (
     Bundle,
     ChangeRequest,
     Kind,
@@ -17,7 +15,9 @@ from core.models import (
     Relationship,
     SubmitContext,
 )
-from core.ports import Search, SkillStore
+from core.domain.ports import Search, SkillStore
+from core.knowledge.duplicates import Evidence, Known, compare
+from core.knowledge.duplicates.skills import compare_skills
 
 LOOKED_AT = 12
 _SKILLS_READ = 5

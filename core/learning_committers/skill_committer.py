@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.errors import (
+from core.domain.errors import (
     AlreadyExists,
     DependencyDown,
     LeaseLost,
@@ -14,24 +14,7 @@ from core.errors import (
     SkillWorkerError,
     Stale,
 )
-from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.neighbours import (
-    Neighbours,
-    says_unrelated,
-    warnings_beside,
-)
-from core.learning_committers.skill_descriptions import DescriptionsBudget
-from core.learning_committers.skill_folders import (
-    prepared_change,
-    refuse_bad_name,
-    replaced_warnings,
-    state_of,
-)
-from core.learning_committers.skill_limits import SkillLimits
-from core.learning_committers.skill_steps import Check, SkillSteps
-from core.learning_committers.skill_ties import SkillTies
-from core.learning_committers.skill_writing import SkillWriter
-from core.models import (
+from core.domain.models import (
     Bundle,
     Change,
     ChangeRequest,
@@ -46,7 +29,20 @@ from core.models import (
     Snapshot,
     SubmitContext,
 )
-from core.ports import Agents, ChangeLog, Settlement, SkillAuthor, SkillStore
+from core.domain.ports import Agents, ChangeLog, Settlement, SkillAuthor, SkillStore
+from core.learning_committers.base import CommitDeps, split_names
+from core.learning_committers.neighbours import Neighbours, says_unrelated, warnings_beside
+from core.learning_committers.skill_descriptions import DescriptionsBudget
+from core.learning_committers.skill_folders import (
+    SkillLimits,
+    prepared_change,
+    refuse_bad_name,
+    replaced_warnings,
+    state_of,
+)
+from core.learning_committers.skill_steps import Check, SkillSteps
+from core.learning_committers.skill_ties import SkillTies
+from core.learning_committers.skill_writing import SkillWriter
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 
 
@@ -114,7 +110,7 @@ class SkillCommitter:
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a skill request; see `core.ports.Committer`."""
+        """Make before and after of a skill request; see `core.domain.ports.Committer`."""
         assert isinstance(request, SkillRequest)
         base = await self._base(request, context)
         if request.operation is Operation.DELETE:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.errors import BundleInvalid, NotFound
-from core.models import Bundle
-from core.ports import Agents, SkillStore
-from core.skill_document.frontmatter import read_frontmatter
+from core.domain.errors import BundleInvalid, NotFound
+from core.domain.models import Bundle
+from core.domain.ports import Agents, SkillStore
+from core.skills.document.frontmatter import read_frontmatter
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from core.errors import ArtifactInvalid, BundleInvalid, Refused
-from core.learning_committers.skill_ties import reference_problems
-from core.models import (
+from core.domain.errors import ArtifactInvalid, BundleInvalid, Refused
+from core.domain.hashing import state_hash
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     Kind,
@@ -19,13 +20,13 @@ from core.models import (
     SkillRequest,
     Snapshot,
 )
-from core.skill_bundle import file_refs
-from core.skill_document.assembly import assemble, creation_name_problems
-from core.skill_document.edits import apply_edits
-from core.skill_document.frontmatter import read_frontmatter
-from core.skill_document.shrink import losses, refusals
+from core.learning_committers.skill_ties import reference_problems
 from core.skill_quick_validate import check_bundle, errors_of
-from core.snapshots import state_hash
+from core.skills.bundle import file_refs
+from core.skills.document.assembly import assemble, creation_name_problems
+from core.skills.document.edits import apply_edits
+from core.skills.document.frontmatter import read_frontmatter
+from core.skills.document.shrink import losses, refusals
 
 
 def folder_of(
@@ -147,3 +148,13 @@ def _name_in(files: Mapping[str, SkillFile]) -> str:
     if document is None:
         raise BundleInvalid(f"there is no {SKILL_MD} at the root of the folder")
     return read_frontmatter(document.data.decode("utf-8", "replace")).name
+
+
+@dataclass(frozen=True)
+class SkillLimits:
+    """Rounds of the author, shrinking in percent, and two budgets in characters."""
+
+    author_rounds: int = 3
+    shrink_percent: float = 20
+    related_chars: int = 12_000
+    descriptions_chars: int = 15_000

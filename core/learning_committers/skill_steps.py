@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from core.errors import Stale
-from core.models import SKILL_MD, Bundle, Change, Fence, FileRef, SkillFile, Snapshot
-from core.ports import ChangeLog, SkillStore
-from core.skill_bundle import file_refs
-from core.snapshots import state_hash
+from core.domain.errors import Stale
+from core.domain.hashing import state_hash
+from core.domain.models import SKILL_MD, Bundle, Change, Fence, FileRef, SkillFile, Snapshot
+from core.domain.ports import ChangeLog, SkillStore
+from core.skills.bundle import file_refs
 
 Manifest = Mapping[str, FileRef]
 Check = Callable[[Fence], Awaitable[None]]

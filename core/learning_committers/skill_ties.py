@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import Refused
-from core.models import Bundle
-from core.ports import SkillStore
-from core.skill_library import look_into, look_through
-from core.skill_references import Reference, dangling, find_references
+from core.domain.errors import Refused
+from core.domain.models import Bundle
+from core.domain.ports import SkillStore
+from core.skills.library import look_into, look_through
+from core.skills.references import Reference, dangling, find_references
 
 _SHOWN = 10
 Dependants = Mapping[str, Sequence[Reference]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from core.errors import AlreadyExists, NotFound
-from core.models.access import AccessToken, Answer, TokenKind
+from core.domain.errors import AlreadyExists, NotFound
+from core.domain.models.access import AccessToken, Answer, TokenKind
 from core.testing.determinism import ticking_clock
 
 _DEAD = timedelta(minutes=1)

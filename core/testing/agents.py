@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.errors import InvalidInput, NotFound
-from core.models import Agent
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.models import Agent
 from core.testing.changes import MemoryChangeLog
 
 _STATED = ("role", "goal", "persona")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from core.models import ChangeStatus, FeedbackStatus, Undecided, Waiting
+from core.domain.models import ChangeStatus, FeedbackStatus, Undecided, Waiting
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.reviews import MemoryReviews

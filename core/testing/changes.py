@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from core.errors import LeaseLost, NotFound, Repeated, Stale, TargetBusy
-from core.knowledge_conflicts.repeats import repeats_skill
-from core.models import (
+from core.domain.errors import LeaseLost, NotFound, Repeated, Stale, TargetBusy
+from core.domain.models import (
     NO_USAGE,
     Change,
     ChangeStatus,
@@ -19,8 +18,9 @@ from core.models import (
     Operation,
     RunEvent,
 )
-from core.observers import nobody
-from core.ports import Observer
+from core.domain.observers import nobody
+from core.domain.ports import Observer
+from core.knowledge.duplicates.repeats import repeats_skill
 from core.testing.knowledge import MemoryKnowledge
 
 _HAVE = {ChangeStatus.PREPARED, ChangeStatus.APPLYING}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Feedback, FeedbackStatus
+from core.domain.models import Feedback, FeedbackStatus
 from core.testing.inbox import MemoryInbox
 
 

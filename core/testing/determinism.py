@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from core.ports import NewId
+from core.domain.ports import NewId
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 

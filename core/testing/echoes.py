@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from core.models import Change, ChangeStatus, Echo, Kind, Operation
-from core.snapshots import state_hash
+from core.domain.hashing import state_hash
+from core.domain.models import Change, ChangeStatus, Echo, Kind, Operation
 from core.testing.changes import MemoryChangeLog
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from core.errors import InvalidInput, SkillWorkerError
-from core.models.vectors import Vector
-from core.search.tokens import term_counts
-from core.search.vectors import unit
+from core.domain.errors import InvalidInput, SkillWorkerError
+from core.domain.models.vectors import Vector
+from core.knowledge.search.tokens import term_counts
+from core.knowledge.search.vectors import unit
 
 
 class HashedEmbeddings:

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from core.feed_place import FeedPlace, read_place
-from core.models import NO_USAGE, EventFilter, FeedPage, PlacedEvent, RunEvent, Usage
+from core.domain.event_cursor import FeedPlace, read_place
+from core.domain.models import NO_USAGE, EventFilter, FeedPage, PlacedEvent, RunEvent, Usage
 
 
 class MemoryBell:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from core.models import ChangeStatus, Feedback, FeedbackStatus
-from core.models.overview import (
+from core.domain.models import ChangeStatus, Feedback, FeedbackStatus
+from core.domain.models.views import (
     EndedBucket,
     EndedSeries,
     OutcomeCount,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.errors import KeyReused, SkillWorkerError
-from core.models import (
+from core.domain.errors import KeyReused, SkillWorkerError
+from core.domain.models import (
     AttachRequest,
     ChangeRequest,
     Fence,
@@ -38,7 +38,7 @@ class FakeGate:
         self._failure = (after, error)
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
-        """Record the request and give its receipt; see `core.ports.Gate`."""
+        """Record the request and give its receipt; see `core.domain.ports.Gate`."""
         known = self._receipts.get(context.key)
         if known is not None:
             if known[0] != request:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from core.errors import InvalidInput, LeaseLost, NotFound
-from core.intake.digest import feedback_digest
-from core.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
-from core.ports import NewId
-from core.reply_keys import candidate_prefix, matching_prefix
-from core.safe_text import has_lone_surrogate
+from core.agent.reply_keys import candidate_prefix, matching_prefix
+from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.input_formats.feedback import feedback_digest
+from core.domain.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
+from core.domain.ports import NewId
+from core.domain.text import has_lone_surrogate
 from core.testing.agents import MemoryAgents
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.replies import MemoryReplies

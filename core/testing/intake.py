@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from core.errors import Refused
-from core.models import Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.domain.errors import Refused
+from core.domain.models import Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
 from core.testing.determinism import ticking_clock
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal

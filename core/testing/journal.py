@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.models import NO_USAGE, RunEvent, Usage
-from core.observers import nobody
-from core.ports import Observer
+from core.domain.models import NO_USAGE, RunEvent, Usage
+from core.domain.observers import nobody
+from core.domain.ports import Observer
 from core.testing.changes import MemoryChangeLog
 from core.testing.ledger import Ledger
 from core.testing.runs import MemoryRuns

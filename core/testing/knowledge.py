@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from core.errors import NotFound, Repeated, Stale
-from core.knowledge_conflicts.repeats import repeats
-from core.knowledge_time import absent, stood
-from core.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Relationship
-from core.snapshots import name_key, same_key, text_hash
+from core.domain.errors import NotFound, Repeated, Stale
+from core.domain.hashing import name_key, same_key, text_hash
+from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Relationship
+from core.knowledge.duplicates.repeats import repeats
+from core.knowledge.history import absent, stood
 from core.testing.skill_past import Step, skill_versions
 
 

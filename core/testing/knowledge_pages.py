@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.models import Kind, KnowledgeItem
-from core.models.known import Listed
+from core.domain.models import Kind, KnowledgeItem
+from core.domain.models.views import Listed
 from core.testing.knowledge import MemoryKnowledge
 
 EXCERPT = 240

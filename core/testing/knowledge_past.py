@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.errors import NotFound
-from core.models import FileRef, Kind, KnowledgeItem
+from core.domain.errors import NotFound
+from core.domain.models import FileRef, Kind, KnowledgeItem
 from core.testing.knowledge import MemoryKnowledge
 
 

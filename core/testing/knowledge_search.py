@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decision_table import parse_xml, search_text
-from core.models import Hit, Kind, Nearby
-from core.ports import SkillStore
-from core.search.documents import SearchDocument
+from core.domain.models import Hit, Kind, Nearby
+from core.domain.ports import SkillStore
+from core.knowledge.search.documents import SearchDocument
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.search import MemorySearch
 

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from core.budgets import LATELY_DAYS
-from core.models import DaySpending, Usage
-from core.prices import UNBILLED, Billing
+from core.agent.budgets import LATELY_DAYS
+from core.agent.prices import UNBILLED, Billing
+from core.domain.models import DaySpending, Usage
 
 
 class Reserved(NamedTuple):

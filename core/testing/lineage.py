@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from core.models import (
+from core.domain.models import (
     ChangeStatus,
     Feedback,
     FileRef,
@@ -15,7 +15,7 @@ from core.models import (
     KnowledgeItem,
     Snapshot,
 )
-from core.models.known import Cause, KnownCount, Made, Taught
+from core.domain.models.views import Cause, KnownCount, Made, Taught
 from core.testing.changes import MemoryChangeLog
 
 WORDS = 300

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from core.errors import ConfigurationError, ModelDown, SkillWorkerError
-from core.model_line import (
+from core.agent.circuit_breaker import (
     LineOptions,
     OwnHold,
     asked_wait,
@@ -23,7 +22,8 @@ from core.model_line import (
     reason_of,
     within_its_time,
 )
-from core.models import Hold, HoldKind
+from core.domain.errors import ConfigurationError, ModelDown, SkillWorkerError
+from core.domain.models import Hold, HoldKind
 
 _PAUSE = 0.05
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)

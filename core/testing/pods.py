@@ -15,8 +15,8 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from core.errors import McpDown, PodCallFailed
-from core.models import ShellResult
+from core.domain.errors import McpDown, PodCallFailed
+from core.domain.models import ShellResult
 
 POD_TMP = "/tmp"  # noqa: S108
 PodOp = Literal["create_session", "create_file", "delete_file", "run_shell", "delete_session"]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from core.errors import NotFound
-from core.models import (
+from core.domain.errors import NotFound
+from core.domain.models import (
     Change,
     ChangeFilter,
     Feedback,
@@ -17,8 +17,8 @@ from core.models import (
     HistoryRecord,
     RunEvent,
 )
-from core.models.base import Model
-from core.paging import Place, decode_cursor, encode_cursor, query_digest
+from core.domain.models.base import Model
+from core.domain.paging import Place, decode_cursor, encode_cursor, query_digest
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from core.models import Usage
-from core.observers import nobody
-from core.ports import Observer
-from core.reply_keys import folded_key, is_folded, reply_event
+from core.agent.reply_keys import folded_key, is_folded, reply_event
+from core.domain.models import Usage
+from core.domain.observers import nobody
+from core.domain.ports import Observer
 from core.testing.ledger import Ledger
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from core.models import Candidate, Feedback, FeedbackStatus
-from core.reply_keys import candidate_prefix, kept_key, matching_prefix
+from core.agent.reply_keys import candidate_prefix, kept_key, matching_prefix
+from core.domain.models import Candidate, Feedback, FeedbackStatus
 from core.testing.determinism import ticking_clock
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
-from core.models import Change, ChangeCost, ChangeStatus
-from core.models.review import Cause, Matched, OpenedChange, QueuePlace
-from core.ports.review_queue import AHEAD
+from core.domain.models import Change, ChangeCost, ChangeStatus
+from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
+from core.domain.ports.changes import AHEAD
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.runs import MemoryRuns

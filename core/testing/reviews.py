@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from core.errors import Decided
-from core.models import Change, ChangeStatus, RunEvent
+from core.domain.errors import Decided
+from core.domain.models import Change, ChangeStatus, RunEvent
 from core.testing.changes import MemoryChangeLog
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.errors import LeaseLost, NotFound
-from core.gate.receipts import receipt_of
-from core.models import (
+from core.changes.gate.receipts import receipt_of
+from core.domain.errors import LeaseLost, NotFound
+from core.domain.models import (
     AgentFeedback,
     Candidate,
     ChangeStatus,
@@ -16,7 +16,7 @@ from core.models import (
     Usage,
     Verdict,
 )
-from core.ports import NewId
+from core.domain.ports import NewId
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 

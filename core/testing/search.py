@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.errors import InvalidInput, NotFound
-from core.models import Hit, Kind, KnownText, Nearby, SkillSummary
-from core.ports import SkillStore
-from core.search.asking import ask
-from core.search.documents import IndexTerms, SearchDocument, impacts, index_terms
-from core.search.hits import SCANNED_CHARS, make_hit
-from core.search.ranking import Corpus, Weighing
-from core.search.skill_text import skill_search_document
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.models import Hit, Kind, KnownText, Nearby, SkillSummary
+from core.domain.ports import SkillStore
+from core.knowledge.search.asking import ask
+from core.knowledge.search.documents import (
+    IndexTerms,
+    SearchDocument,
+    impacts,
+    index_terms,
+    skill_search_document,
+)
+from core.knowledge.search.hits import SCANNED_CHARS, make_hit
+from core.knowledge.search.ranking import Corpus, Weighing
 
 _Key = tuple[str, Kind, str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from core.models import (
+from core.domain.models import (
     FileRef,
     HistoryRecord,
     HistoryStatus,

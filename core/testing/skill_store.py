@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.errors import BundleInvalid, InvalidInput, Stale
-from core.models import SKILL_MD, Bundle, SkillFile, SkillSummary
-from core.skill_bundle import bundle_hash, sound
-from core.skill_document.frontmatter import read_frontmatter
+from core.domain.errors import BundleInvalid, InvalidInput, Stale
+from core.domain.models import SKILL_MD, Bundle, SkillFile, SkillSummary
+from core.skills.bundle import bundle_hash, sound
+from core.skills.document.frontmatter import read_frontmatter
 
 
 class MemorySkillStore:

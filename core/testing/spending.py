@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
 
-from core.budgets import DailyBudgets, still_running
-from core.models import Change, ChangeCost, DaySpending, TenantBudget, Usage
-from core.ports import Sleep
-from core.prices import Billing
-from core.reply_keys import author_prefix
+from core.agent.budgets import DailyBudgets, still_running
+from core.agent.prices import Billing
+from core.agent.reply_keys import author_prefix
+from core.domain.models import Change, ChangeCost, DaySpending, TenantBudget, Usage
+from core.domain.ports import Sleep
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.ledger import Ledger

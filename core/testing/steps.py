@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.models import Change, ChangeStatus, HistoryStatus, Kind
+from core.domain.models import Change, ChangeStatus, HistoryStatus, Kind
 from core.testing.changes import MemoryChangeLog
 
 _WAITING = {ChangeStatus.HELD, ChangeStatus.STALE}

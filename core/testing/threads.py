@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from core.models.threads import Said
-from core.react.said import said_in
+from core.agent.loop.transcript import said_in
+from core.domain.models.views import Said
 
 
 class MemoryThreads:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.models import Kind, KnownText
-from core.models.vectors import Embedded, Unembedded, Vector, VectorBatch
-from core.search.documents import SearchDocument
-from core.search.vectors import closeness, cosine, embedded_text
+from core.domain.models import Kind, KnownText
+from core.domain.models.vectors import Embedded, Unembedded, Vector, VectorBatch
+from core.knowledge.search.documents import SearchDocument
+from core.knowledge.search.vectors import closeness, cosine, embedded_text
 
 _Key = tuple[str, Kind, str]
 

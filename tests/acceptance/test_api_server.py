@@ -19,9 +19,9 @@ import httpx
 import psycopg
 import pytest
 
-from core.cli.front import make_front
-from core.errors import ConfigurationError
-from core.settings import load_settings
+from core.app.settings import load_settings
+from core.domain.errors import ConfigurationError
+from core.entrypoints.cli.front import make_front
 from tests.support.commands import finish, start, wait_for
 from tests.support.databases import url_of
 from tests.support.waiting import AT_LAST, SOON
@@ -268,7 +268,7 @@ def test_the_console_opens_by_a_link_that_is_good_for_once(place: Place) -> None
 def test_a_console_that_is_not_installed_is_told_before_anything_is_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("core.console")]:
+    for name in [name for name in sys.modules if name.startswith("core.entrypoints.console")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "nicegui", None)
     settings = load_settings({"skill_worker_home": tmp_path}, env_file=None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from core.demo.scenario import load_scenario
+from core.entrypoints.demo.scenario import load_scenario
 from tests.support.commands import call
 
 ORDER = "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 합니다"

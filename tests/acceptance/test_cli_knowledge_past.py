@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import JsonValue
 
-from core.cli.app import run
+from core.entrypoints.cli.app import run
 from tests.acceptance.test_cli import Answer
 from tests.support.home import Home
 

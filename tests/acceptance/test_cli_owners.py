@@ -9,11 +9,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from core.cli.app import run
-from core.models import NewFeedback
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
-from core.postgres.pool import open_pool
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.pool import open_pool
+from core.domain.models import NewFeedback
+from core.entrypoints.cli.app import run
 from core.testing.determinism import counting_ids
 from tests.support.databases import url_of
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from core.cli.app import app
+from core.entrypoints.cli.app import app
 from tests.support.home import Home
 from tests.support.rules import learnt, row
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from core.cli.app import run
 from core.decision_table import to_xml
-from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.entrypoints.cli.app import run
 
 HEAVY = ("alembic", "httpx", "langchain", "langchain_core", "langgraph", "mcp", "psycopg")
 APPROVAL = DecisionTable(
@@ -250,7 +250,7 @@ def test_good_lines_alone_leave_with_0(
 
 def test_a_file_needs_nothing_heavy(file: Path) -> None:
     code = (
-        "import sys\nfrom core.cli.app import run\n"
+        "import sys\nfrom core.entrypoints.cli.app import run\n"
         f"assert run({['rule', 'decide', '--file', str(file), *BIG]!r}) == 0\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )

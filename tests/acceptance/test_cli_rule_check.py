@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from pydantic import JsonValue
 
-from core.cli.app import run
 from core.decision_table import decide, parse_xml, to_xml
-from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.entrypoints.cli.app import run
 
 APPROVAL = DecisionTable(
     name="주문 승인",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.app import run
 from core.decision_table import to_xml
-from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.entrypoints.cli.app import run
 
 GOOD = to_xml(
     DecisionTable(

@@ -9,9 +9,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from core.cli.app import run
-from core.decision_table.document.cutting import cut_out
-from core.models import HitPolicy
+from core.decision_table.document.tables import cut_out
+from core.domain.models import HitPolicy
+from core.entrypoints.cli.app import run
 from tests.acceptance.test_cli import Answer, items
 from tests.support.databases import url_of
 from tests.support.rules import learnt, row

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.app import run
-from core.skill_bundle import read_folder, read_zip
+from core.entrypoints.cli.app import run
+from core.skills.bundle import read_folder, read_zip
 
 HEAVY = ("alembic", "httpx", "langchain", "langchain_core", "langgraph", "mcp", "psycopg", "yaml")
 DOCUMENT = "---\nname: refund-sum\ndescription: '환불: 부분'\nmetadata: {team: ops}\n---\n\nbody\n"
@@ -151,7 +151,7 @@ def test_the_commands_load_no_worker(command: str, skill: Path, tmp_path: Path) 
     run(["skill", "package", str(skill), "-o", str(file)])
     target = file if command == "inspect" else skill
     code = (
-        "import sys\nfrom core.cli.app import run\n"
+        "import sys\nfrom core.entrypoints.cli.app import run\n"
         f"status = run(['skill', {command!r}, {str(target)!r}])\n"
         f"print(status, [name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core import bootstrap
-from core.cli.app import run
-from core.cli.session import run_async
-from core.models import SKILL_MD, Bundle, SkillFile
-from core.settings import load_settings
+from core.app import bootstrap
+from core.app.settings import load_settings
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.entrypoints.cli.app import run
+from core.entrypoints.cli.session import run_async
 
 _BODIES = {"refund": "tax/SKILL.md references/없음.md", "tax": "refund/SKILL.md"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.postgres.pool import BORROW_SECONDS
+from core.adapters.postgres.pool import BORROW_SECONDS
 from tests.support.commands import finish, silent_server, start, wait_for
 from tests.support.processes import kill_servers, servers
 from tests.support.used_home import used_home

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from core.bootstrap import open_app
-from core.cli.app import run
-from core.cli.session import run_async
-from core.models import SKILL_MD, Agent, Bundle, NewFeedback, SkillFile
-from core.settings import load_settings
-from core.testing.chat_model import AnsweringChatModel
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.app.bootstrap import open_app
+from core.app.settings import load_settings
+from core.domain.models import SKILL_MD, Agent, Bundle, NewFeedback, SkillFile
+from core.entrypoints.cli.app import run
+from core.entrypoints.cli.session import run_async
 from core.testing.scripted_model import calls, says
 from tests.support.databases import url_of
 

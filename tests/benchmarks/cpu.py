@@ -9,8 +9,8 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
-from core.app import App
-from core.postgres.saver import postgres_saver
+from core.adapters.postgres.saver import postgres_saver
+from core.app.program import App
 from tests.benchmarks.table import Figure
 from tests.benchmarks.world import TwoTurnModel, drain, opened, pieces
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import psycopg
 from psycopg.rows import TupleRow
 
-from core.app import App
-from core.bootstrap import open_app
-from core.embedded.postgres import embedded_postgres
-from core.models import Agent
-from core.observability import configure_logging
-from core.postgres.migrations import migrate
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
+from core.app.bootstrap import open_app
+from core.app.observability import configure_logging
+from core.app.program import App
+from core.domain.models import Agent
 from tests.benchmarks.pod_world import served
 from tests.benchmarks.world import AGENT, TENANT, pieces, settings
 

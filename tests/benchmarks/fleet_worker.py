@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from core.app import App
-from core.bootstrap import open_app
-from core.observability import configure_logging
+from core.app.bootstrap import open_app
+from core.app.observability import configure_logging
+from core.app.program import App
 from tests.benchmarks.world import TwoTurnModel, pieces, settings
 
 WARM_UP = 4

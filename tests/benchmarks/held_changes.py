@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 
-from core.app import App
-from core.models import (
+from core.app.program import App
+from core.domain.models import (
     Agent,
     AgentFeedback,
     Candidate,

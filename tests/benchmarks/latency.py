@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from statistics import median, quantiles
 
-from core.app import App
-from core.models import FeedbackStatus
+from core.app.program import App
+from core.domain.models import FeedbackStatus
 from tests.benchmarks.table import Figure
 from tests.benchmarks.world import TwoTurnModel, opened, pieces
 

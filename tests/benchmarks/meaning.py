@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from core.embedded.postgres import embedded_postgres
-from core.models.vectors import Vector
-from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool, connection
-from core.postgres.vectors import PostgresVectors
-from core.search.vectors import unit
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.vectors import PostgresVectors
+from core.domain.models.vectors import Vector
+from core.knowledge.search.vectors import unit
 from tests.benchmarks.table import Figure
 
 SIZES = (1_000, 10_000, 100_000)

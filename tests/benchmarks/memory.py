@@ -8,9 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from core.app import App
-from core.bootstrap import open_app
-from core.models import Agent
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.domain.models import Agent
 from tests.benchmarks.table import Figure
 from tests.benchmarks.world import AGENT, TENANT, pieces, resident_bytes, settings
 

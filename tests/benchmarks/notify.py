@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from core.embedded.postgres_wheel import programs
-from core.postgres.queries import sql
+from core.adapters.embedded.postgres_wheel import programs
+from core.adapters.postgres.queries import sql
 from tests.benchmarks.table import Figure
 
 CLIENTS = 16

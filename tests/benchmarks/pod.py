@@ -13,22 +13,15 @@ from pathlib import Path
 from shlex import quote
 from statistics import median
 
-from core.embedded.sandbox import Sandbox, find_wall, open_sandbox
-from core.embedded.sandbox_wall import Limits, Wall
-from core.mcp_client import (
-    COMPUTER_USE,
-    McpClient,
-    McpPods,
-    McpServer,
-    McpSkillDocuments,
-    open_mcp,
-)
-from core.models import Bundle, Operation
-from core.ports import SkillStore
+from core.adapters.embedded.sandbox import Sandbox, find_wall, open_sandbox
+from core.adapters.embedded.sandbox_wall import Limits, Wall
+from core.domain.models import Bundle, Operation
+from core.domain.ports import SkillStore
+from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
 from core.skill_api_client import open_skill_api
-from core.skill_creator import commands
-from core.skill_creator.scripts import read_scripts
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
+from core.skills.creator import commands
+from core.skills.creator.scripts import read_scripts
 from tests.benchmarks.pod_world import FILES, served, skill
 from tests.benchmarks.table import Figure
 

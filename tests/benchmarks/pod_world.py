@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from core.models import SKILL_MD, Bundle, SkillFile
+from core.domain.models import SKILL_MD, Bundle, SkillFile
 
 NAME = "monthly-closing"
 FILES = 40

@@ -14,14 +14,14 @@ from typing import NamedTuple, TypedDict
 
 from starlette.types import Receive, Scope, Send
 
-from core.access import Access, Grant
-from core.api.serving import Serving
-from core.app import App
-from core.bootstrap import open_app
-from core.cli.front import Front
-from core.embedded.http_server import run_server
-from core.models import Agent, ChangeFilter, ChangeStatus
-from core.models.access import Role
+from core.adapters.embedded.http_server import run_server
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.domain.models import Agent, ChangeFilter, ChangeStatus
+from core.domain.models.access import Role
+from core.entrypoints.api.serving import Serving
+from core.entrypoints.auth import Access, Grant
+from core.entrypoints.cli.front import Front
 from tests.benchmarks.held_changes import hold_changes
 from tests.benchmarks.table import Figure
 from tests.benchmarks.world import AGENT, TENANT, TwoTurnModel, settings
@@ -97,7 +97,7 @@ async def _no_health(_scope: Scope, _receive: Receive, _send: Send) -> None:
 
 @asynccontextmanager
 async def _opened() -> AsyncIterator[tuple[Path, App]]:
-    from core.observability import configure_logging
+    from core.app.observability import configure_logging
 
     configure_logging("error", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:

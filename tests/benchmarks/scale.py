@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.postgres.pool import open_pool
-from core.postgres.retention import PostgresRetention
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.retention import PostgresRetention
 from tests.benchmarks import notify, server_load, trips
 from tests.benchmarks.costs import Costs, save_costs
 from tests.benchmarks.fleet import Fleet, fleet

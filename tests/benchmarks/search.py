@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.embedded.postgres import embedded_postgres
-from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool, connection, transaction
-from core.postgres.search import PostgresSearch
-from core.postgres.search_index import index_document
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.search_index import index_document
 from tests.benchmarks import search_latency
 from tests.benchmarks.search_rivals import FullText, WordBm25
 from tests.benchmarks.search_sets import AGENT, DATA, TENANT, Query, documents, queries

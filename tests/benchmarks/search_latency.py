@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median, quantiles
 
-from core.embedded.postgres import embedded_postgres
-from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool, connection, transaction
-from core.postgres.search import PostgresSearch
-from core.postgres.search_index import drop_document, index_document
-from core.search.documents import SearchDocument
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.search_index import drop_document, index_document
+from core.knowledge.search.documents import SearchDocument
 from tests.benchmarks.search_load import load
 from tests.benchmarks.search_sets import AGENT, TENANT
 from tests.benchmarks.search_texts import Texts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.postgres.queries import Pool, connection
-from core.search.documents import SearchDocument, impacts, index_terms
+from core.adapters.postgres.queries import Pool, connection
+from core.knowledge.search.documents import SearchDocument, impacts, index_terms
 from tests.benchmarks.search_sets import TENANT
 
 _COLUMNS = "tenant_id, kind, item_id, agent_id, name, content, files"

@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from core.postgres.queries import Connection
-from core.search.documents import SearchDocument
+from core.adapters.postgres.queries import Connection
+from core.knowledge.search.documents import SearchDocument
 
 _K1, _B = 1.2, 0.75
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.decision_table import search_text
-from core.models import (
+from core.domain.models import (
     DecisionRow,
     DecisionTable,
     InputColumn,
@@ -18,9 +18,8 @@ from core.models import (
     OutputColumn,
     SkillSummary,
 )
-from core.models.skills import SKILL_MD, Bundle, SkillFile
-from core.search.documents import SearchDocument
-from core.search.skill_text import skill_search_document
+from core.domain.models.skills import SKILL_MD, Bundle, SkillFile
+from core.knowledge.search.documents import SearchDocument, skill_search_document
 from tests.benchmarks.search_slips import slipped
 
 DATA = Path(__file__).with_name("search_data")

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
-from core.models import Kind
-from core.search.documents import SearchDocument
+from core.domain.models import Kind
+from core.knowledge.search.documents import SearchDocument
 from tests.benchmarks.search_sets import AGENT, DATA, TENANT
 
 WORDS = 40_000

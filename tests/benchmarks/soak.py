@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.app import PRUNE_SECONDS, SETTLED_SECONDS
+from core.app.program import PRUNE_SECONDS, SETTLED_SECONDS
 from tests.benchmarks import server_load
 from tests.benchmarks.fleet import Fleet, fleet
 from tests.benchmarks.table import Figure

@@ -9,7 +9,7 @@ from statistics import median
 
 from core.decision_table import check_table
 from core.decision_table.feel import parse_expression, parse_tests
-from core.models import DecisionTable, HitPolicy, InputColumn
+from core.domain.models import DecisionTable, HitPolicy, InputColumn
 from tests.benchmarks.table import Figure
 from tests.support.table_cells import table
 from tests.support.table_partitions import clean_table

@@ -15,11 +15,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import Field
 
-from core.bootstrap import open_app
-from core.embedded.postgres import embedded_postgres
-from core.models import Agent
-from core.observability import configure_logging
-from core.postgres.migrations import migrate
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
+from core.app.bootstrap import open_app
+from core.app.observability import configure_logging
+from core.domain.models import Agent
 from core.react_tools import react_tool_schemas
 from tests.benchmarks.fleet_worker import working
 from tests.benchmarks.table import Figure

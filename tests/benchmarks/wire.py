@@ -17,7 +17,7 @@ PORT = 5432
 _CHUNK = 1 << 16
 _PLACE = re.compile(r"%\(\w+\)s|%s|\$\d+")
 _ENGINE = re.compile(r"procrastinate_(\w+?)_v\d")
-_BLOCKS = Path("core/postgres/sql")
+_BLOCKS = Path("core/adapters/postgres/sql")
 
 
 @dataclass

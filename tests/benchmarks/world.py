@@ -14,11 +14,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from core.app import App
-from core.bootstrap import open_app
-from core.models import Agent, NewFeedback
-from core.settings import Override, Settings, load_settings
-from core.testing.chat_model import AnsweringChatModel
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Override, Settings, load_settings
+from core.domain.models import Agent, NewFeedback
 from core.testing.scripted_model import calls, says
 
 TENANT = "benchmark"
@@ -72,7 +72,7 @@ def settings(home: Path, **more: Override) -> Settings:
 @asynccontextmanager
 async def opened(chat: BaseChatModel) -> AsyncIterator[App]:
     """Open an app with the given model in a throw-away home, with one agent."""
-    from core.observability import configure_logging
+    from core.app.observability import configure_logging
 
     configure_logging("error", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:

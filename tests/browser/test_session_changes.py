@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.models.access import Role
+from core.domain.models.access import Role
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page

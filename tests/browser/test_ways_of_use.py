@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.access import Grant
-from core.models.access import Role
+from core.domain.models.access import Role
+from core.entrypoints.auth import Grant
 from tests.support.console import (
     FACT,
     JEJU,

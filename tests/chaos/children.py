@@ -16,11 +16,11 @@ from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
 from pydantic import PrivateAttr, SecretStr
 from starlette.types import ASGIApp
 
-from core.bootstrap import open_app
-from core.embedded.computer_use import create_computer_use_app
-from core.embedded.skill_server import create_app
-from core.observability import configure_logging
-from core.settings import load_settings
+from core.adapters.embedded.computer_use import create_computer_use_app
+from core.adapters.embedded.skill_server import create_app
+from core.app.bootstrap import open_app
+from core.app.observability import configure_logging
+from core.app.settings import load_settings
 from tests.chaos.failpoints import Failpoints, Plan
 from tests.chaos.model_server import create_model_app
 from tests.chaos.platform import create_platform_app

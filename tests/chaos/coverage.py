@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from core import ports
+from core.domain import ports
 
 # Ports by the names under which `open_app` gives them to its hook, and of what contexts give.
 NAMES: dict[str, type] = {

@@ -22,7 +22,7 @@ from typing import Any, TypeVar, cast
 
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-from core.errors import DependencyDown
+from core.domain.errors import DependencyDown
 
 T = TypeVar("T")
 Call = Callable[..., Awaitable[object]]

@@ -15,9 +15,9 @@ from pathlib import Path
 import psycopg
 from pydantic import SecretStr
 
-from core.bootstrap import open_app
-from core.models import Agent, Bundle, SkillFile
-from core.settings import load_settings
+from core.app.bootstrap import open_app
+from core.app.settings import load_settings
+from core.domain.models import Agent, Bundle, SkillFile
 from tests.chaos.children import MODEL, WorkerSpec, work
 from tests.chaos.failpoints import Plan
 from tests.chaos.invariants import Findings, keys_of, look, open_ends

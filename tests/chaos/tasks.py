@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.models import Kind, NewFeedback, Operation
+from core.domain.models import Kind, NewFeedback, Operation
 
 Json = dict[str, object]
 Calls = list[tuple[str, Json]]

@@ -22,7 +22,7 @@ def test_every_port_call_between_claim_and_acknowledge_has_its_points(
 
 
 def test_every_port_is_known_to_the_suite() -> None:
-    from core import ports
+    from core.domain import ports
 
     declared = {getattr(ports, name) for name in ports.__all__}
     protocols = {port for port in declared if getattr(port, "_is_protocol", False)}

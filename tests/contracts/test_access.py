@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.models.access import Answer, TokenKind
-from core.ports import Answers, Tokens
-from core.postgres.answers import PostgresAnswers
-from core.postgres.queries import Pool, connection
-from core.postgres.retention import PostgresRetention
-from core.postgres.tokens import PostgresTokens
+from core.adapters.postgres.answers import PostgresAnswers
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.tokens import PostgresTokens
+from core.domain.models.access import Answer, TokenKind
+from core.domain.ports import Answers, Tokens
 from core.testing.access import MemoryAnswers, MemoryTokens
 from core.testing.contracts.access import HOUR, Age, AnswersContract, TokensContract, token
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import Agents, Inbox
-from core.postgres.agents import PostgresAgents
-from core.postgres.queries import Pool
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.queries import Pool
+from core.domain.ports import Agents, Inbox
 from core.testing.contracts.agent_setup import AgentSetupContract
 from core.testing.stores import MemoryAgents, MemoryInbox
 from tests.support.postgres_stores import PostgresStores

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Kind
-from core.ports import ChangeLog, Knowledge
-from core.postgres.knowledge import PostgresKnowledge
-from core.postgres.queries import Pool
+from core.adapters.postgres.knowledge import PostgresKnowledge
+from core.adapters.postgres.queries import Pool
+from core.domain.models import Kind
+from core.domain.ports import ChangeLog, Knowledge
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.change_log import ChangeLogContract, carry_out, memory_change
 from core.testing.knowledge import MemoryKnowledge

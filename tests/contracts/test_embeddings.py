@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.embeddings import build_embeddings
-from core.ports import Embeddings
+from core.agent.embeddings import build_embeddings
+from core.domain.ports import Embeddings
 from core.testing.contracts.embeddings import EmbeddingsContract
 from core.testing.embeddings import HashedEmbeddings
 from tests.support.embedding_server import embedding_server

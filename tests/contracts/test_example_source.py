@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ConfigurationError
+from core.domain.errors import ConfigurationError
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/add-a-source.md"
 NAMES: dict[str, object] = {"__name__": __name__}

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from core.models import EventFilter
-from core.ports import Feed, Journal
-from core.postgres.feed import PostgresFeed, query_of
-from core.postgres.journal import PostgresJournal, write_event
-from core.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.feed import PostgresFeed, query_of
+from core.adapters.postgres.journal import PostgresJournal, write_event
+from core.adapters.postgres.queries import Pool, connection, transaction
+from core.domain.models import EventFilter
+from core.domain.ports import Feed, Journal
 from core.testing.contracts.feed import ALL, LONG, FeedContract, event, read, told
 from core.testing.feed import MemoryFeed
 from core.testing.stores import MemoryJournal

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from core.ports import ChangeLog, Figures, Inbox
-from core.postgres.figures import PostgresFigures
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool, connection
+from core.adapters.postgres.figures import PostgresFigures
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool, connection
+from core.domain.ports import ChangeLog, Figures, Inbox
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.figures import FiguresContract, put
 from core.testing.determinism import counting_ids, ticking_clock

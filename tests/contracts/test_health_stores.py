@@ -5,13 +5,13 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from core.models import RunEvent, Usage
-from core.ports import Backlog, ChangeLog, Inbox, Journal, Replies, Reviews
-from core.postgres.backlog import PostgresBacklog
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.journal import PostgresJournal
-from core.postgres.queries import Pool
-from core.postgres.replies import PostgresReplies
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.figures import PostgresBacklog
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.replies import PostgresReplies
+from core.domain.models import RunEvent, Usage
+from core.domain.ports import Backlog, ChangeLog, Inbox, Journal, Replies, Reviews
 from core.testing.backlog import MemoryBacklog
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.backlog import BacklogContract

@@ -6,20 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
-from core.postgres.queries import Pool, connection
+from core.adapters.postgres.queries import Pool, connection
+from core.domain.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.inbox import InboxContract, WaitingJobs
 from core.testing.contracts.intake import IntakeContract
 from core.testing.contracts.runs import RunsContract
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import (
-    MemoryInbox,
-    MemoryIntake,
-    MemoryJournal,
-    MemoryReplies,
-    MemoryRuns,
-)
+from core.testing.stores import MemoryInbox, MemoryIntake, MemoryJournal, MemoryReplies, MemoryRuns
 from tests.support.postgres_stores import PostgresStores
 
 

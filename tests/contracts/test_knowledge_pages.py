@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import KnowledgePages
-from core.postgres.knowledge_pages import PostgresKnowledgePages
-from core.postgres.queries import Pool
+from core.adapters.postgres.knowledge import PostgresKnowledgePages
+from core.adapters.postgres.queries import Pool
+from core.domain.ports import KnowledgePages
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.knowledge_pages import KnowledgePagesContract
 from core.testing.knowledge import MemoryKnowledge

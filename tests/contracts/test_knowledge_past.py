@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import Knowledge, KnowledgePast
-from core.postgres.knowledge import PostgresKnowledge
-from core.postgres.knowledge_past import PostgresKnowledgePast
-from core.postgres.queries import Pool
+from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePast
+from core.adapters.postgres.queries import Pool
+from core.domain.ports import Knowledge, KnowledgePast
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.knowledge_past import KnowledgePastContract
 from core.testing.knowledge import MemoryKnowledge

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import Lineage
-from core.postgres.lineage import PostgresLineage
-from core.postgres.queries import Pool
+from core.adapters.postgres.lineage import PostgresLineage
+from core.adapters.postgres.queries import Pool
+from core.domain.ports import Lineage
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.lineage import LineageContract
 from core.testing.knowledge import MemoryKnowledge

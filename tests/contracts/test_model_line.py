@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.model_line import LineOptions
-from core.ports import ModelLine
-from core.postgres.model_line import PostgresModelLine
-from core.postgres.queries import Pool, connection
+from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.queries import Pool, connection
+from core.agent.circuit_breaker import LineOptions
+from core.domain.ports import ModelLine
 from core.testing.contracts.model_line import THREE, ModelLineContract, OpenLine, PassTime
 from core.testing.contracts.model_line_settings import ModelSettingsContract
 from core.testing.contracts.model_places import ModelPlacesContract

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from core.errors import Stale
-from core.ports import ChangeLog, Search
-from core.postgres.queries import Pool
-from core.postgres.search import PostgresSearch
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.search import PostgresSearch
+from core.domain.errors import Stale
+from core.domain.ports import ChangeLog, Search
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.neighbours import NEAR, TEXT, NeighboursContract, remembered
 from core.testing.contracts.rule_neighbours import RuleNeighboursContract

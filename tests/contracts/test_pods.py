@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.domain.ports import Pods, SkillDocuments
 from core.mcp_client import McpPods, McpSkillDocuments
-from core.ports import Pods, SkillDocuments
 from core.testing.contracts.pods import (
     SCRIPT,
     SCRIPT_TEXT,

@@ -5,21 +5,15 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from core.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
-from core.postgres.queries import Pool
-from core.postgres.retention import PostgresRetention
-from core.postgres.saver import postgres_saver
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.saver import postgres_saver
+from core.domain.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
 from core.testing.contracts.retention import RetentionContract, Saver
 from core.testing.determinism import ticking_clock
 from core.testing.intake import MemoryIntake
 from core.testing.retention import MemoryRetention
-from core.testing.stores import (
-    MemoryInbox,
-    MemoryJournal,
-    MemoryReader,
-    MemoryReplies,
-    MemoryRuns,
-)
+from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReader, MemoryReplies, MemoryRuns
 from tests.support.postgres_stores import PostgresStores
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import ReviewQueue, Reviews
-from core.postgres.queries import Pool
-from core.postgres.review_queue import PostgresReviewQueue
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.reviews import PostgresReviewQueue
+from core.domain.ports import ReviewQueue, Reviews
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.review_queue import ReviewQueueContract
 from core.testing.knowledge import MemoryKnowledge

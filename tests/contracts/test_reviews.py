@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Agent
-from core.ports import ChangeLog, Reviews
-from core.postgres.agents import PostgresAgents
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.queries import Pool
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.queries import Pool
+from core.domain.models import Agent
+from core.domain.ports import ChangeLog, Reviews
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.reviews import ReviewsContract
 from core.testing.knowledge import MemoryKnowledge

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Kind
-from core.ports import Search, SkillStore
-from core.postgres.queries import Pool, connection, transaction
-from core.postgres.search import PostgresSearch
-from core.postgres.search_index import index_document
-from core.postgres.skill_follower import SkillFollower
-from core.search.documents import SearchDocument
+from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.skill_follower import SkillFollower
+from core.domain.models import Kind
+from core.domain.ports import Search, SkillStore
+from core.knowledge.search.documents import SearchDocument
 from core.testing.contracts.search import SearchContract
-from core.testing.contracts.search_items import (
-    KNOWN,
-    PartlyUnreadable,
-    SearchIndex,
-    found,
-    memory,
-)
+from core.testing.contracts.search_items import KNOWN, PartlyUnreadable, SearchIndex, found, memory
 from core.testing.search import MemorySearch
 from tests.support.search_index import PostgresIndex
 

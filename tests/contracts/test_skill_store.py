@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.embedded.http_server import run_server
-from core.embedded.skill_server import create_app
-from core.ports import SkillStore
+from core.adapters.embedded.http_server import run_server
+from core.adapters.embedded.skill_server import create_app
+from core.domain.ports import SkillStore
 from core.skill_api_client import open_skill_api
 from core.testing.contracts.skill_store import SkillStoreContract
 from core.testing.skill_store import MemorySkillStore

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.ports import Deliveries, Inbox, Intake
-from core.postgres.deliveries import PostgresDeliveries
-from core.postgres.queries import Pool
+from core.adapters.postgres.deliveries import PostgresDeliveries
+from core.adapters.postgres.queries import Pool
+from core.domain.ports import Deliveries, Inbox, Intake
 from core.testing.contracts.deliveries import DeliveriesContract
 from core.testing.contracts.source import SourceContract, SourceWorld
 from core.testing.stores import MemoryDeliveries, MemoryInbox, MemoryIntake

@@ -7,14 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from core.budgets import DailyBudgets
-from core.ports import Budgets, Journal, Replies, Spending
-from core.postgres.budgets import PostgresBudgets
-from core.postgres.journal import PostgresJournal
-from core.postgres.queries import Pool, connection
-from core.postgres.replies import PostgresReplies
-from core.postgres.spending import PostgresSpending
-from core.prices import Billing
+from core.adapters.postgres.budgets import PostgresBudgets, PostgresSpending
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.replies import PostgresReplies
+from core.agent.budgets import DailyBudgets
+from core.agent.prices import Billing
+from core.domain.ports import Budgets, Journal, Replies, Spending
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.budgets import (
     FIVE_CENTS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import Echoes, Steps
-from core.postgres.echoes import PostgresEchoes
-from core.postgres.queries import Pool
-from core.postgres.steps import PostgresSteps
+from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.steps import PostgresSteps
+from core.domain.ports import Echoes, Steps
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.echoes import EchoesContract
 from core.testing.contracts.steps import StepsContract

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import Agents, ChangeLog, Inbox, Journal, Reader, Replies
-from core.postgres.agents import PostgresAgents
-from core.postgres.queries import Pool
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.queries import Pool
+from core.domain.ports import Agents, ChangeLog, Inbox, Journal, Reader, Replies
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.agents import AgentsContract
 from core.testing.contracts.reads import ReaderContract

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from core.ports import Threads
-from core.postgres.queries import Pool
-from core.postgres.saver import postgres_saver
-from core.postgres.threads import PostgresThreads
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.saver import postgres_saver
+from core.adapters.postgres.threads import PostgresThreads
+from core.domain.ports import Threads
 from core.testing.contracts.threads import Saver, ThreadsContract
 from core.testing.threads import MemoryThreads
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Kind
-from core.ports import Vectors
-from core.postgres.migrations import migrate
-from core.postgres.queries import Pool
-from core.postgres.vectors import PostgresVectors
-from core.search.documents import SearchDocument
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.vectors import PostgresVectors
+from core.domain.models import Kind
+from core.domain.ports import Vectors
+from core.knowledge.search.documents import SearchDocument
 from core.testing.contracts.search import SearchIndex
 from core.testing.contracts.vectors import VectorsContract
 from core.testing.vectors import MemoryVectors

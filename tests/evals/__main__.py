@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from core.bootstrap import open_app
-from core.observability import configure_logging
-from core.settings import load_settings
+from core.app.bootstrap import open_app
+from core.app.observability import configure_logging
+from core.app.settings import load_settings
 from tests.evals import noise
 
 

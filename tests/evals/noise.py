@@ -11,8 +11,8 @@ from pathlib import Path
 import yaml
 from pydantic import JsonValue, TypeAdapter
 
-from core.app import App
-from core.models import (
+from core.app.program import App
+from core.domain.models import (
     Agent,
     FeedbackStatus,
     HistoryFilter,
@@ -22,7 +22,7 @@ from core.models import (
     ReceiptStatus,
     SubmitContext,
 )
-from core.models.base import Model
+from core.domain.models.base import Model
 
 NOTHING = ("noise", "one_off", "unclear", "duplicate")
 LEARNT = ("MEMORY", "DMN_RULE", "SKILL")

@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import yaml
 
-from core.errors import BundleInvalid
-from core.models import SKILL_MD
-from core.skill_bundle import MAX_BUNDLE_BYTES, check_bundle, zip_to_bundle
-from core.skill_document.frontmatter import read_frontmatter, set_description
+from core.domain.errors import BundleInvalid
+from core.domain.models import SKILL_MD
+from core.skills.bundle import MAX_BUNDLE_BYTES, check_bundle, zip_to_bundle
+from core.skills.document.frontmatter import read_frontmatter, set_description
 from tests.support.zips import DOCUMENT, Part, Raw, with_file, written
 
 _NUMBERS = (0, 1, 8, 20, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF)

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.agent_setup import SOURCE, set_up_new_agents, setup_feedback
-from core.app import App
-from core.bootstrap import open_app
-from core.models import (
+from core.app.agent_setup import set_up_new_agents, setup_feedback
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.models import (
+    SETUP,
     Agent,
     Feedback,
     FeedbackFilter,
@@ -21,7 +23,6 @@ from core.models import (
     Kind,
     NewFeedback,
 )
-from core.settings import Settings, load_settings
 
 GOAL = """고객의 환불을 정확하고 빠르게 처리한다.
 환불 금액이 50만원을 넘으면 팀장 승인을 받아야 합니다.
@@ -59,12 +60,12 @@ async def work(app: App) -> None:
 
 async def pieces(app: App) -> list[Feedback]:
     found, _ = await app.reader.feedback(FeedbackFilter(), limit=50, cursor=None)
-    return [piece for piece in found if piece.source == SOURCE]
+    return [piece for piece in found if piece.source == SETUP]
 
 
 async def set_up(app: App, agent: Agent) -> Feedback:
     await app.agents.save(agent)
-    ((feedback_id, _),) = await app.inbox.add(SOURCE, [setup_feedback(agent)])
+    ((feedback_id, _),) = await app.inbox.add(SETUP, [setup_feedback(agent)])
     await work(app)
     return await app.inbox.get(feedback_id)
 
@@ -111,7 +112,7 @@ async def test_a_goal_that_states_nothing_teaches_nothing(app: App) -> None:
 async def test_asking_again_adds_nothing_that_is_known(app: App) -> None:
     await set_up(app, SHOP)
     before = await app.knowledge.list(tenant_id="t", agent_id="shop", kind=None)
-    await app.inbox.add(SOURCE, [setup_feedback(SHOP, again="2")])
+    await app.inbox.add(SETUP, [setup_feedback(SHOP, again="2")])
     await work(app)
     assert len(await pieces(app)) == 2
     assert await app.knowledge.list(tenant_id="t", agent_id="shop", kind=None) == before
@@ -159,7 +160,7 @@ async def test_a_goal_that_changes_while_two_workers_look_is_asked_about_once(
         (seen,) = await one.agents.awaiting_setup(9)
         await two.agents.save(SHOP.model_copy(update={"goal": "Sell less."}))
         assert await set_up_new_agents(two.agents, two.inbox) == 1
-        assert await one.inbox.add_first(SOURCE, setup_feedback(seen), seen) is False
+        assert await one.inbox.add_first(SETUP, setup_feedback(seen), seen) is False
         (piece,) = await pieces(one)
         assert "Sell less." in piece.content
 

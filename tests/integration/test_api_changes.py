@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from core.domain.hashing import state_hash, text_hash
+from core.domain.models import ChangeStatus, Kind, Operation
+from core.domain.models.access import Principal, Role
 from core.learning_committers.skill_folders import state_of
-from core.models import ChangeStatus, Kind, Operation
-from core.models.access import Principal, Role
-from core.snapshots import state_hash, text_hash
 from tests.support.api import EVERYTHING, one_of, opened_api
 from tests.support.reviewing import Reviewing, remember, skill
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.models import MemoryRequest, Operation, SubmitContext
-from core.models.access import Role
+from core.domain.models import MemoryRequest, Operation, SubmitContext
+from core.domain.models.access import Role
 from tests.support.api import Api, one_of, opened_api
 
 OF_T, OF_U = one_of("t"), one_of("u")

@@ -9,10 +9,10 @@ from urllib.parse import quote
 import pytest
 from psycopg.sql import SQL, Identifier
 
-from core.models import SKILL_MD, SkillFile
-from core.models.access import Role
-from core.postgres.pool import open_pool
-from core.postgres.queries import transaction
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import transaction
+from core.domain.models import SKILL_MD, SkillFile
+from core.domain.models.access import Role
 from tests.support.api import Api, one_of, opened_api
 from tests.support.asking import OF_T, OF_U, Data, ask, fails, restore
 from tests.support.learning import Teacher

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from core.models import NewFeedback
+from core.domain.models import NewFeedback
 from tests.support.api import AGENTS, Api, opened_api
 from tests.support.learning import Teacher
 from tests.support.reviewing import Reviewing, remember

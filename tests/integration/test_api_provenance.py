@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models import (
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     Edited,
@@ -16,7 +16,7 @@ from core.models import (
     SkillFile,
     SubmitContext,
 )
-from core.skill_bundle import bundle_hash
+from core.skills.bundle import bundle_hash
 from tests.support.api import Api, opened_api
 from tests.support.asking import ask, fails, restore
 from tests.support.learning import Teacher

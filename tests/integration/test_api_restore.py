@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models import Bundle
+from core.domain.models import Bundle
 from tests.support.api import Api, opened_api
 from tests.support.asking import ask, fails, restore
 from tests.support.learning import Files, Teacher

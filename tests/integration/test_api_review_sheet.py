@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.models import (
+from core.adapters.postgres.queries import Pool, transaction
+from core.domain.models import (
     AgentFeedback,
     AttachRequest,
     Fence,
@@ -26,7 +27,6 @@ from core.models import (
     SubmitContext,
     Usage,
 )
-from core.postgres.queries import Pool, transaction
 from tests.support.api import opened_api
 from tests.support.reviewing import SKILL_MD, Reviewing, remember, skill
 

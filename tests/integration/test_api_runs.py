@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from core.bootstrap import open_app
-from core.models import NewFeedback
-from core.models.access import Role
-from core.postgres.queries import Pool, transaction
-from core.postgres.retention import PostgresRetention
+from core.adapters.postgres.queries import Pool, transaction
+from core.adapters.postgres.retention import PostgresRetention
+from core.app.bootstrap import open_app
+from core.domain.models import NewFeedback
+from core.domain.models.access import Role
 from core.testing.scripted_model import ScriptedChatModel, calls, says
 from tests.support.api import AGENTS, Api, one_of, settings_of
 

@@ -17,13 +17,9 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from core.access import Access, Grant
-from core.api.app import create_api
-from core.api.opened import Opened
-from core.api.serving import Serving
-from core.app import App
-from core.bootstrap import open_app
-from core.models import (
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.domain.models import (
     Agent,
     ChangeFilter,
     HistoryFilter,
@@ -32,7 +28,11 @@ from core.models import (
     Operation,
     SubmitContext,
 )
-from core.models.access import Role
+from core.domain.models.access import Role
+from core.entrypoints.api.app import create_api
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.api.serving import Serving
+from core.entrypoints.auth import Access, Grant
 from tests.support.api import settings_of
 from tests.support.foreign import FOREIGN, NAMES, NOBODY_S, Route
 from tests.support.learning import Teacher

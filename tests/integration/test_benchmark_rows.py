@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import psycopg
 
-from core.postgres.migrations import migrate
-from core.postgres.queries import Pool, connection
-from core.postgres.search import PostgresSearch
-from core.postgres.vectors import PostgresVectors
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.vectors import PostgresVectors
 from tests.benchmarks import meaning, notify, search_latency, search_load, server_load, soak
 from tests.benchmarks.fleet import Fleet
 from tests.benchmarks.search_texts import Texts

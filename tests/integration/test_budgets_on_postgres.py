@@ -13,17 +13,24 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
-from core.app import App
-from core.bootstrap import open_app
-from core.desk.costs import CostsDesk
-from core.desk.seat import Seat
-from core.errors import ConfigurationError, Forbidden, NotFound
-from core.models import Agent, ChangeFilter, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
-from core.models.access import Principal, Role
-from core.postgres.queries import Pool, connection
-from core.postgres.retention import PostgresRetention
-from core.settings import Settings, load_settings
-from core.testing.chat_model import AnsweringChatModel
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.retention import PostgresRetention
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError, Forbidden, NotFound
+from core.domain.models import (
+    Agent,
+    ChangeFilter,
+    Feedback,
+    FeedbackFilter,
+    FeedbackStatus,
+    NewFeedback,
+)
+from core.domain.models.access import Principal, Role
+from core.entrypoints.service.costs import CostsDesk
+from core.entrypoints.service.session import Seat
 from core.testing.scripted_model import calls, says
 from tests.support.commands import finish, start
 from tests.support.databases import url_of

@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from core.embedded.computer_use import Sessions, run_computer_use
-from core.embedded.sandbox_process import PlainProcess
-from core.embedded.sandbox_wall import Limits, Wall
-from core.errors import ConfigurationError, PodCallFailed
+from core.adapters.embedded.computer_use import run_computer_use
+from core.adapters.embedded.computer_use_sessions import Sessions
+from core.adapters.embedded.sandbox import PlainProcess
+from core.adapters.embedded.sandbox_wall import Limits, Wall
+from core.domain.errors import ConfigurationError, PodCallFailed
+from core.domain.ports import Pods
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, open_mcp
-from core.ports import Pods
-from core.skill_creator_scripts import init_skill_script
+from core.skills.creator.shipped import init_skill_script
 from core.testing.contracts.pods import PodsContract
 from tests.support.mcp_caller import McpCaller
 from tests.support.sandboxes import WALLS, running, wall_named

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import RunFailed
-from core.models import FeedbackFilter, FeedbackStatus, NewFeedback
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool, connection
-from core.postgres.reads import PostgresReader
-from core.postgres.runs import PostgresRuns
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.reads import PostgresReader
+from core.adapters.postgres.runs import PostgresRuns
+from core.domain.errors import RunFailed
+from core.domain.models import FeedbackFilter, FeedbackStatus, NewFeedback
 from core.testing.contracts.inbox import added, claimed, matched
 from core.testing.determinism import counting_ids
 
@@ -83,7 +83,7 @@ async def test_a_kept_run_that_cannot_be_read_is_named(pool: Pool, statement: st
     from langchain_core.messages import HumanMessage
     from langgraph.graph import END, START, MessagesState, StateGraph
 
-    from core.postgres.saver import postgres_saver
+    from core.adapters.postgres.saver import postgres_saver
 
     builder = StateGraph(MessagesState)
     builder.add_node("echo", lambda _: {"messages": [HumanMessage("more")]})

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from core.doctor import Check, CheckStatus, check_up
-from core.postgres.intake import PostgresIntake
-from core.postgres.jobs import Jobs
-from core.postgres.pool import open_pool
-from core.settings import Settings, load_settings
+from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.pool import open_pool
+from core.app.settings import Settings, load_settings
+from core.entrypoints.doctor import Check, CheckStatus, check_up
 
 
 async def intake_check(settings: Settings) -> Check:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap.line import model_line
-from core.doctor import Check, CheckStatus, check_up
-from core.errors import ConfigurationError
-from core.postgres.pool import open_pool
-from core.settings import Settings, load_settings
+from core.adapters.postgres.pool import open_pool
+from core.app.bootstrap.model import model_line
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError
+from core.entrypoints.doctor import Check, CheckStatus, check_up
 from tests.support.openai_server import Turn, error, message, openai_server
 
 

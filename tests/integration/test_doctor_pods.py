@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from core.doctor import Check, CheckStatus, check_up
-from core.embedded.computer_use import run_computer_use
-from core.settings import Settings, load_settings
+from core.adapters.embedded.computer_use import run_computer_use
+from core.app.settings import Settings, load_settings
+from core.entrypoints.doctor import Check, CheckStatus, check_up
 
 
 async def checks(settings: Settings, database: str) -> dict[str, Check]:

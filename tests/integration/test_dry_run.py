@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap import open_app
-from core.models import (
+from core.adapters.postgres.queries import Pool, connection
+from core.app.bootstrap import open_app
+from core.app.settings import Settings, load_settings
+from core.domain.models import (
     Agent,
     ChangeStatus,
     MemoryRequest,
@@ -17,8 +19,6 @@ from core.models import (
     ReceiptStatus,
     SubmitContext,
 )
-from core.postgres.queries import Pool, connection
-from core.settings import Settings, load_settings
 from core.testing.contracts.search import skill
 
 

@@ -15,9 +15,9 @@ import psutil
 import psycopg
 import pytest
 
-from core.embedded import postgres_server
-from core.embedded.postgres import embedded_postgres
-from core.errors import ConfigurationError, DatabaseDown
+from core.adapters.embedded import postgres as postgres_server
+from core.adapters.embedded.postgres import embedded_postgres
+from core.domain.errors import ConfigurationError, DatabaseDown
 from tests.support.databases import HOME_VARIABLE
 from tests.support.processes import come_and_go, holder, kill_servers, servers
 from tests.support.waiting import wait_until

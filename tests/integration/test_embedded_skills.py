@@ -9,10 +9,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap import serve_skills
-from core.bootstrap.stores import skill_server, skill_store
-from core.errors import ConfigurationError
-from core.settings import Settings, load_settings
+from core.app.bootstrap import serve_skills
+from core.app.bootstrap.stores import skill_server, skill_store
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError
 from core.testing.contracts.skill_store import refund_skill
 
 

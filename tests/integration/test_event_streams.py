@@ -15,17 +15,16 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from core.app import App
-from core.bootstrap import open_app
-from core.embedded.postgres import embedded_postgres
-from core.embedded.postgres_server import Cluster
-from core.embedded.postgres_system_user import server_user
-from core.models import Agent, NewFeedback, RunEvent
-from core.models.access import Role
-from core.postgres.journal import PostgresJournal
-from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
-from core.settings import Settings
+from core.adapters.embedded.postgres import Cluster, embedded_postgres
+from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings
+from core.domain.models import Agent, NewFeedback, RunEvent
+from core.domain.models.access import Role
 from tests.support.databases import HOME_VARIABLE, url_of
 from tests.support.streams import Heard, listening, served, take
 from tests.support.waiting import AT_LAST

@@ -6,15 +6,24 @@ import asyncio
 
 import pytest
 
-from core.bootstrap.stores import new_id
-from core.change_gate import ChangeGate
-from core.errors import SkillApiDown, TargetBusy
-from core.gate.deps import GateDeps
-from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
-from core.learning_committers.skill_committer import SkillCommitter
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.knowledge import PostgresKnowledge
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.reviews import PostgresReviews
+from core.adapters.postgres.runs import PostgresRuns
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.target_lock import PostgresTargets
+from core.app.bootstrap.stores import new_id
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.domain.errors import SkillApiDown, TargetBusy
+from core.domain.models import (
     Agent,
     AgentFeedback,
     Candidate,
@@ -35,20 +44,11 @@ from core.models import (
     SkillRequest,
     SubmitContext,
 )
-from core.models.fence import Fence
-from core.postgres.agents import PostgresAgents
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.echoes import PostgresEchoes
-from core.postgres.inbox import PostgresInbox
-from core.postgres.intake import PostgresIntake
-from core.postgres.jobs import Jobs
-from core.postgres.journal import PostgresJournal
-from core.postgres.knowledge import PostgresKnowledge
-from core.postgres.queries import Pool
-from core.postgres.reviews import PostgresReviews
-from core.postgres.runs import PostgresRuns
-from core.postgres.search import PostgresSearch
-from core.postgres.targets import PostgresTargets
+from core.domain.models.base import Fence
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.neighbours import Neighbours
+from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_folders import SkillLimits
 from tests.support.skills import REFUND, FlakyStore, ScriptedAuthor
 
 

@@ -13,20 +13,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.bootstrap import computer_use, open_app
-from core.embedded.postgres import embedded_postgres
-from core.embedded.postgres_server import Cluster
-from core.embedded.postgres_system_user import server_user
-from core.health.app import create_app
-from core.health.health import PATIENCE_SECONDS, Health, Watched
-from core.models import NO_USAGE, HoldKind, NewFeedback, RunEvent
-from core.postgres.backlog import PostgresBacklog
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
-from core.postgres.migrations import migrate
-from core.postgres.pool import POOL_SIZE
-from core.postgres.queries import Pool, connection
-from core.settings import Settings
+from core.adapters.embedded.postgres import Cluster, embedded_postgres
+from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.postgres.figures import PostgresBacklog
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import POOL_SIZE
+from core.adapters.postgres.queries import Pool, connection
+from core.app.bootstrap import computer_use, open_app
+from core.app.health.app import create_app
+from core.app.health.health import PATIENCE_SECONDS, Health, Watched
+from core.app.settings import Settings
+from core.domain.models import NO_USAGE, HoldKind, NewFeedback, RunEvent
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE, url_of
 from tests.support.metrics import samples

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from core.models import Change, ChangeStatus
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.echoes import PostgresEchoes
-from core.postgres.queries import Pool, fetch_one, transaction
-from core.postgres.reviews import PostgresReviews
-from core.postgres.targets import PostgresTargets
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.queries import Pool, fetch_one, transaction
+from core.adapters.postgres.reviews import PostgresReviews
+from core.adapters.postgres.target_lock import PostgresTargets
+from core.domain.models import Change, ChangeStatus
 from core.testing.contracts.reviews import HAPPENED, waiting
 
 _FEEDBACK = b"""

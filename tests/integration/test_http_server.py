@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from core.embedded.http_server import run_server
+from core.adapters.embedded.http_server import run_server
 
 
 async def _scheme(request: Request) -> PlainTextResponse:

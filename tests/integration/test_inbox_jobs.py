@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.errors import DatabaseDown
-from core.models import FeedbackStatus, NewFeedback, Outcome
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_sweep import reconcile, take_over
-from core.postgres.job_worker import Body, JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool, connection
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_sweep import reconcile, take_over
+from core.adapters.postgres.job_worker import Body, JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool, connection
+from core.domain.errors import DatabaseDown
+from core.domain.models import FeedbackStatus, NewFeedback, Outcome
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from tests.support.waiting import NEVER, SOON, until, within

@@ -9,10 +9,17 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap import open_app
-from core.knowledge_transfer.importer import Imported
-from core.models import ChangeStatus, Kind, MemoryRequest, Operation, Relationship, SubmitContext
-from core.settings import Settings, load_settings
+from core.app.bootstrap import open_app
+from core.app.settings import Settings, load_settings
+from core.domain.models import (
+    ChangeStatus,
+    Kind,
+    MemoryRequest,
+    Operation,
+    Relationship,
+    SubmitContext,
+)
+from core.knowledge.transfer.importer import Imported
 from tests.support.importing import AGENTS, Line, Place, short
 
 MEMORY: Line = {"kind": "MEMORY", "tenant_id": "t", "agent_id": "a", "content": "금액은 원 단위"}

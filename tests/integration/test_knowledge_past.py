@@ -7,13 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.errors import NotFound
-from core.models import SKILL_MD, Bundle, Kind, SkillFile
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.knowledge import PostgresKnowledge
-from core.postgres.knowledge_past import PostgresKnowledgePast
-from core.postgres.queries import Pool, transaction
-from core.postgres.search_index import index_document
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePast
+from core.adapters.postgres.queries import Pool, transaction
+from core.adapters.postgres.search_index import index_document
+from core.domain.errors import NotFound
+from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile
 from core.testing.contracts.knowledge_past import carry, step
 from core.testing.contracts.search import memory
 from core.testing.skill_store import MemorySkillStore

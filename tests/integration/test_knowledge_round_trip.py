@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap import open_app
-from core.models import SKILL_MD, Kind
-from core.settings import load_settings
+from core.app.bootstrap import open_app
+from core.app.settings import load_settings
+from core.domain.models import SKILL_MD, Kind
 from tests.support.databases import fresh_database
 from tests.support.importing import AGENTS, Line, Place, short
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ConfigurationError, McpDown, NotFound, PodCallFailed
+from core.domain.errors import ConfigurationError, McpDown, NotFound, PodCallFailed
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
 from tests.support.mcp_servers import ID_SHAPES, ScriptedComputerUse, ScriptedSkills, connected
 

@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from structlog.testing import capture_logs
 
-from core.embedded.http_server import run_server
-from core.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
+from core.adapters.embedded.http_server import run_server
+from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills, connected
 from tests.support.waiting import NEVER, SOON, within
@@ -67,8 +67,8 @@ async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that goes wrong is told only since a limit of the session has passed."""
-    monkeypatch.setattr("core.mcp_calls.session.CLOSE_SECONDS", NEVER)
-    monkeypatch.setattr("core.mcp_calls.session.PING_SECONDS", NEVER)
+    monkeypatch.setattr("core.adapters.mcp.session.CLOSE_SECONDS", NEVER)
+    monkeypatch.setattr("core.adapters.mcp.session.PING_SECONDS", NEVER)
 
 
 @SSE

@@ -8,11 +8,11 @@ import sys
 import psycopg
 import pytest
 
-from core.errors import ConfigurationError, DatabaseDown
-from core.postgres.migrations import migrate, require_current, status
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool
-from core.postgres.schema_status import jobs_scripts
+from core.adapters.postgres.migrations import migrate, require_current, status
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.schema_status import jobs_scripts
+from core.domain.errors import ConfigurationError, DatabaseDown
 
 _MIGRATE = """
 import asyncio, sys

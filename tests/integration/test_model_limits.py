@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.errors import ModelHeld
-from core.model_line import LineOptions
-from core.postgres.model_line import PostgresModelLine
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool
+from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool
+from core.agent.circuit_breaker import LineOptions
+from core.domain.errors import ModelHeld
 from core.testing.determinism import counting_ids
 
 PROCESSES, CALLS = 3, 10

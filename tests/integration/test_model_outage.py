@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.app import App
-from core.bootstrap import open_app
-from core.errors import ConfigurationError
-from core.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
-from core.settings import Settings, load_settings
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError
+from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
 from tests.support.openai_server import (
     OpenAIServer,
     Turn,

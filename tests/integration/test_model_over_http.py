@@ -11,9 +11,9 @@ from email.utils import format_datetime
 import pytest
 from langchain_core.messages import HumanMessage
 
-from core.errors import ConfigurationError, InvalidInput, ModelDown
-from core.llm import ask_structured, build_chat_model, close_chat_model
-from core.models import SkillArtifact, Usage, VerdictStatus
+from core.agent.model.chat_model import ask_structured, build_chat_model, close_chat_model
+from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
+from core.domain.models import SkillArtifact, Usage, VerdictStatus
 from tests.support.openai_server import (
     OpenAIServer,
     Turn,

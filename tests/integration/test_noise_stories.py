@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.bootstrap import open_app
-from core.models import FeedbackStatus
-from core.settings import load_settings
+from core.app.bootstrap import open_app
+from core.app.settings import load_settings
+from core.domain.models import FeedbackStatus
 from tests.evals.noise import LEARNT, NOTHING, Told, confusion, stories, tell
 from tests.support.databases import fresh_database
 

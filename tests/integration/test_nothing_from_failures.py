@@ -12,13 +12,13 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import JsonValue, SecretStr
 
-from core.app import App
-from core.bootstrap import open_app
-from core.errors import InvalidInput, ModelDown
-from core.models import Agent, Feedback, FeedbackStatus, HistoryFilter, NewFeedback
-from core.prompt_data import read_fenced_json
-from core.settings import Settings, load_settings
-from core.testing.chat_model import AnsweringChatModel
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.prompt_data import read_fenced_json
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.errors import InvalidInput, ModelDown
+from core.domain.models import Agent, Feedback, FeedbackStatus, HistoryFilter, NewFeedback
 from core.testing.scripted_model import calls, says
 
 ROOT = Path(__file__).parents[2]
@@ -131,10 +131,10 @@ async def test_a_run_without_an_outcome_is_a_failure_and_no_lesson(settings: Set
 
 
 def test_no_pattern_of_words_decides_what_is_learnt() -> None:
-    files = ["feedback_matcher", "react_agent", "react_tools", "polling_manager", "agent_setup"]
-    files += ["change_gate", "review_policy"]
-    paths = [ROOT / "core" / f"{name}.py" for name in files]
-    paths += [*(ROOT / "core" / "react").glob("*.py"), *(ROOT / "core" / "gate").glob("*.py")]
+    spine = ("feedback_matcher", "react_agent", "react_tools", "polling_manager")
+    paths = [ROOT / "core" / f"{name}.py" for name in (*spine, "app/agent_setup")]
+    for room in ("agent/loop", "changes/gate", "changes/policy"):
+        paths += (ROOT / "core" / room).glob("*.py")
     assert [path.name for path in paths if "re" in _imported(path)] == []
 
 

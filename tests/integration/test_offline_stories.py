@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.agent_setup import SOURCE, setup_feedback
-from core.app import App
-from core.bootstrap import open_app
+from core.app.agent_setup import setup_feedback
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import load_settings
 from core.decision_table import parse_xml
-from core.demo.scenario import load_scenario
-from core.models import Agent, Kind, KnowledgeItem, NewFeedback, SubmitContext
-from core.settings import load_settings
+from core.domain.models import SETUP, Agent, Kind, KnowledgeItem, NewFeedback, SubmitContext
+from core.entrypoints.demo.scenario import load_scenario
 from tests.support.databases import fresh_database
 from tests.support.offline_stories import GOALS, STORIES
 from tests.support.waiting import AT_LAST
@@ -49,7 +49,7 @@ async def tell(app: App) -> dict[str, list[str]]:
     goals = [Agent(id=name, tenant_id=name, name="A", goal=GOALS[name][0]) for name in GOALS]
     for agent in goals:
         await app.agents.save(agent)
-    await app.inbox.add(SOURCE, [setup_feedback(agent) for agent in goals])
+    await app.inbox.add(SETUP, [setup_feedback(agent) for agent in goals])
     for turn in range(max(len(told) for told, _ in STORIES.values())):
         told = [
             NewFeedback(tenant_id=name, agent_ids=(name,), content=told[turn])

@@ -10,12 +10,12 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from core.app import App
-from core.bootstrap import open_app, serve_health
-from core.models import Agent, NewFeedback
-from core.models.access import Role
-from core.models.overview import Overview
-from core.settings import Settings
+from core.app.bootstrap import open_app, serve_health
+from core.app.program import App
+from core.app.settings import Settings
+from core.domain.models import Agent, NewFeedback
+from core.domain.models.access import Role
+from core.domain.models.views import Overview
 from tests.support.databases import url_of
 from tests.support.streams import served
 

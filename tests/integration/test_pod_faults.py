@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from core.errors import SkillWorkerError
+from core.domain.errors import SkillWorkerError
+from core.domain.models import HistoryStatus, Operation, Receipt, ReceiptStatus
 from core.learning_committers.skill_committer import commit_to_skill
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments, open_mcp
-from core.models import HistoryStatus, Operation, Receipt, ReceiptStatus
 from core.skill_creator_committer import SkillCreatorDeps
 from tests.support.pods import SKILLS, PodGate, ScriptedPods, pod_env, scripted_pods
 from tests.support.skills import REFUND

@@ -14,12 +14,13 @@ from psycopg.conninfo import conninfo_to_dict
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.app import App
-from core.bootstrap import open_app
-from core.embedded.computer_use import run_computer_use
-from core.embedded.http_server import run_server
-from core.embedded.skill_server import create_app
-from core.models import (
+from core.adapters.embedded.computer_use import run_computer_use
+from core.adapters.embedded.http_server import run_server
+from core.adapters.embedded.skill_server import create_app
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import load_settings
+from core.domain.models import (
     Agent,
     FeedbackStatus,
     HistoryFilter,
@@ -27,7 +28,6 @@ from core.models import (
     HistoryStatus,
     NewFeedback,
 )
-from core.settings import load_settings
 from tests.support import commands
 from tests.support.waiting import AT_LAST
 

@@ -10,15 +10,14 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from core.bootstrap.pods import skill_creator
-from core.bootstrap.stores import skill_server, skill_store
-from core.embedded.computer_use import run_computer_use
-from core.embedded.sandbox import find_wall
-from core.embedded.sandbox_process import PlainProcess
-from core.embedded.sandbox_wall import Wall
+from core.adapters.embedded.computer_use import run_computer_use
+from core.adapters.embedded.sandbox import PlainProcess, find_wall
+from core.adapters.embedded.sandbox_wall import Wall
+from core.app.bootstrap.pods import skill_creator
+from core.app.bootstrap.stores import skill_server, skill_store
+from core.app.settings import Settings, load_settings
+from core.domain.models import Bundle, Operation, ReceiptStatus, SkillArtifact, SkillFile
 from core.learning_committers.skill_committer import commit_to_skill
-from core.models import Bundle, Operation, ReceiptStatus, SkillArtifact, SkillFile
-from core.settings import Settings, load_settings
 from core.skill_creator_committer import commit_to_skill_via_skill_creator
 from tests.support.mcp_servers import SHELL_SHAPES
 from tests.support.pods import LAYOUTS, PodGate, ScriptedPods, pod_env, scripted_pods

@@ -8,13 +8,13 @@ from datetime import UTC, timedelta
 import psycopg
 import pytest
 
-from core.errors import ConfigurationError, DatabaseDown, InvalidInput
-from core.models import NO_USAGE, RunEvent, Usage
-from core.postgres.journal import PostgresJournal, write_event, write_paid_event
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool, connection, fetch_one, transaction
-from core.postgres.reads import PostgresReader
-from core.prices import UNBILLED
+from core.adapters.postgres.journal import PostgresJournal, write_event, write_paid_event
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool, connection, fetch_one, transaction
+from core.adapters.postgres.reads import PostgresReader
+from core.agent.prices import UNBILLED
+from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput
+from core.domain.models import NO_USAGE, RunEvent, Usage
 from tests.support.waiting import SOON, wait_until
 
 

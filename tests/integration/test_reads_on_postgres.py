@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import FeedbackFilter
-from core.postgres.inbox import PostgresInbox
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool, connection
-from core.postgres.reads import PostgresReader
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.reads import PostgresReader
+from core.domain.models import FeedbackFilter
 from core.testing.contracts.inbox import piece
 from core.testing.determinism import counting_ids
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import SkillWorkerError
-from core.models import NewFeedback
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_sweep import BATCH, reconcile
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool, connection
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_sweep import BATCH, reconcile
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool, connection
+from core.domain.errors import SkillWorkerError
+from core.domain.models import NewFeedback
 from core.testing.determinism import counting_ids
 
 _NO_NEW_JOBS = """

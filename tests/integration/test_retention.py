@@ -8,15 +8,15 @@ from typing import TypeVar
 
 import pytest
 
-from core.bootstrap import open_app
-from core.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
-from core.postgres.inbox import PostgresInbox
-from core.postgres.intake import PostgresIntake
-from core.postgres.jobs import Jobs
-from core.postgres.journal import PostgresJournal
-from core.postgres.queries import Pool, connection, sql, transaction
-from core.postgres.retention import PostgresRetention
-from core.settings import load_settings
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.queries import Pool, connection, sql, transaction
+from core.adapters.postgres.retention import PostgresRetention
+from core.app.bootstrap import open_app
+from core.app.settings import load_settings
+from core.domain.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from core.testing.scripted_model import ScriptedChatModel

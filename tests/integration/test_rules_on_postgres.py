@@ -7,13 +7,20 @@ from itertools import count
 
 import pytest
 
-from core.bootstrap.stores import new_id
-from core.change_gate import ChangeGate
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.knowledge import PostgresKnowledge
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.reviews import PostgresReviews
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.target_lock import PostgresTargets
+from core.app.bootstrap.stores import new_id
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
 from core.decision_table import decide, parse_xml
 from core.decision_table.learning.cases import cases_of
-from core.gate.deps import GateDeps
-from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
-from core.models import (
+from core.domain.models import (
     Kind,
     KnowledgeItem,
     Receipt,
@@ -23,14 +30,7 @@ from core.models import (
     RuleRequest,
     SubmitContext,
 )
-from core.postgres.changelog import PostgresChangeLog
-from core.postgres.echoes import PostgresEchoes
-from core.postgres.journal import PostgresJournal
-from core.postgres.knowledge import PostgresKnowledge
-from core.postgres.queries import Pool
-from core.postgres.reviews import PostgresReviews
-from core.postgres.search import PostgresSearch
-from core.postgres.targets import PostgresTargets
+from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from tests.support.rules import learnt, row
 from tests.support.skills import FlakyStore
 

@@ -12,14 +12,14 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import JsonValue, SecretStr
 
-from core.app import App
-from core.bootstrap import open_app
-from core.knowledge_conflicts import Known, evidence
-from core.models import Agent, FeedbackStatus, KnowledgeItem, NewFeedback
-from core.prompt_data import read_fenced_json
-from core.settings import Settings, load_settings
-from core.testing.chat_model import AnsweringChatModel
-from core.testing.offline_model import OfflineChatModel
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import OfflineChatModel
+from core.agent.prompt_data import read_fenced_json
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.models import Agent, FeedbackStatus, KnowledgeItem, NewFeedback
+from core.knowledge.duplicates import Known, evidence
 from core.testing.scripted_model import calls, says
 from tests.support import wordings_en, wordings_ko
 

@@ -11,17 +11,17 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from core.app import App
-from core.bootstrap import open_app
-from core.embedding_backfill import CALL_SECONDS
-from core.models import Hit
-from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
-from core.postgres.queries import transaction
-from core.postgres.search_index import index_document
-from core.settings import Settings, load_settings
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import transaction
+from core.adapters.postgres.search_index import index_document
+from core.agent.offline.model import OfflineChatModel
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.models import Hit
+from core.knowledge.embedding_backfill import CALL_SECONDS
 from core.testing.contracts.search import memory
-from core.testing.offline_model import OfflineChatModel
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import error, hangs
 from tests.support.waiting import SOON, within

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pytest
 import structlog
 
-from core.errors import SkillApiDown
-from core.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
-from core.postgres.queries import Pool, fetch_all, transaction
-from core.postgres.search import PostgresSearch
-from core.postgres.search_index import index_document
-from core.postgres.skill_follower import COMPARED_A_LOOK, SkillFollower
-from core.skill_bundle import bundle_hash
+from core.adapters.postgres.queries import Pool, fetch_all, transaction
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.skill_follower import COMPARED_A_LOOK, SkillFollower
+from core.domain.errors import SkillApiDown
+from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
+from core.skills.bundle import bundle_hash
 from core.testing.contracts.search import PartlyUnreadable, found, memory, skill
 from core.testing.skill_store import MemorySkillStore
 from tests.support.waiting import SOON

@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.embedded.http_server import run_server
-from core.embedded.skill_server import create_app
-from core.embedded.skill_server_http import MAX_BODY_BYTES
-from core.models import Bundle, SkillFile
-from core.skill_bundle import bundle_hash, bundle_to_zip, zip_to_bundle
+from core.adapters.embedded.http_server import run_server
+from core.adapters.embedded.skill_server import create_app
+from core.adapters.embedded.skill_server_http import MAX_BODY_BYTES
+from core.domain.models import Bundle, SkillFile
+from core.skills.bundle import bundle_hash, bundle_to_zip, zip_to_bundle
 from core.testing.contracts.skill_store import DOCUMENT, refund_skill
 
 TENANT = {"tenant_id": "acme"}

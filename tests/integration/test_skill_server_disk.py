@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from core.embedded.http_server import run_server
-from core.embedded.skill_server import create_app
-from core.embedded.skill_server_folders import SkillFolders
-from core.errors import ConfigurationError, SkillApiDown
-from core.models import Bundle, SkillFile
+from core.adapters.embedded.http_server import run_server
+from core.adapters.embedded.skill_server import create_app
+from core.adapters.embedded.skill_server_folders import SkillFolders
+from core.domain.errors import ConfigurationError, SkillApiDown
+from core.domain.models import Bundle, SkillFile
 from core.skill_api_client import open_skill_api
-from core.skill_bundle import bundle_hash
+from core.skills.bundle import bundle_hash
 from core.testing.contracts.skill_store import refund_skill
 
 MEBIBYTE = 1 << 20

@@ -12,14 +12,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.embedded.http_server import run_server
-from core.embedded.skill_server import create_app
-from core.embedded.skill_server_folders import SkillFolders
+from core.adapters.embedded.http_server import run_server
+from core.adapters.embedded.skill_server import create_app
+from core.adapters.embedded.skill_server_folders import SkillFolders
+from core.domain.models import Bundle, SkillFile
+from core.domain.ports import SkillDocuments
 from core.mcp_client import McpServer, McpSkillDocuments, open_mcp
-from core.models import Bundle, SkillFile
-from core.ports import SkillDocuments
-from core.skill_creator_scripts import init_skill_script, skill_creator_bundle
 from core.skill_quick_validate import get_quick_validate_script
+from core.skills.creator.shipped import init_skill_script, skill_creator_bundle
 from core.testing.contracts.pods import SCRIPT, SCRIPT_TEXT, SKILL, SkillDocumentsContract
 from tests.support.mcp_caller import McpCaller
 

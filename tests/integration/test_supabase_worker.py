@@ -10,12 +10,12 @@ import pytest
 from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
-from core.bootstrap import open_app
-from core.doctor import CheckStatus, check_up
-from core.errors import ConfigurationError, SourceDown
-from core.models import FeedbackFilter, FeedbackStatus
+from core.app.bootstrap import open_app
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError, SourceDown
+from core.domain.models import FeedbackFilter, FeedbackStatus
+from core.entrypoints.doctor import CheckStatus, check_up
 from core.polling_manager import fetch_feedback_task
-from core.settings import Settings, load_settings
 from tests.support.postgrest_server import KEY
 from tests.support.supabase import TENANT, Supabase, supabase
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.models import FeedbackStatus, NewFeedback, Outcome
-from core.postgres.inbox import PostgresInbox
-from core.postgres.intake import PostgresIntake
-from core.postgres.job_sweep import take_over
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool, connection
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.job_sweep import take_over
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool, connection
+from core.domain.models import FeedbackStatus, NewFeedback, Outcome
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from tests.support.waiting import AT_LAST

@@ -12,17 +12,17 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
-from core.bootstrap import migrate as migrate_as_set
-from core.bootstrap import migration_status, open_app
-from core.doctor import Check, CheckStatus, check_up
-from core.errors import ConfigurationError
-from core.models.vectors import Embedded
-from core.postgres.migrations import migrate, require_current, status
-from core.postgres.pool import open_pool
-from core.postgres.queries import Pool, transaction
-from core.postgres.search_index import index_document
-from core.postgres.vectors import PostgresVectors
-from core.settings import Settings, load_settings
+from core.adapters.postgres.migrations import migrate, require_current, status
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool, transaction
+from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.vectors import PostgresVectors
+from core.app.bootstrap import migrate as migrate_as_set
+from core.app.bootstrap import migration_status, open_app
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError
+from core.domain.models.vectors import Embedded
+from core.entrypoints.doctor import Check, CheckStatus, check_up
 from core.testing.contracts.search import memory
 from core.testing.contracts.vectors import EAST, texts
 from tests.support.embedding_server import embedding_server

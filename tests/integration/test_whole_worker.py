@@ -12,9 +12,11 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
-from core.app import App
-from core.bootstrap import open_app
-from core.models import (
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.models import (
     Agent,
     ChangeFilter,
     FeedbackStatus,
@@ -26,8 +28,6 @@ from core.models import (
     SkillEdit,
     SkillEdits,
 )
-from core.settings import Settings, load_settings
-from core.testing.chat_model import AnsweringChatModel
 from core.testing.scripted_model import calls, says
 
 AGENTS = [Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="t", name="B")]

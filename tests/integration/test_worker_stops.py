@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from core.embedded.postgres import embedded_postgres
-from core.embedded.postgres_server import Cluster
-from core.embedded.postgres_system_user import server_user
-from core.models import FeedbackStatus, NewFeedback
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.migrations import migrate
-from core.postgres.pool import BORROW_SECONDS, open_pool
-from core.postgres.queries import Pool
+from core.adapters.embedded.postgres import Cluster, embedded_postgres
+from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import BORROW_SECONDS, open_pool
+from core.adapters.postgres.queries import Pool
+from core.domain.models import FeedbackStatus, NewFeedback
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
@@ -82,7 +81,7 @@ async def _has_ended(task: asyncio.Task[None]) -> bool:
 async def test_what_is_told_twice_gives_its_jobs_back_and_leaves(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.postgres.job_stop.HURRY_SECONDS", NEVER)
+    monkeypatch.setattr("core.adapters.postgres.job_worker.HURRY_SECONDS", NEVER)
     hanging = Hanging(pool)
     task = await hanging.start()
     hanging.stop.set()

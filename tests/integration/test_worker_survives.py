@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from core.embedded.postgres import embedded_postgres
-from core.embedded.postgres_server import Cluster
-from core.embedded.postgres_system_user import server_user
-from core.models import FeedbackStatus, NewFeedback, Outcome
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.migrations import migrate
-from core.postgres.pool import open_pool
+from core.adapters.embedded.postgres import Cluster, embedded_postgres
+from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
+from core.domain.models import FeedbackStatus, NewFeedback, Outcome
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
 from tests.support.waiting import AT_LAST, SOON

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from core.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
-from core.postgres.agents import PostgresAgents
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.queries import Pool
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.queries import Pool
+from core.domain.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.testing.determinism import counting_ids
 from tests.support.databases import url_of
 from tests.support.waiting import AT_LAST

@@ -12,14 +12,14 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from core.api.app import create_api
-from core.api.opened import Opened
-from core.api.seats import PRINCIPAL
-from core.app import App
-from core.bootstrap import open_app
-from core.models import Agent
-from core.models.access import Principal, Role
-from core.settings import Settings, load_settings
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.app.settings import Settings, load_settings
+from core.domain.models import Agent
+from core.domain.models.access import Principal, Role
+from core.entrypoints.api.app import create_api
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.api.sessions import PRINCIPAL
 
 EVERYTHING = Principal(token_id="1", name="kim", roles=frozenset(Role))
 JSON = "application/json"

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from starlette.applications import Starlette
 
-from core.access import Access, Grant
-from core.api.serving import Serving
-from core.app import App
-from core.bootstrap import open_app
-from core.embedded.http_server import run_server
-from core.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
+from core.adapters.embedded.http_server import run_server
+from core.app.bootstrap import open_app
+from core.app.program import App
+from core.domain.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
+from core.entrypoints.api.serving import Serving
+from core.entrypoints.auth import Access, Grant
 from core.testing.contracts.search import skill
 from tests.support.api import AGENTS, settings_of
 

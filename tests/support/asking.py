@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from core.models.access import Principal
+from core.domain.models.access import Principal
 from tests.support.api import Api, one_of
 
 OF_T, OF_U = one_of("t"), one_of("u")

@@ -19,11 +19,11 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from pydantic import JsonValue
 
-from core.access import Access, Grant
-from core.bootstrap.stores import new_id
-from core.models.access import Role
-from core.postgres.pool import open_pool
-from core.postgres.tokens import PostgresTokens
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.tokens import PostgresTokens
+from core.app.bootstrap.stores import new_id
+from core.domain.models.access import Role
+from core.entrypoints.auth import Access, Grant
 from tests.support.databases import url_of
 from tests.support.waiting import AT_LAST, SOON
 

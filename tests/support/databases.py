@@ -17,12 +17,12 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from core.embedded.postgres import embedded_postgres
-from core.postgres.migrations import migrate
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
 
 HOME_VARIABLE = "TEST_SKILL_WORKER_HOME"
 SERVER_VARIABLE = "TEST_DATABASE_URL"
-_VERSIONS = Path("core/postgres/migrations/versions")
+_VERSIONS = Path("core/adapters/postgres/migrations/versions")
 
 
 def choose_home() -> None:

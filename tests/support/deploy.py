@@ -11,8 +11,8 @@ from typing import Any
 import typer
 import yaml
 
-from core.cli.app import app
-from core.settings import Settings
+from core.app.settings import Settings
+from core.entrypoints.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "docs" / "deploy"

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.embedded.http_server import run_server
-from core.errors import InvalidInput
+from core.adapters.embedded.http_server import run_server
+from core.domain.errors import InvalidInput
 from core.testing.embeddings import HashedEmbeddings
 from tests.support.openai_server import Turn, error
 

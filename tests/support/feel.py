@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from core.decision_table.feel import Scope, evaluate, parse_expression, to_text
-from core.models import (
+from core.domain.models import (
     Aggregation,
     DecisionRow,
     DecisionTable,

@@ -6,14 +6,11 @@ import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from core.change_gate import ChangeGate
-from core.errors import (
-    ArtifactInvalid,
-)
-from core.gate.deps import GateDeps
-from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
-from core.models import (
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.changes.policy.review_policy import Policy, apply_all
+from core.domain.errors import ArtifactInvalid
+from core.domain.models import (
     Change,
     ChangeRequest,
     Fence,
@@ -24,8 +21,9 @@ from core.models import (
     RunEvent,
     SubmitContext,
 )
-from core.ports import Settlement, SkillStore
-from core.review_policy import Policy, apply_all
+from core.domain.ports import Settlement, SkillStore
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.neighbours import Neighbours
 from core.testing.changes import MemoryChangeLog
 from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge

@@ -16,16 +16,16 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
-from core.access import Access, Grant, Made
-from core.api.entry import Entry
-from core.api.entry_page import ENTER, LEAVE
-from core.api.guard import SESSION_COOKIE, Guard
-from core.api.opened import Opened
-from core.api.seats import PRINCIPAL
-from core.app import App
-from core.errors import DatabaseDown
-from core.models.access import AccessToken, Role
-from core.ports import NewId, Tokens
+from core.app.program import App
+from core.domain.errors import DatabaseDown
+from core.domain.models.access import AccessToken, Role
+from core.domain.ports import NewId, Tokens
+from core.entrypoints.api.entry import Entry
+from core.entrypoints.api.entry_page import ENTER, LEAVE
+from core.entrypoints.api.guard import SESSION_COOKIE, Guard
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.api.sessions import PRINCIPAL
+from core.entrypoints.auth import Access, Grant, Made
 from core.testing.access import MemoryAnswers, MemoryTokens
 from core.testing.determinism import counting_ids
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from pydantic import JsonValue
 
-from core.cli.app import run
+from core.entrypoints.cli.app import run
 from tests.support.databases import url_of
 
 Data = Mapping[str, JsonValue]

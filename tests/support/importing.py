@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from core.app import App
-from core.intake.feedback_input import Problem
-from core.intake.lines import LineSplitter, RawLine
-from core.knowledge_transfer.exporter import Exporter
-from core.knowledge_transfer.importer import Imported, Importer
-from core.knowledge_transfer.owners import Owners
-from core.knowledge_transfer.pipeline import import_lines
-from core.models import Agent, Change, ChangeFilter, Kind
+from core.app.program import App
+from core.domain.input_formats.feedback import Problem
+from core.domain.input_formats.lines import LineSplitter, RawLine
+from core.domain.models import Agent, Change, ChangeFilter, Kind
+from core.knowledge.transfer.exporter import Exporter
+from core.knowledge.transfer.importer import Imported, Importer
+from core.knowledge.transfer.owners import Owners
+from core.knowledge.transfer.pipeline import import_lines
 
 AGENTS = (
     Agent(id="a", tenant_id="t", name="A"),

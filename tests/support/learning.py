@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.app import App
-from core.models import (
+from core.app.program import App
+from core.domain.models import (
     SKILL_MD,
     ChangeRequest,
     InputColumn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outcome
+from core.domain.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outcome
 
 
 class ListSource:

@@ -13,7 +13,7 @@ from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.embedded.http_server import run_server
+from core.adapters.embedded.http_server import run_server
 
 HTTP_STATUS = {"unauthorized": 401, "expired": 404, "unavailable": 503, "too_large": 413}
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import mcp.types as types
 from mcp.server.lowlevel import Server
 
+from core.domain.models import ShellResult
 from core.mcp_client import COMPUTER_USE, McpClient, McpServer, open_mcp
-from core.models import ShellResult
 from core.testing.pods import LocalPod
 from tests.support.mcp_http import McpHttp, count_faults
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from core.embedded.http_server import run_server
+from core.adapters.embedded.http_server import run_server
 
 Json = dict[str, object]
 Turn = Callable[[Json], Response]

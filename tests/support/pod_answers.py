@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from core.models import ShellResult
-from core.ports import Pod, Pods
+from core.domain.models import ShellResult
+from core.domain.ports import Pod, Pods
 
 
 def noise(size: int) -> bytes:

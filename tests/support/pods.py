@@ -10,16 +10,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.change_gate import ChangeGate
-from core.gate.deps import GateDeps
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.domain.models import Kind, SubmitContext
+from core.domain.ports import SkillStore
 from core.learning_committers.base import CommitDeps
 from core.learning_committers.neighbours import Neighbours
-from core.learning_committers.no_author import NoAuthor
 from core.learning_committers.skill_committer import SkillCommitter
-from core.learning_committers.skill_limits import SkillLimits
+from core.learning_committers.skill_folders import SkillLimits
+from core.learning_committers.skill_writing import NoAuthor
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments, open_mcp
-from core.models import Kind, SubmitContext
-from core.ports import SkillStore
 from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.embedded.http_server import run_server
+from core.adapters.embedded.http_server import run_server
 
 Row: TypeAlias = dict[str, object]
 KEY = "service-role-key"

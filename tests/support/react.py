@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from core.models import (
+from core.agent.loop.deps import ReactDeps
+from core.domain.models import (
     Agent,
     Candidate,
     Change,
@@ -19,7 +20,6 @@ from core.models import (
     Snapshot,
     Verdict,
 )
-from core.react.deps import ReactDeps
 from core.react_agent import process_feedback_with_react
 from core.testing.changes import MemoryChangeLog
 from core.testing.gate import FakeGate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.models import (
+from core.domain.models import (
     ChangeRequest,
     MemoryRequest,
     Operation,
@@ -13,7 +13,7 @@ from core.models import (
     SkillRequest,
     SubmitContext,
 )
-from core.models.access import Principal
+from core.domain.models.access import Principal
 from tests.support.api import EVERYTHING, Api
 
 SKILL_MD = "---\nname: refund\ndescription: 부분 환불을 대사한다\n---\n\n# 절차\n\n1. 확인한다\n"

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from core.decision_table import edit_xml
 from core.decision_table.learning.learn import Learnt, learn_edit, learn_table
-from core.models import HitPolicy, MergeMode, RowEdit, RuleDraft
+from core.domain.models import HitPolicy, MergeMode, RowEdit, RuleDraft
 
 AMOUNT, APPROVER = "금액", "승인자"
 

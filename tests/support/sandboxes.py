@@ -5,9 +5,9 @@ from __future__ import annotations
 import psutil
 import pytest
 
-from core.embedded.sandbox_bubblewrap import Bubblewrap, find_bubblewrap
-from core.embedded.sandbox_process import PlainProcess
-from core.embedded.sandbox_wall import Wall
+from core.adapters.embedded.sandbox import PlainProcess
+from core.adapters.embedded.sandbox_bubblewrap import Bubblewrap, find_bubblewrap
+from core.adapters.embedded.sandbox_wall import Wall
 
 WALLS = ("bubblewrap", "process")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.models import Kind
-from core.postgres.queries import Pool, connection, transaction
-from core.postgres.search_index import drop_document, index_document
-from core.search.documents import SearchDocument
+from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.search_index import drop_document, index_document
+from core.domain.models import Kind
+from core.knowledge.search.documents import SearchDocument
 
 
 class PostgresIndex:

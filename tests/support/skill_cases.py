@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.models import SKILL_MD, Bundle, SkillFile
+from core.domain.models import SKILL_MD, Bundle, SkillFile
 
 NAMES = (
     "refund",

@@ -6,16 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.change_gate import ChangeGate
-from core.errors import ArtifactInvalid, SkillApiDown
-from core.gate.deps import GateDeps
-from core.learning_committers.agent_skills_committer import (
-    AgentSkillsCommitter,
-)
-from core.learning_committers.base import CommitDeps
-from core.learning_committers.skill_committer import SkillCommitter, commit_to_skill
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.domain.errors import ArtifactInvalid, SkillApiDown
+from core.domain.models import (
     Agent,
     AuthorRequest,
     Kind,
@@ -26,6 +20,10 @@ from core.models import (
     SkillFile,
     SubmitContext,
 )
+from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
+from core.learning_committers.base import CommitDeps
+from core.learning_committers.skill_committer import SkillCommitter, commit_to_skill
+from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
 from core.testing.echoes import MemoryEchoes

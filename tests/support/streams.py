@@ -11,11 +11,11 @@ from typing import Any
 
 import httpx
 
-from core.api.app import create_api
-from core.api.opened import Opened
-from core.app import App
-from core.embedded.http_server import run_server
-from core.models.access import Principal, Role
+from core.adapters.embedded.http_server import run_server
+from core.app.program import App
+from core.domain.models.access import Principal, Role
+from core.entrypoints.api.app import create_api
+from core.entrypoints.api.opened import Opened
 from tests.support.waiting import AT_LAST
 
 

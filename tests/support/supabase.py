@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from core.models import Feedback, Outcome
-from core.ports import FeedbackSource
-from core.source_tasks import acknowledge_task, fetch_feedback_task
-from core.sources.platform import Platform
-from core.sources.postgrest import PostgrestSource, open_platform
+from core.adapters.sources.platform import Platform
+from core.adapters.sources.postgrest import PostgrestSource, open_platform
+from core.domain.models import Feedback, Outcome
+from core.domain.ports import FeedbackSource
+from core.polling_manager import acknowledge_task, fetch_feedback_task
 from core.testing.stores import MemoryAgents, MemoryDeliveries, MemoryInbox
 from tests.support.postgrest_server import KEY, PostgrestServer, Row, postgrest_server
 
@@ -30,7 +30,7 @@ START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 @dataclass
 class Supabase:
-    """A platform, an inbox, and what `core.source_tasks` works with."""
+    """A platform, an inbox, and what `core.polling_manager` works with."""
 
     server: PostgrestServer
     platform: Platform

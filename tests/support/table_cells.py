@@ -8,7 +8,7 @@ from itertools import product
 from pydantic import JsonValue
 
 from core.decision_table import decide
-from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
 
 CELLS: Mapping[str, Sequence[str]] = {
     "number": (

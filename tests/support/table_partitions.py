@@ -8,7 +8,7 @@ from datetime import date
 from random import Random
 from typing import TypeAlias
 
-from core.models import DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.models import DecisionTable, HitPolicy, InputColumn, OutputColumn
 from tests.support.table_cells import table
 
 KINDS = ("number", "string", "date", "boolean")

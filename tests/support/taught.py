@@ -8,14 +8,12 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from core.change_gate import ChangeGate
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.changes.policy.review_policy import load_policy
+from core.changes.retraction.retract import Retraction, Retractor
 from core.decision_table import parse_xml
-from core.gate.deps import GateDeps
-from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
-from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.skill_committer import SkillCommitter
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.domain.models import (
     SKILL_MD,
     Change,
     ChangeRequest,
@@ -33,8 +31,10 @@ from core.models import (
     SkillRequest,
     SubmitContext,
 )
-from core.retraction.retract import Retraction, Retractor
-from core.review_policy_file import load_policy
+from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
 from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psycopg
 
-from core.embedded.postgres import embedded_postgres
-from core.postgres.migrations import migrate
+from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.postgres.migrations import migrate
 from tests.support.databases import HOME_VARIABLE, fresh_database, url_of
 
 

@@ -18,7 +18,12 @@ import sys
 import tempfile
 from typing import Any, TextIO
 
-LAZY = ("core.api", "core.console", "core.skill_creator_scripts", "core.testing")
+LAZY = (
+    "core.entrypoints.api",
+    "core.entrypoints.console",
+    "core.skills.creator.shipped",
+    "core.testing",
+)
 STREAMS = 3
 LENGTH = struct.Struct("!I")
 WORD = struct.Struct("!i")
@@ -97,7 +102,7 @@ def _opened(number: int, mode: str, **how: Any) -> TextIO:
 
 
 def _be_command() -> None:
-    from core.cli import main as command
+    from core.entrypoints.cli import main as command
 
     command()
 

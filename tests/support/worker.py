@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from core.change_gate import ChangeGate
+from core.agent.loop.deps import ReactDeps
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.domain.models import Agent, Feedback, Kind, NewFeedback, RunEvent, Usage
+from core.domain.observers import all_of
+from core.domain.ports import FeedbackSource, Observer
+from core.domain.retry_policy import RetryPolicy
 from core.feedback_matcher import MatchDeps
-from core.gate.deps import GateDeps
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.models import Agent, Feedback, Kind, NewFeedback, RunEvent, Usage
-from core.observers import all_of
 from core.polling_manager import PollingDeps, process_feedback
-from core.ports import FeedbackSource, Observer
-from core.react.deps import ReactDeps
-from core.retry_policy import RetryPolicy
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.echoes import MemoryEchoes

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from core.access import Access, Grant, hash_of, make_secret
-from core.errors import ConfigurationError, InvalidInput, NotFound
-from core.first_token import ensure_token
-from core.models.access import AccessToken, Role, TokenKind
+from core.domain.errors import ConfigurationError, InvalidInput, NotFound
+from core.domain.models.access import AccessToken, Role, TokenKind
+from core.entrypoints.auth import Access, Grant, ensure_token, hash_of, make_secret
 from core.testing.access import MemoryTokens
 from core.testing.determinism import counting_ids
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InvalidInput
-from core.intake.agent_input import checked_agent, read_agents
-from core.models import Agent
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.agents import checked_agent, read_agents
+from core.domain.models import Agent
 
 KIM = Agent(id="a1", tenant_id="t", name="정산 담당", role="정산", skills=("refund",))
 

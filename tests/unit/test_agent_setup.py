@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.agent_setup import SOURCE, set_up_new_agents, setup_feedback
-from core.errors import InvalidInput
-from core.models import Agent, Feedback
-from core.react.prompt import feedback_data
+from core.agent.loop.prompt import feedback_data
+from core.app.agent_setup import set_up_new_agents, setup_feedback
+from core.domain.errors import InvalidInput
+from core.domain.models import SETUP, Agent, Feedback
 from core.testing.stores import MemoryAgents, MemoryInbox
 from tests.support.react import FEEDBACK
 
@@ -38,7 +38,7 @@ def test_without_goal_and_persona_there_is_nothing_to_ask(blank: str) -> None:
 
 
 def test_only_a_setup_is_told_to_the_model_as_one() -> None:
-    setup: Feedback = FEEDBACK.model_copy(update={"source": SOURCE})
+    setup: Feedback = FEEDBACK.model_copy(update={"source": SETUP})
     told, usual = (feedback_data(piece, "x") for piece in (setup, FEEDBACK))
     assert isinstance(told, dict)
     assert isinstance(usual, dict)
@@ -52,4 +52,4 @@ async def test_a_new_agent_is_asked_about_once() -> None:
     assert await set_up_new_agents(agents, inbox) == 1
     await agents.save(SHOP)
     assert await set_up_new_agents(agents, inbox) == 0
-    assert [piece.source for piece in inbox.feedback.values()] == [SOURCE]
+    assert [piece.source for piece in inbox.feedback.values()] == [SETUP]

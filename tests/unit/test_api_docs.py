@@ -10,10 +10,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from core.api.app import create_api
-from core.api.opened import Opened
-from core.app import App
-from core.models.access import Role
+from core.app.program import App
+from core.domain.models.access import Role
+from core.entrypoints.api.app import create_api
+from core.entrypoints.api.opened import Opened
 from tests.support.api import As, one_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "http-api.md").read_text("utf-8")

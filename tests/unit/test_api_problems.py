@@ -10,17 +10,17 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-import core.errors
-from core.api.app import create_api
-from core.api.bodies import MAX_BODY, MAX_LARGE
-from core.api.document import query_names
-from core.api.opened import Opened
-from core.api.problems import PROBLEM_TYPE, problem_of
-from core.errors import SkillWorkerError
+from core.domain import errors
+from core.domain.errors import SkillWorkerError
+from core.entrypoints.api.app import create_api
+from core.entrypoints.api.bodies import MAX_BODY, MAX_LARGE
+from core.entrypoints.api.document import query_names
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.api.problems import PROBLEM_TYPE, problem_of
 from tests.support.api import EVERYTHING, As
 
 if TYPE_CHECKING:
-    from core.app import App
+    from core.app.program import App
 
 # Failures of runs and of workers, which no call can come to.
 NOT_OF_CALLS = {"error", "lease_lost", "run_failed", "no_commit", "iterations", "failed"}
@@ -60,7 +60,7 @@ def seen_as(answer: httpx.Response) -> tuple[int, str]:
 def test_every_kind_of_error_has_a_status() -> None:
     kinds = {
         error.kind: error
-        for error in vars(core.errors).values()
+        for error in vars(errors).values()
         if isinstance(error, type) and issubclass(error, SkillWorkerError)
     }
     without = {kind for kind, error in kinds.items() if problem_of(error_of(error)).status == 500}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.models import Kind, Receipt, ReceiptStatus
+from core.domain.models import Kind, Receipt, ReceiptStatus
 from tests.support.gate import World, ask, on_behalf
 
 BOXES = tuple(

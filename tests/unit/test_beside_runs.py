@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.models import ChangeRequest, Kind, Receipt, ReceiptStatus, SubmitContext, VerdictStatus
+from core.domain.models import (
+    ChangeRequest,
+    Kind,
+    Receipt,
+    ReceiptStatus,
+    SubmitContext,
+    VerdictStatus,
+)
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says
 from tests.support.gate import World, ask

@@ -10,13 +10,13 @@ from typing import cast
 
 import pytest
 
-from core.budgets import DailyBudgets, Meter
+from core.adapters.postgres.budgets import PostgresBudgets
+from core.adapters.postgres.queries import Pool
+from core.agent.budgets import DailyBudgets, Meter
+from core.agent.prices import Billing, Price
+from core.domain.models import Feedback, FeedbackStatus, NewFeedback
 from core.feedback_matcher import MatchDeps
-from core.models import Feedback, FeedbackStatus, NewFeedback
 from core.polling_manager import process_feedback
-from core.postgres.budgets import PostgresBudgets
-from core.postgres.queries import Pool
-from core.prices import Billing, Price
 from core.testing.ledger import Ledger
 from core.testing.scripted_model import Turn, calls, says
 from core.testing.spending import MemoryBudgets

@@ -6,22 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.change_gate import ChangeGate
-from core.errors import (
-    ArtifactInvalid,
-    KeyReused,
-    LeaseLost,
-    Refused,
-    SkillApiDown,
-    Stale,
-)
-from core.models import (
-    ChangeStatus,
-    HistoryStatus,
-    MergeMode,
-    Operation,
-    ReceiptStatus,
-)
+from core.changes.gate.change_gate import ChangeGate
+from core.domain.errors import ArtifactInvalid, KeyReused, LeaseLost, Refused, SkillApiDown, Stale
+from core.domain.models import ChangeStatus, HistoryStatus, MergeMode, Operation, ReceiptStatus
 from tests.support.gate import World, ask, on_behalf
 
 

@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.change_gate import ChangeGate
-from core.errors import (
-    PrepareFailed,
-    SkillApiDown,
-)
-from core.models import (
+from core.changes.gate.change_gate import ChangeGate
+from core.domain.errors import PrepareFailed, SkillApiDown
+from core.domain.models import (
     ChangeRequest,
     ChangeStatus,
     Fence,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from core.cli.diff import files_diff
-from core.cli.grid import table_lines, table_text
 from core.decision_table import to_xml
-from core.models import DecisionRow, DecisionTable, FileRef, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, DecisionTable, FileRef, InputColumn, OutputColumn
+from core.entrypoints.cli.diff import files_diff
+from core.entrypoints.cli.grid import table_lines, table_text
 
 BLOBS: dict[str, bytes] = {}
 

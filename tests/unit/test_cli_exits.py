@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.cli.exits import describe, exit_code_of
-from core.errors import (
+from core.domain.errors import (
     ArtifactInvalid,
     ConfigurationError,
     DatabaseDown,
@@ -19,6 +18,7 @@ from core.errors import (
     SkillWorkerError,
     Stale,
 )
+from core.entrypoints.cli.exits import describe, exit_code_of
 
 
 def _tree(root: type[SkillWorkerError]) -> Iterator[type[SkillWorkerError]]:

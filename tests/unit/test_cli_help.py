@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.cli.app import run
+from core.entrypoints.cli.app import run
 
 COMMANDS = (
     "agents list",

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from core.cli.output import print_fields, print_table, say
-from core.cli.progress import Remaining
-from core.safe_text import has_lone_surrogate, one_line, printable, to_json
+from core.domain.text import has_lone_surrogate, one_line, printable, to_json
+from core.entrypoints.cli.output import print_fields, print_table, say
+from core.entrypoints.cli.progress import Remaining
 
 HOSTILE = "\x1b[31m안녕\x07\u202eabc\u2066\x9b\ud800\u200b"
 

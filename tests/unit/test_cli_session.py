@@ -10,7 +10,7 @@ import signal
 import pytest
 import typer
 
-from core.cli.session import run_async, run_until_stopped
+from core.entrypoints.cli.session import run_async, run_until_stopped
 
 
 def _signal(number: signal.Signals) -> None:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 import pytest
 
 from core import __version__
-from core.cli.app import run
+from core.entrypoints.cli.app import run
 
 HEAVY = (
     "alembic",
@@ -64,7 +64,7 @@ COMMANDS = (
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom core.cli.app import run\nrun(['--help'])\n"
+        "import sys\nfrom core.entrypoints.cli.app import run\nrun(['--help'])\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

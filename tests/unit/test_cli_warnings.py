@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from core.cli.render import FeedbackFile, show_change, show_feedback
-from core.cli.worker import show_tally
-from core.models import (
+from core.app.run_summary import Tally
+from core.domain.models import (
     Candidate,
     Feedback,
     Kind,
@@ -19,7 +18,8 @@ from core.models import (
     Verdict,
     VerdictStatus,
 )
-from core.tally import Tally
+from core.entrypoints.cli.render import FeedbackFile, show_change, show_feedback
+from core.entrypoints.cli.worker import show_tally
 from tests.support.react import item_change
 
 WARNINGS = ("no row matches where 금액 = 0", "금액=50 의 결과가\n바뀐다 \x1b[31m")

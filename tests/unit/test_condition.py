@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from core.condition import STUCK_SECONDS, judge
-from core.models import FeedbackStatus, Hold, HoldKind, TenantBudget
-from core.models.overview import Standing, WorkerSeen
+from core.domain.models import FeedbackStatus, Hold, HoldKind, TenantBudget
+from core.domain.models.views import Standing, WorkerSeen
+from core.entrypoints.health_verdict import STUCK_SECONDS, judge
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 ALIVE = WorkerSeen(id=1, last_heartbeat=NOW, is_alive=True)

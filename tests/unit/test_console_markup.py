@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from core.console.parts.lists import badge, empty, listed
-from core.console.parts.markup import address, el, join, link
+from core.entrypoints.console.parts.lists import badge, empty, listed
+from core.entrypoints.console.parts.markup import address, el, join, link
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
 

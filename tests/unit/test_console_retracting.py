@@ -7,12 +7,12 @@ from typing import cast
 
 from starlette.requests import Request
 
-from core.console.language import Language
-from core.console.pages.run.retracting import effects, standing
-from core.console.visit import Visit
-from core.desk.seat import Seat
-from core.models import Echo, Kind, Operation, Receipt, ReceiptStatus
-from core.retraction.retract import Effect, Retraction, Standpoint
+from core.changes.retraction.retract import Effect, Retraction, Standpoint
+from core.domain.models import Echo, Kind, Operation, Receipt, ReceiptStatus
+from core.entrypoints.console.language import Language
+from core.entrypoints.console.pages.run.retracting import effects, standing
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.session import Seat
 
 VISIT = Visit(cast("Request", None), cast("Seat", None), Language.KO, lambda: datetime.now(UTC))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

@@ -11,13 +11,13 @@ from nicegui.page import page
 from starlette.requests import Request
 from structlog.testing import capture_logs
 
-from core.console.language import Language
-from core.console.parts.problem import tell_done, told
-from core.console.site import fill
-from core.console.visit import Visit
-from core.desk.seat import Seat
-from core.errors import InvalidInput, Refused
-from core.models import Receipt, ReceiptStatus
+from core.domain.errors import InvalidInput, Refused
+from core.domain.models import Receipt, ReceiptStatus
+from core.entrypoints.console.language import Language
+from core.entrypoints.console.parts.problem import tell_done, told
+from core.entrypoints.console.site import fill
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.session import Seat
 
 NO_SEAT = cast("Seat", None)  # what breaks before it looks at anything
 

@@ -14,15 +14,22 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from core.console.language import Language
-from core.console.translation import messages, translated
 from core.decision_table import check_table
-from core.knowledge_conflicts import Known, evidence
-from core.models import Aggregation, DecisionTable, HitPolicy, InputColumn, Kind, OutputColumn
+from core.domain.models import (
+    Aggregation,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    Kind,
+    OutputColumn,
+)
+from core.entrypoints.console.language import Language
+from core.entrypoints.console.translation import messages, translated
+from core.knowledge.duplicates import Known, evidence
 from tests.support.table_cells import table
 
 CORE = Path(__file__).parents[2] / "core"
-ENTRIES = yaml.safe_load((CORE / "console" / "messages.yaml").read_text("utf-8"))
+ENTRIES = yaml.safe_load((CORE / "entrypoints" / "console" / "messages.yaml").read_text("utf-8"))
 KNOWN = [*ENTRIES["sentences"], *ENTRIES["parts"]]
 NUMBER, OTHER = InputColumn(name="금액", type="number"), InputColumn(name="수량", type="number")
 ONE_TO_FIVE = InputColumn(name="금액", type="number", allowed="[1..5]")
@@ -38,7 +45,7 @@ def _ko(text: str) -> str:
 @cache
 def _written() -> str:
     """Give every text of the program, each on a line of its own where it is one."""
-    found = [reason for file in CORE.rglob("review_policies/*.yaml") for reason in _reasons(file)]
+    found = [reason for file in CORE.rglob("policy/presets/*.yaml") for reason in _reasons(file)]
     for file in CORE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -9,11 +9,11 @@ from string import Formatter
 import pytest
 import yaml
 
-from core.console.language import Language, chosen, say, words
-from core.console.translation import messages
-from core.models.knowledge import DefectKind, MergeMode, Relationship
+from core.domain.models.knowledge import DefectKind, MergeMode, Relationship
+from core.entrypoints.console.language import Language, chosen, say, words
+from core.entrypoints.console.translation import messages
 
-CONSOLE = Path(__file__).parents[2] / "core" / "console"
+CONSOLE = Path(__file__).parents[2] / "core" / "entrypoints" / "console"
 EVENTS = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text("utf-8")
 PAGES = sorted(file.stem for file in (CONSOLE / "words").glob("*.yaml"))
 _SAID = re.compile(r"[\"']([a-z]+)\.([A-Za-z_]+)[\"']")

@@ -9,8 +9,8 @@ import pytest
 from pydantic import JsonValue
 
 from core.decision_table import Decided, decide
-from core.errors import RuleInvalid
-from core.models import (
+from core.domain.errors import RuleInvalid
+from core.domain.models import (
     Aggregation,
     DecisionRow,
     DecisionTable,

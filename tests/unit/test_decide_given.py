@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from core.decision_table import check_table, decide, parse_xml
 from core.decision_table.evaluation.compiled import compile_table
-from core.errors import RuleInvalid
-from core.models import DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionTable, HitPolicy, InputColumn, OutputColumn
 from tests.support.feel import NOW, small_table
 
 _XML = """<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="m"

@@ -8,8 +8,8 @@ import pytest
 from pydantic import JsonValue
 
 from core.decision_table import decide
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 
 
 def table(kind: str, test: str, allowed: str = "") -> DecisionTable:

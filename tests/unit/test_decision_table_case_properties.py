@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from core.decision_table import parse_xml
 from core.decision_table.learning.cases import cases_of
 from core.decision_table.learning.learn import learn_document, learn_edit
-from core.errors import RuleInvalid
-from core.models import MergeMode, RowEdit, RuleDraft
+from core.domain.errors import RuleInvalid
+from core.domain.models import MergeMode, RowEdit, RuleDraft
 from tests.unit.test_decision_table_properties import START, rules_by_id
 
 steps = st.lists(

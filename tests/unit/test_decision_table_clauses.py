@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.decision_table import draft_to_table, edit_xml, parse_xml, render_table, to_xml
-from core.errors import RuleInvalid
-from core.models import (
+from core.domain.errors import RuleInvalid
+from core.domain.models import (
     Aggregation,
     DecisionRow,
     DecisionTable,

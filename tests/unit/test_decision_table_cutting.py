@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.decision_table import parse_xml
-from core.decision_table.document.cutting import cut_out, table_count
-from core.errors import RuleInvalid
+from core.decision_table.document.tables import cut_out, table_count
+from core.domain.errors import RuleInvalid
 from tests.unit.test_decision_table_edits import FOREIGN
 
 _OPEN, _CLOSE = "<dmn:decision ", "</dmn:decision>"

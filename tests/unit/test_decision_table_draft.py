@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 
 from core.decision_table import draft_to_table, parse_xml, to_xml
-from core.errors import RuleInvalid
-from core.models import (
+from core.domain.errors import RuleInvalid
+from core.domain.models import (
     DecisionTable,
     HitPolicy,
     InputColumn,

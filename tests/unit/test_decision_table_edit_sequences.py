@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.decision_table import edit_xml, parse_xml
 from core.decision_table.document.markup import MODEL
-from core.models import RowEdit, RuleDraft
+from core.domain.models import RowEdit, RuleDraft
 
 DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- 손으로 쓴 표 -->

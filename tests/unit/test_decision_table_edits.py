@@ -9,8 +9,8 @@ import pytest
 
 from core.decision_table import edit_xml, parse_xml
 from core.decision_table.document.markup import MODEL
-from core.errors import RuleInvalid
-from core.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit, RuleDraft
+from core.domain.errors import RuleInvalid
+from core.domain.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit, RuleDraft
 
 FOREIGN = f"""<?xml version='1.0' encoding='UTF-8'?>
 <!-- made by hand -->

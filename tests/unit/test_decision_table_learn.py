@@ -9,8 +9,8 @@ import pytest
 from core.decision_table import parse_xml
 from core.decision_table.learning.cases import Case, cases_of, put_cases
 from core.decision_table.learning.learn import Learnt, learn_document
-from core.errors import RuleInvalid
-from core.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit
+from core.domain.errors import RuleInvalid
+from core.domain.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit
 from tests.support.rules import AMOUNT, APPROVER, edited, learnt, row
 
 BIG, SMALL = row("> 1000000", "팀장", example=1500000), row("<= 1000000", "없음", example=10)

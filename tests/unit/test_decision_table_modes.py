@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.decision_table import parse_xml
-from core.errors import RuleInvalid
-from core.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit
+from core.domain.errors import RuleInvalid
+from core.domain.models import HitPolicy, InputColumn, MergeMode, OutputColumn, RowEdit
 from tests.support.rules import AMOUNT, APPROVER, learnt, plain, row
 
 EXTEND, REFINE, REPLACE = MergeMode.EXTEND, MergeMode.REFINE, MergeMode.REPLACE

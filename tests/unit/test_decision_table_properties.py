@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.decision_table import edit_xml, parse_xml
-from core.models import RowEdit, RuleDraft
+from core.domain.models import RowEdit, RuleDraft
 from tests.unit.test_decision_table_edits import FOREIGN
 
 RULE = re.compile(r"<dmn:rule\b.*?</dmn:rule\s*>", re.DOTALL)

@@ -8,8 +8,15 @@ import pytest
 
 from core.decision_table import to_xml
 from core.decision_table.learning.learn import learn_document
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn, RowEdit
+from core.domain.errors import RuleInvalid
+from core.domain.models import (
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    OutputColumn,
+    RowEdit,
+)
 from tests.support.rules import AMOUNT, APPROVER, edited, row
 
 UNIQUE, ANY, FIRST = HitPolicy.UNIQUE, HitPolicy.ANY, HitPolicy.FIRST

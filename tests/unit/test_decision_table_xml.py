@@ -10,8 +10,8 @@ from lxml import etree
 from core.decision_table import parse_xml, same_table, to_xml
 from core.decision_table.cells import one_line
 from core.decision_table.document.markup import MODEL
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
 
 APPROVAL = DecisionTable(
     name="주문 승인",

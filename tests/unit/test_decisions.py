@@ -6,11 +6,10 @@ import asyncio
 
 import pytest
 
-from core.errors import Decided, DependencyDown, InvalidInput, NotFound, Refused, Stale
-from core.models import Change, ChangeStatus, Edited, Kind, Operation, Receipt, ReceiptStatus
-from core.review_policy import ReviewPolicy
-from core.review_policy_file import load_policy
-from core.snapshots import state_hash
+from core.changes.policy.review_policy import ReviewPolicy, load_policy
+from core.domain.errors import Decided, DependencyDown, InvalidInput, NotFound, Refused, Stale
+from core.domain.hashing import state_hash
+from core.domain.models import Change, ChangeStatus, Edited, Kind, Operation, Receipt, ReceiptStatus
 from tests.support.gate import World, ask, on_behalf
 
 ALL = load_policy("all")

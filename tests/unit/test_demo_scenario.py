@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.demo.scenario import load_scenario
+from core.entrypoints.demo.scenario import load_scenario
 
 EVERYTHING = {
     *(

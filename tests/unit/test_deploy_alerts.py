@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from core.health.figures import Figures
-from core.health.metrics import Metrics
-from core.models import FeedbackStatus, HoldKind, RunEvent, Usage, Waiting
+from core.app.health.figures import Figures
+from core.app.health.health import Metrics
+from core.domain.models import FeedbackStatus, HoldKind, RunEvent, Usage, Waiting
 from tests.support import deploy
 
 # Told by Prometheus itself, its exporters, and the kubelet.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.cli.app import run
+from core.entrypoints.cli.app import run
 from tests.support import deploy
 
 PAGES = sorted(deploy.DEPLOY.glob("*.md"))

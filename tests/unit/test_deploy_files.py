@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from core.settings import Settings
+from core.app.settings import Settings
 from tests.support import deploy
 from tests.support.waiting import AT_LAST
 

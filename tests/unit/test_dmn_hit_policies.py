@@ -9,8 +9,8 @@ import pytest
 from pydantic import JsonValue
 
 from core.decision_table import decide
-from core.errors import RuleInvalid
-from core.models import Aggregation, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.errors import RuleInvalid
+from core.domain.models import Aggregation, DecisionTable, HitPolicy, InputColumn, OutputColumn
 from tests.support.feel import small_table
 
 _INPUTS = (

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core import errors
-from core.cli.app import run
-from core.cli.exits import exit_code_of
-from core.errors import SkillWorkerError
+from core.domain import errors
+from core.domain.errors import SkillWorkerError
+from core.entrypoints.cli.app import run
+from core.entrypoints.cli.exits import exit_code_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.doctor import Check, CheckStatus, Probe, examine, failed_config, free_bytes
-from core.errors import ConfigurationError, DatabaseDown
+from core.domain.errors import ConfigurationError, DatabaseDown
+from core.entrypoints.doctor import Check, CheckStatus, Probe, examine, failed_config, free_bytes
 
 GIB = 1024**3
 

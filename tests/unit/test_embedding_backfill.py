@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from core.embedding_backfill import BATCH_CHARS, UNRELATED, Backfill
-from core.errors import ConfigurationError, InvalidInput, ModelDown
-from core.models.vectors import Vector
+from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
+from core.domain.models.vectors import Vector
+from core.knowledge.embedding_backfill import BATCH_CHARS, UNRELATED, Backfill
 from core.testing.contracts.search import memory
 from core.testing.contracts.vectors import texts
 from core.testing.embeddings import HashedEmbeddings

@@ -10,8 +10,8 @@ import pytest
 from langchain.embeddings import init_embeddings
 from starlette.responses import JSONResponse, Response
 
-from core.embeddings import DIRECT, LangChainEmbeddings, build_embeddings
-from core.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
+from core.agent.embeddings import DIRECT, LangChainEmbeddings, build_embeddings
+from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import Json, Turn, drops, error, hangs, html
 from tests.support.waiting import NEVER

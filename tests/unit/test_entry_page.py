@@ -8,10 +8,10 @@ import httpx
 import pytest
 import yaml
 
-from core.access import Grant
-from core.api import entry_page
-from core.api.guard import SESSION_COOKIE
-from core.models.access import Role
+from core.domain.models.access import Role
+from core.entrypoints.api import entry_page
+from core.entrypoints.api.guard import SESSION_COOKIE
+from core.entrypoints.auth import Grant
 from tests.support.guarded import HERE, PAGE, UNKNOWN, World, cookie
 
 KOREAN = {"accept-language": "ko-KR,ko;q=0.9,en;q=0.8"}
@@ -204,5 +204,5 @@ def test_the_language_is_the_first_that_both_know(accepted: str, expected: str) 
 def test_every_word_is_there_in_both_languages() -> None:
     from importlib import resources
 
-    text = (resources.files("core.api") / "entry.yaml").read_text("utf-8")
+    text = (resources.files("core.entrypoints.api") / "entry.yaml").read_text("utf-8")
     assert all(set(entry) == {"en", "ko"} for entry in yaml.safe_load(text).values())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.cli.feedback.adding import Report, take_in
-from core.intake.feedback_input import Line, Problem
-from core.models import Agent, NewFeedback
+from core.domain.input_formats.feedback import Line, Problem
+from core.domain.models import Agent, NewFeedback
+from core.entrypoints.cli.feedback.adding import Report, take_in
 from core.testing.agents import MemoryAgents
 from core.testing.inbox import MemoryInbox
 

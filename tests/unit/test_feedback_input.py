@@ -8,10 +8,10 @@ import unicodedata
 import pytest
 from pydantic import JsonValue
 
-from core.errors import InvalidInput
-from core.intake.feedback_input import Line, Problem, agent_problem, read_lines
-from core.intake.json_text import parse_json
-from core.models import Agent, NewFeedback
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.feedback import Line, Problem, agent_problem, read_lines
+from core.domain.input_formats.json_text import parse_json
+from core.domain.models import Agent, NewFeedback
 
 GOOD: dict[str, JsonValue] = {"tenant_id": "t", "agent_ids": ["a"], "content": "원화로 써 주세요"}
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.cli.app import run
-from core.cli.feedback.retrying import revive_all
-from core.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Outcome
+from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Outcome
+from core.entrypoints.cli.app import run
+from core.entrypoints.cli.feedback.retrying import revive_all
 from core.testing.contracts.inbox import claimed
 from core.testing.inbox import MemoryInbox
 from core.testing.intake import MemoryIntake

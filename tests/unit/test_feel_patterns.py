@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.decision_table.feel import Scope, evaluate, parse_expression, to_text
-from core.decision_table.feel.pattern_text import pattern
+from core.decision_table.feel.pattern import pattern
 from core.decision_table.feel.values import NoValue
 
 VALUES = [

@@ -18,7 +18,7 @@ from core.decision_table.feel import (
     parse_tests,
     to_text,
 )
-from core.errors import RuleInvalid
+from core.domain.errors import RuleInvalid
 
 numbers = st.decimals(-(10**9), 10**9, places=3)
 days = st.dates(date(1900, 1, 1), date(2200, 12, 31))

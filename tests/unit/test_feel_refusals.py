@@ -9,7 +9,7 @@ import pytest
 from core.decision_table.feel import evaluate, parse_expression, parse_tests
 from core.decision_table.feel.evaluate import Scope
 from core.decision_table.feel.parse import MAX_DEPTH, MAX_LENGTH
-from core.errors import RuleInvalid
+from core.domain.errors import RuleInvalid
 
 TESTS = [
     ("", "at character 1: found the end, expected a value"),

@@ -8,13 +8,13 @@ import unicodedata
 import pytest
 from structlog.testing import capture_logs
 
-from core.embedding_backfill import Backfill
-from core.errors import ConfigurationError, ModelDown
-from core.fused_search import FusedSearch
-from core.models import Hit, Kind
-from core.models.vectors import Vector
-from core.ports import Search
-from core.search.documents import SearchDocument
+from core.domain.errors import ConfigurationError, ModelDown
+from core.domain.models import Hit, Kind
+from core.domain.models.vectors import Vector
+from core.domain.ports import Search
+from core.knowledge.embedding_backfill import Backfill
+from core.knowledge.search.documents import SearchDocument
+from core.knowledge.search.fused import FusedSearch
 from core.testing.contracts.search import PartlyUnreadable, SearchContract, SearchIndex, memory
 from core.testing.embeddings import HashedEmbeddings
 from core.testing.search import MemorySearch

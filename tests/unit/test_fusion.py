@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models import Hit, Kind, KnownText
-from core.search.fusion import RRF_K, fuse_hits, fuse_texts, reciprocal_rank
-from core.search.vectors import closeness, cosine, embedded_text, noise, signs, unit
+from core.domain.models import Hit, Kind, KnownText
+from core.knowledge.search.fused import RRF_K, fuse_hits, fuse_texts, reciprocal_rank
+from core.knowledge.search.vectors import closeness, cosine, embedded_text, noise, signs, unit
 
 RANKINGS = st.lists(st.lists(st.integers(0, 20), unique=True, max_size=12), max_size=4)
 

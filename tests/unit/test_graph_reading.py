@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from core.desk.graph.reading import MAX_SKILL_BYTES, MAX_SKILLS, read_skills
-from core.errors import InvalidInput, SkillApiDown
-from core.models import SKILL_MD, Bundle, SkillFile
+from core.domain.errors import InvalidInput, SkillApiDown
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.entrypoints.service.graph.service import MAX_SKILL_BYTES, MAX_SKILLS, read_skills
 from core.testing.skill_store import MemorySkillStore
 
 

@@ -6,9 +6,9 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnect
 
-from core.access import Grant
-from core.api.guard import Guard
-from core.api.opened import Opened
+from core.entrypoints.api.guard import Guard
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.auth import Grant
 from tests.support.guarded import HERE, PAGE, UNKNOWN, World, bearer, cookie
 
 

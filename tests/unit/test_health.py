@@ -8,11 +8,11 @@ from collections.abc import Collection
 import httpx
 import pytest
 
-from core.embedded.http_guard import HttpGuard
-from core.errors import DatabaseDown
-from core.health.app import create_app
-from core.health.health import Health, Watched
-from core.models import FeedbackStatus, HoldKind, NewFeedback, Waiting
+from core.adapters.embedded.http_guard import HttpGuard
+from core.app.health.app import create_app
+from core.app.health.health import Health, Watched
+from core.domain.errors import DatabaseDown
+from core.domain.models import FeedbackStatus, HoldKind, NewFeedback, Waiting
 from core.testing.backlog import MemoryBacklog
 from core.testing.determinism import ticking_clock
 from core.testing.stores import MemoryInbox

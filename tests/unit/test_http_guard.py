@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from core.embedded.http_guard import HttpGuard
-from core.errors import ConfigurationError
+from core.adapters.embedded.http_guard import HttpGuard
+from core.domain.errors import ConfigurationError
 
 HERE = "http://127.0.0.1:8765"
 

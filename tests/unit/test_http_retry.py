@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.http_retry import LONGEST, passes, retry_after
+from core.domain.http_retry import LONGEST, passes, retry_after
 
 DATE = "Fri, 20 Nov 2026 10:00:00 GMT"
 

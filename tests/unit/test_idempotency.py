@@ -12,13 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.api.app import create_api
-from core.api.bodies import MAX_LARGE
-from core.api.idempotency import Idempotency, document
-from core.api.opened import Opened
-from core.app import App
-from core.errors import DatabaseDown
-from core.models.access import Answer, Principal
+from core.app.program import App
+from core.domain.errors import DatabaseDown
+from core.domain.models.access import Answer, Principal
+from core.entrypoints.api.app import create_api
+from core.entrypoints.api.bodies import MAX_LARGE
+from core.entrypoints.api.idempotency import Idempotency, document
+from core.entrypoints.api.opened import Opened
 from core.testing.access import MemoryAnswers, MemoryTokens
 from tests.support.api import As
 from tests.support.guarded import Ports

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from procrastinate.testing import InMemoryConnector
 
-from core.postgres.job_engine import Engine
+from core.adapters.postgres.job_engine import Engine
 
 
 class _Losing(InMemoryConnector):

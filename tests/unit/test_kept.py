@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from core.kept import Kept
+from core.adapters.cache import Kept
 
 
 class World:

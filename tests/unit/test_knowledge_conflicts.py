@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.knowledge_conflicts import Evidence, Known, compare, evidence, normal_form
-from core.knowledge_conflicts.words import words_of
+from core.knowledge.duplicates import Evidence, Known, compare, evidence, normal_form
+from core.knowledge.duplicates.words import words_of
 from tests.support import wordings_en, wordings_ko
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.desk.graph.build import Parts, build
-from core.desk.graph.mermaid import mermaid
-from core.desk.graph.shown import Graph, LinkKind, Node, NodeKind
-from core.models import SKILL_MD, Agent, Bundle, Kind, Operation, SkillFile
-from core.models.known import KnownCount, Taught
-from core.skill_graph import SkillParts, skill_graph
+from core.domain.models import SKILL_MD, Agent, Bundle, Kind, Operation, SkillFile
+from core.domain.models.views import KnownCount, Taught
+from core.entrypoints.service.graph.build import Parts, build
+from core.entrypoints.service.graph.mermaid import mermaid
+from core.entrypoints.service.graph.shown import Graph, LinkKind, Node, NodeKind
+from core.skills.graph import SkillParts, skill_graph
 
 HOSTILE = (
     '"] --> x["',

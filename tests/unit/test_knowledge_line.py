@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from core.errors import InvalidInput
-from core.intake.knowledge_line import MAX_LINE_BYTES, KnowledgeLine, read_knowledge_line
-from core.intake.lines import LineSplitter, RawLine
-from core.intake.skill_files import FileEntry, files_to_json, folder_of
-from core.models import SKILL_MD, SkillFile
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.knowledge import MAX_LINE_BYTES, KnowledgeLine, read_knowledge_line
+from core.domain.input_formats.lines import LineSplitter, RawLine
+from core.domain.input_formats.skill_files import FileEntry, files_to_json, folder_of
+from core.domain.models import SKILL_MD, SkillFile
 
 MEMORY: dict[str, JsonValue] = {"kind": "MEMORY", "tenant_id": "t", "agent_id": "a", "content": "x"}
 SKILL: dict[str, JsonValue] = {"kind": "SKILL", "name": "refund", "tenant_id": "t", "content": "#"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.cli.knowledge.importing import Tally, told_so_far
-from core.errors import InvalidInput, SkillApiDown
-from core.knowledge_transfer.importer import Imported
-from core.models import Kind
+from core.domain.errors import InvalidInput, SkillApiDown
+from core.domain.models import Kind
+from core.entrypoints.cli.knowledge.importing import Tally, told_so_far
+from core.knowledge.transfer.importer import Imported
 
 
 def tally(*, lines: int = 1, warnings: tuple[str, ...] = ()) -> Tally:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.knowledge_time import absent, stood
-from core.models import Kind, KnowledgeItem, MemoryRequest, Operation, Relationship
+from core.domain.models import Kind, KnowledgeItem, MemoryRequest, Operation, Relationship
+from core.knowledge.history import absent, stood
 from tests.support.gate import World, ask, on_behalf
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Scope
 
-from core.api.lasting import LOOK_SECONDS, Lasting
-from core.api.opened import Opened
-from core.errors import DatabaseDown
+from core.domain.errors import DatabaseDown
+from core.entrypoints.api.guard import LOOK_SECONDS, Lasting
+from core.entrypoints.api.opened import Opened
 from tests.support.waiting import SOON
 
 STREAM: Scope = {"type": "http", "asgi": {"spec_version": "2.3"}}

@@ -12,14 +12,21 @@ from langchain_core.exceptions import (
 )
 from langchain_core.messages import AIMessage
 
-from core.errors import ConfigurationError, InvalidInput, LeaseLost, ModelDown, SkillWorkerError
-from core.llm import build_chat_model, close_chat_model, prompt, prompt_sections
-from core.llm_errors import translate_model_errors
-from core.llm_usage import usage_of
-from core.models import Usage
-from core.prompt_data import clean, fenced_json, read_fenced_json
+from core.agent.model.chat_model import build_chat_model, close_chat_model, prompt, prompt_sections
+from core.agent.model.errors import translate_model_errors
+from core.agent.model.usage import usage_of
+from core.agent.offline.model import OfflineChatModel
+from core.agent.prompt_data import fenced_json, read_fenced_json
+from core.domain.errors import (
+    ConfigurationError,
+    InvalidInput,
+    LeaseLost,
+    ModelDown,
+    SkillWorkerError,
+)
+from core.domain.models import Usage
+from core.domain.text import clean
 from core.react_tools import ARGUMENTS, react_tool_schemas
-from core.testing.offline_model import OfflineChatModel
 
 REQUEST = httpx.Request("POST", "http://x")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.looked_at import FORGOTTEN_SECONDS, LookedAt
+from core.changes.presence import FORGOTTEN_SECONDS, LookedAt
 
 
 def test_others_see_what_somebody_has_open_and_they_do_not() -> None:

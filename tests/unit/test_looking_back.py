@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import SkillApiDown
-from core.gate.looking_back import look_back
+from core.changes.gate.applying import look_back
+from core.domain.errors import SkillApiDown
+from core.domain.models import Change, ChangeStatus, Kind, Snapshot
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.models import Change, ChangeStatus, Kind, Snapshot
 from core.testing.stores import MemoryJournal
 from tests.support.skills import World
 

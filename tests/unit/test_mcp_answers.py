@@ -7,10 +7,10 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from core.errors import McpDown, PodCallFailed
-from core.mcp_calls.answers import ToolAnswer
-from core.mcp_calls.documents import read_document
-from core.mcp_calls.pods import read_session_id
+from core.adapters.mcp.answers import ToolAnswer
+from core.adapters.mcp.documents import read_document
+from core.adapters.mcp.pods import read_session_id
+from core.domain.errors import McpDown, PodCallFailed
 
 RULE = "=" * 80
 PATH = "scripts/init_skill.py"

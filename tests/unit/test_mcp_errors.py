@@ -10,9 +10,9 @@ import pytest
 from mcp.shared.exceptions import McpError
 from mcp.types import ErrorData
 
-from core.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
-from core.mcp_calls.errors import ends_session, refused, translate
-from core.mcp_calls.server import McpServer
+from core.adapters.mcp.errors import ends_session, refused, translate
+from core.adapters.mcp.server import McpServer
+from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 
 REQUEST = httpx.Request("POST", "http://mcp.test/mcp")
 

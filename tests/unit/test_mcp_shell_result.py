@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from core.mcp_calls.answers import ToolAnswer, read_answer
-from core.mcp_calls.shell_result import read_shell_answer
-from core.models import ShellResult
+from core.adapters.mcp.answers import ToolAnswer, read_answer
+from core.adapters.mcp.pods import read_shell_answer
+from core.domain.models import ShellResult
 from tests.support.mcp_servers import shell_answer
 
 KOREAN = "환불 규정.md\n주문 12건\n"

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from core.models import Kind, Receipt, ReceiptStatus, Relationship
+from core.domain.models import Kind, Receipt, ReceiptStatus, Relationship
 from tests.support.gate import World, ask, on_behalf
 
 REFUND = "환불은 배송 완료 후 7일 이내에만 가능합니다."

@@ -12,9 +12,17 @@ import pytest
 from langchain_core.messages import AIMessage
 from prometheus_client.parser import text_string_to_metric_families
 
-from core.health.figures import Figures
-from core.health.metrics import Metrics
-from core.models import NO_USAGE, FeedbackStatus, HoldKind, RunEvent, Undecided, Usage, Waiting
+from core.app.health.figures import Figures
+from core.app.health.health import Metrics
+from core.domain.models import (
+    NO_USAGE,
+    FeedbackStatus,
+    HoldKind,
+    RunEvent,
+    Undecided,
+    Usage,
+    Waiting,
+)
 from core.testing.scripted_model import calls
 from tests.support.metrics import samples
 from tests.support.worker import CLERK, DESK, MemoryWorker

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from core.errors import ConfigurationError, LeaseLost, ModelDown, ModelHeld
-from core.models import (
+from core.agent.skill_author import SkillAuthorModel
+from core.domain.errors import ConfigurationError, LeaseLost, ModelDown, ModelHeld
+from core.domain.models import (
     AuthorRequest,
     Feedback,
     FeedbackStatus,
@@ -17,7 +18,6 @@ from core.models import (
     Usage,
 )
 from core.polling_manager import process_feedback
-from core.skill_author import SkillAuthorModel
 from core.testing.model_line import MemoryModelLine
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns

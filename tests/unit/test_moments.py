@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.cli.exits import WrongCall
-from core.cli.moments import read_moment
+from core.entrypoints.cli.exits import WrongCall
+from core.entrypoints.cli.moments import read_moment
 
 
 @pytest.fixture(autouse=True)

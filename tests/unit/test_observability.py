@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from core.observability import configure_logging
+from core.app.observability import configure_logging
 
 
 @pytest.fixture(autouse=True)

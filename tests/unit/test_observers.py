@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import structlog
 
-from core.models import NO_USAGE, RunEvent, Usage
-from core.observers import all_of, log_event
+from core.domain.models import NO_USAGE, RunEvent, Usage
+from core.domain.observers import all_of, log_event
 
 CLAIMED = RunEvent(name="feedback.claimed", feedback_id="f1", data={"attempt": 1, "event": "x"})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.testing import offline_author
-from core.testing.offline_text import clauses, english_name
+from core.agent.offline import author as offline_author
+from core.agent.offline.text import clauses, english_name
 
 TEXT = "How to handle a damaged box, step by step:\n1. Ask for photos.\n2. Open a claim."
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
+from core.agent.offline.edits import edited_table
+from core.agent.offline.tables import rows_of
 from core.decision_table import draft_to_table, to_xml
-from core.models import Kind, Receipt, ReceiptStatus, RuleDraft, RuleRequest, VerdictStatus
-from core.testing.offline_edits import edited_table
-from core.testing.offline_tables import rows_of
+from core.domain.models import Kind, Receipt, ReceiptStatus, RuleDraft, RuleRequest, VerdictStatus
 from tests.support.react import Bench, item_change
 from tests.unit.test_offline_model import Case, hit
 

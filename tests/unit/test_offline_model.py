@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from core.agent.offline.model import OfflineChatModel
+from core.agent.offline.reasons import STAND_IN
+from core.agent.offline.tables import amount, rows_of
 from core.decision_table import draft_to_table, to_xml
-from core.models import (
+from core.domain.models import (
     Hit,
     Kind,
     Operation,
@@ -19,9 +22,6 @@ from core.models import (
     VerdictStatus,
 )
 from core.react_agent import process_feedback_with_react
-from core.testing.offline_model import OfflineChatModel
-from core.testing.offline_reasons import STAND_IN
-from core.testing.offline_tables import amount, rows_of
 from tests.support.react import AGENT, CANDIDATE, FEEDBACK, Bench, FixedSearch, item_change
 
 ORDERS = "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 합니다"

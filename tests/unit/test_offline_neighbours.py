@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.testing.offline_neighbours import settle
-from core.testing.offline_rules import View
+from core.agent.offline.neighbours import settle
+from core.agent.offline.rules import View
 
 CASES = {
     "another person": (

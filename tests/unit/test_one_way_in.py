@@ -12,15 +12,15 @@ from tests.unit.test_house_rules import ROOT
 
 # Calls that change what is known, and the modules that may make them.
 WRITES = {
-    r"\.settle\(": {"gate/applying.py"},
+    r"changes\.settle\(": {"changes/gate/applying.py"},
     r"\.write_item\(": {"learning_committers/base.py"},
     r"\.update_agent_and_tenant_skills\(": {"learning_committers/skill_committer.py"},
     r"\.set_agent_skills\(": {"learning_committers/agent_skills_committer.py"},
     r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_steps.py"},
-    r"committers\[.*\]\.(apply|record)\(": {"gate/applying.py"},
-    r"changes\.open\(": {"change_gate.py"},
-    r"reviews\.approve\(": {"gate/decisions.py"},
-    r"\bfinish\(.*deps\)": {"change_gate.py", "gate/decisions.py"},
+    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/applying.py"},
+    r"changes\.open\(": {"changes/gate/change_gate.py"},
+    r"reviews\.approve\(": {"changes/gate/decisions.py"},
+    r"\bfinish\(.*deps\)": {"changes/gate/change_gate.py", "changes/gate/decisions.py"},
 }
 
 
@@ -76,14 +76,14 @@ SEATING = {
     "api/entry.py": {"access"},
     "api/guard.py": {"access", "lasting"},
     "api/idempotency.py": {"()", "answers"},
-    "api/seats.py": {"()"},
+    "api/sessions.py": {"()"},
     "api/serving.py": {"app", "close"},
     "console/site.py": {"()"},
 }
 
 
 def test_the_desk_changes_what_is_known_through_the_gate_alone() -> None:
-    used = {chain for _, tree in _trees("desk") for chain in _used_of(tree, "app", "_app")}
+    used = {chain for _, tree in _trees("service") for chain in _used_of(tree, "app", "_app")}
     assert used - {"()"} == THROUGH_THE_GATE | BESIDES | READS | HANDED_ON
 
 
@@ -101,7 +101,7 @@ def test_the_api_and_the_console_reach_the_program_at_the_desk_alone() -> None:
 
 
 def _trees(package: str) -> list[tuple[str, ast.Module]]:
-    core = Path(ROOT / "core")
+    core = Path(ROOT / "core" / "entrypoints")
     files = sorted((core / package).rglob("*.py"))
     return [(str(path.relative_to(core)), ast.parse(path.read_text("utf-8"))) for path in files]
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from core.errors import ConfigurationError, InvalidInput, ModelDown, TargetBusy
-from core.models import (
+from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, TargetBusy
+from core.domain.models import (
     Agent,
     ChangeRequest,
     Feedback,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from core.errors import ModelDown
-from core.models import FeedbackStatus, NewFeedback, VerdictStatus
+from core.domain.errors import ModelDown
+from core.domain.models import FeedbackStatus, NewFeedback, VerdictStatus
 from core.polling_manager import fetch_feedback_task, process_feedback
 from core.testing.scripted_model import calls, says
 from tests.support.list_source import ListSource

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from psycopg import errors as pg
 
-from core.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
-from core.postgres.errors import translate
+from core.adapters.postgres.errors import translate
+from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.embedded import postgres_system_user
-from core.embedded.postgres_system_user import ServerUser, server_user
+from core.adapters.embedded import postgres_system_user
+from core.adapters.embedded.postgres_system_user import ServerUser, server_user
 
 
 def test_the_user_is_made_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from core.errors import ConfigurationError, SkillWorkerError, SourceDown
-from core.sources.postgrest import open_platform
+from core.adapters.sources.postgrest import open_platform
+from core.domain.errors import ConfigurationError, SkillWorkerError, SourceDown
 from tests.support.openai_server import drops
 from tests.support.postgrest_server import KEY, PostgrestServer, postgrest_server
 

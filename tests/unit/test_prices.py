@@ -9,14 +9,13 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 
-from core.bootstrap.costs import billing
-from core.errors import ConfigurationError
-from core.llm_usage import billed, usage_of
-from core.models import Usage
-from core.models.money import plain, shown
-from core.price_files import load_budgets, load_prices
-from core.prices import Billing, Price
-from core.settings import load_settings
+from core.agent.model.usage import billed, usage_of
+from core.agent.prices import Billing, Price, load_budgets, load_prices
+from core.app.bootstrap.costs import billing
+from core.app.settings import load_settings
+from core.domain.errors import ConfigurationError
+from core.domain.models import Usage
+from core.domain.models.base import plain, shown
 
 PRICE = Price(input=Decimal("2.50"), output=Decimal(10), cached_input=Decimal("1.25"))
 

@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.decision_table import to_xml
-from core.desk.blame import State, blame
-from core.desk.known import Provenance, Source
-from core.desk.provenance import provenance_of
-from core.desk.provenance_parts import MAX_LINES, MAX_TEXT, followed
-from core.desk.provenance_steps import OLDER, OTHERS, Step, steps_of
-from core.errors import NotFound
-from core.models import (
+from core.domain.errors import NotFound
+from core.domain.hashing import sha256
+from core.domain.models import (
     SKILL_MD,
     DecisionRow,
     DecisionTable,
@@ -26,8 +22,20 @@ from core.models import (
     OutputColumn,
     SkillFile,
 )
-from core.models.known import Cause, Made
-from core.snapshots import sha256
+from core.domain.models.views import Cause, Made
+from core.entrypoints.service.items import Provenance, Source
+from core.entrypoints.service.provenance import (
+    MAX_LINES,
+    MAX_TEXT,
+    OLDER,
+    OTHERS,
+    State,
+    Step,
+    blame,
+    followed,
+    provenance_of,
+    steps_of,
+)
 from core.testing.changes import MemoryChangeLog
 from core.testing.contracts.knowledge_past import carry, step
 from core.testing.knowledge import MemoryKnowledge

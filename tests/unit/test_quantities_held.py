@@ -7,9 +7,9 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.knowledge_conflicts.quantities import Quantity
-from core.knowledge_conflicts.quantity_patterns import CLOCK
-from core.knowledge_conflicts.words import Words
+from core.knowledge.duplicates.quantities import Quantity
+from core.knowledge.duplicates.quantity_patterns import CLOCK
+from core.knowledge.duplicates.words import Words
 
 QUANTITIES = st.builds(
     Quantity,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.postgres.queries import sql
+from core.adapters.postgres.queries import sql
 
-FOLDER = Path("core/postgres")
+FOLDER = Path("core/adapters/postgres")
 FILES = {path.stem: path.read_text("utf-8") for path in (FOLDER / "sql").glob("*.sql")}
 NAMED = set(
     re.findall(

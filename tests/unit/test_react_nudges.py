@@ -11,8 +11,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from core.errors import RunFailed
-from core.models import ReceiptStatus, VerdictStatus
+from core.domain.errors import RunFailed
+from core.domain.models import ReceiptStatus, VerdictStatus
 from core.testing.scripted_model import calls, says
 from tests.support.react import MEMORY, Bench
 

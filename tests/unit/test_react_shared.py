@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langsmith._internal._aiter import aio_to_thread
 from langsmith.run_helpers import tracing_context
 
-from core.models import Agent, VerdictStatus
-from core.react.tracing import trace_in_place
+from core.agent.loop.middleware import trace_in_place
+from core.domain.models import Agent, VerdictStatus
 from core.react_agent import process_feedback_with_react
 from core.testing.scripted_model import calls, says
 from tests.support.react import AGENT, CANDIDATE, FEEDBACK, MEMORY, Bench

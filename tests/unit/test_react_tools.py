@@ -9,7 +9,7 @@ from langchain_core.messages import ToolMessage
 from pydantic import JsonValue
 
 from core.decision_table import draft_to_table, to_xml
-from core.models import (
+from core.domain.models import (
     AttachRequest,
     Bundle,
     Hit,

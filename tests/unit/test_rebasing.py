@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.rebasing.sequences import Clash, rebase
+from core.changes.three_way_merge import Clash, rebase
 
 
 @pytest.mark.parametrize(

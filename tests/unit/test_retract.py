@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InvalidInput, NotFound
-from core.models import Change, Edited, Feedback, FeedbackStatus, Kind, ReceiptStatus
-from core.retraction.retract import Retraction, Retractor
-from core.review_policy import ReviewPolicy
-from core.review_policy_file import load_policy
+from core.changes.policy.review_policy import ReviewPolicy, load_policy
+from core.changes.retraction.retract import Retraction, Retractor
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.models import Change, Edited, Feedback, FeedbackStatus, Kind, ReceiptStatus
 from tests.support.gate import World, ask, on_behalf
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.learning_committers.agent_skills_committer import attach_skills_to_agent
-from core.learning_committers.base import CommitDeps
-from core.models import (
+from core.changes.retraction.retract import Retraction, Retractor
+from core.domain.models import (
     Bundle,
     Feedback,
     FeedbackStatus,
@@ -17,7 +16,8 @@ from core.models import (
     SkillFile,
     SkillRequest,
 )
-from core.retraction.retract import Retraction, Retractor
+from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.base import CommitDeps
 from core.testing.echoes import MemoryEchoes
 from core.testing.steps import MemorySteps
 from tests.support.skills import World

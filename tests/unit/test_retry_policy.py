@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.errors import (
+from core.domain.errors import (
     ConfigurationError,
     InvalidInput,
     LeaseLost,
@@ -15,7 +15,7 @@ from core.errors import (
     SkillWorkerError,
     TargetBusy,
 )
-from core.retry_policy import CONTENTION, RetryPolicy, is_attempt, may_pass
+from core.domain.retry_policy import CONTENTION, RetryPolicy, is_attempt, may_pass
 from tests.support.react import FEEDBACK
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

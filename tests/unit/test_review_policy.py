@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ConfigurationError
-from core.models import Change, ChangeStatus, FileRef, Kind, Operation, Origin, Snapshot
-from core.review_policy import ReviewPolicy, apply_all, changed_characters
-from core.review_policy_file import load_policy, parse_policy
+from core.changes.policy.review_policy import (
+    ReviewPolicy,
+    apply_all,
+    changed_characters,
+    load_policy,
+    parse_policy,
+)
+from core.domain.errors import ConfigurationError
+from core.domain.models import Change, ChangeStatus, FileRef, Kind, Operation, Origin, Snapshot
 
 
 def change(**given: object) -> Change:

@@ -7,11 +7,10 @@ from itertools import count
 
 import pytest
 
-from core.change_gate import ChangeGate
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
 from core.decision_table.learning.cases import cases_of
-from core.gate.deps import GateDeps
-from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
-from core.models import (
+from core.domain.models import (
     Kind,
     KnowledgeItem,
     Receipt,
@@ -21,6 +20,7 @@ from core.models import (
     RuleRequest,
     SubmitContext,
 )
+from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.testing.changes import MemoryChangeLog
 from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge

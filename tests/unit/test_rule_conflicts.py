@@ -7,8 +7,8 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from core.knowledge_conflicts.rules import Beside, beside, compare_rules
-from core.models import DecisionTable, HitPolicy, RowEdit, RuleDraft
+from core.domain.models import DecisionTable, HitPolicy, RowEdit, RuleDraft
+from core.knowledge.duplicates.rules import Beside, beside, compare_rules
 from tests.support.rules import learnt, row
 
 KNOWN = learnt(row("> 1000000", "팀장"), row("[1..1000000]", "없음")).table

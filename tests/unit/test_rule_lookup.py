@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.cli.rule.lookup import find_rule
-from core.errors import InvalidInput, NotFound
-from core.models import Change, ChangeStatus, Kind, Operation, Snapshot
-from core.snapshots import ABSENT
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.hashing import ABSENT
+from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
+from core.entrypoints.cli.rule.lookup import find_rule
 from core.testing.knowledge import MemoryKnowledge
 
 

@@ -7,9 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from core.decision_table.evaluation.decide import decide
-from core.errors import RuleInvalid
-from core.knowledge_conflicts.rules import beside
-from core.models import (
+from core.domain.errors import RuleInvalid
+from core.domain.models import (
     Aggregation,
     DecisionRow,
     DecisionTable,
@@ -17,6 +16,7 @@ from core.models import (
     InputColumn,
     OutputColumn,
 )
+from core.knowledge.duplicates.rules import beside
 
 ORDER = '"사장", "팀장", "부장"'
 F, R, U, C = HitPolicy.FIRST, HitPolicy.RULE_ORDER, HitPolicy.UNIQUE, HitPolicy.COLLECT

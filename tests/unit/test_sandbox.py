@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from core.embedded.sandbox import Sandbox, find_wall, open_sandbox, sandbox_status
-from core.embedded.sandbox_wall import Limits, Wall
-from core.errors import PodCallFailed
+from core.adapters.embedded.sandbox import Sandbox, find_wall, open_sandbox, sandbox_status
+from core.adapters.embedded.sandbox_wall import Limits, Wall
+from core.domain.errors import PodCallFailed
 from tests.support.sandboxes import WALLS, running, wall_named
 from tests.support.waiting import SOON
 

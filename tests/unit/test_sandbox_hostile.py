@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from core.embedded.sandbox import Sandbox, open_sandbox
-from core.embedded.sandbox_bubblewrap import Bubblewrap
-from core.embedded.sandbox_wall import Limits
-from core.errors import PodCallFailed
+from core.adapters.embedded.sandbox import Sandbox, open_sandbox
+from core.adapters.embedded.sandbox_bubblewrap import Bubblewrap
+from core.adapters.embedded.sandbox_wall import Limits
+from core.domain.errors import PodCallFailed
 from tests.support.sandboxes import bubblewrap, running
 from tests.support.waiting import NEVER
 
@@ -165,7 +165,7 @@ async def test_the_agent_is_out_of_reach(sandbox: Sandbox, attack: str) -> None:
 async def test_a_sandbox_ends_at_once_whatever_runs_in_it(
     wall: Bubblewrap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.embedded.sandbox._END_SECONDS", NEVER)
+    monkeypatch.setattr("core.adapters.embedded.sandbox._END_SECONDS", NEVER)
     marker = f"9{os.getpid()}"
     async with open_sandbox(wall, LIMITS) as sandbox:
         await sandbox.run_shell(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.search.question import ALONE, MAX_RUNS, MAX_TERMS, SINGLE, SUFFIX, read_question
-from core.search.suffixes import suffix_start
+from core.knowledge.search.question import ALONE, MAX_RUNS, MAX_TERMS, SINGLE, SUFFIX, read_question
+from core.knowledge.search.tokens import suffix_start
 
 
 @pytest.mark.parametrize(

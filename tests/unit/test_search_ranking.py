@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from core.search.ranking import (
+from core.knowledge.search.ranking import (
     FINDING_POSTINGS,
     FINDING_TERMS,
     MAX_WEIGHED,

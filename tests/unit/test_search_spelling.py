@@ -8,9 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.keyboard import near, slips
-from core.search.question import read_question
-from core.search.spelling import MAX_MEANT, MAX_WORDS, guesses, keys, likely, marked
+from core.knowledge.search.question import read_question
+from core.knowledge.search.spelling import (
+    MAX_MEANT,
+    MAX_WORDS,
+    guesses,
+    keys,
+    likely,
+    marked,
+    near,
+    slips,
+)
 
 
 def terms(query: str, known: Collection[str]) -> dict[str, float]:

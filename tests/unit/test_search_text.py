@@ -6,12 +6,17 @@ import unicodedata
 
 import pytest
 
-from core.models import Hit, Kind, SkillSummary
-from core.search.documents import SearchDocument, index_terms
-from core.search.hits import EXCERPT_CHARS, make_hit
-from core.search.question import read_question
-from core.search.skill_text import skill_search_files, skill_search_text, skill_version
-from core.search.spelling import marked
+from core.domain.models import Hit, Kind, SkillSummary
+from core.knowledge.search.documents import (
+    SearchDocument,
+    index_terms,
+    skill_search_files,
+    skill_search_text,
+    skill_version,
+)
+from core.knowledge.search.hits import EXCERPT_CHARS, make_hit
+from core.knowledge.search.question import read_question
+from core.knowledge.search.spelling import marked
 
 
 def hit(content: str, weights: dict[str, float], name: str = "n") -> Hit:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.tokens import MAX_CHARS, MAX_TERM_CHARS, scan, term_counts
+from core.knowledge.search.tokens import MAX_CHARS, MAX_TERM_CHARS, scan, term_counts
 
 
 def terms(text: str) -> list[str]:

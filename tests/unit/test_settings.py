@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import ConfigurationError, ModelDown
-from core.retry_policy import RetryPolicy
-from core.settings import Settings, load_settings
+from core.app.settings import Settings, load_settings
+from core.domain.errors import ConfigurationError, ModelDown
+from core.domain.retry_policy import RetryPolicy
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings, load_settings
-from core.settings_text import env_example, reference_table, shown
+from core.app.settings import Settings, load_settings
+from core.app.settings_text import env_example, reference_table, shown
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +17,7 @@ def test_the_example_file_names_every_setting() -> None:
     text = (ROOT / ".env.example").read_text(encoding="utf-8")
     named = re.findall(r"^(?:# )?([A-Z_]+)=", text, flags=re.MULTILINE)
     assert [name for name in named if name != "NAME"] == [n.upper() for n in Settings.model_fields]
-    assert text == env_example(), "write core.settings_text.env_example() to .env.example"
+    assert text == env_example(), "write core.app.settings_text.env_example() to .env.example"
 
 
 def test_the_example_file_sets_nothing_but_defaults(
@@ -41,7 +41,7 @@ def test_the_examples_in_the_file_are_themselves_right(
 
 def test_the_reference_page_holds_the_table_of_settings() -> None:
     page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
-    assert reference_table() in page, "write core.settings_text.reference_table() to the page"
+    assert reference_table() in page, "write core.app.settings_text.reference_table() to the page"
 
 
 def test_every_setting_is_explained() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.decision_table import to_xml
-from core.desk.sheet.shown import TableDiff, TableRow
-from core.desk.sheet.tables import MAX_ROWS, table_diff
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, HitPolicy, InputColumn, OutputColumn
+from core.entrypoints.service.review_view.shown import TableDiff, TableRow
+from core.entrypoints.service.review_view.tables import MAX_ROWS, table_diff
 
 
 def table(*rows: tuple[str, str, str], **given: object) -> str:

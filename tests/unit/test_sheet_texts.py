@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.desk.sheet.alignment import Effort, align
-from core.desk.sheet.shown import Line, LineRow, RowKind, TextDiff
-from core.desk.sheet.spans import LINE_CHARS
-from core.desk.sheet.texts import Room, text_diff
+from core.entrypoints.service.review_view.alignment import Effort, align
+from core.entrypoints.service.review_view.shown import Line, LineRow, RowKind, TextDiff
+from core.entrypoints.service.review_view.texts import LINE_CHARS, Room, text_diff
 
 UNITS = st.lists(st.sampled_from("abcde"), max_size=30)
 

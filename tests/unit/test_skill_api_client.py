@@ -5,7 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from core.errors import (
+from core.adapters.skill_api.transport import ATTEMPTS
+from core.domain.errors import (
     BundleInvalid,
     ConfigurationError,
     InvalidInput,
@@ -14,10 +15,9 @@ from core.errors import (
     SkillWorkerError,
     Stale,
 )
-from core.models import SKILL_MD, SkillFile
-from core.skill_api.transport import ATTEMPTS
+from core.domain.models import SKILL_MD, SkillFile
 from core.skill_api_client import SkillApiClient, open_skill_api
-from core.skill_bundle import bundle_hash, bundle_to_zip
+from core.skills.bundle import bundle_hash, bundle_to_zip
 from core.testing.contracts.skill_store import refund_skill
 
 URL = "http://skills.test/api"

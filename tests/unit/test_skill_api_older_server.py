@@ -9,11 +9,11 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.embedded.skill_server import create_app
-from core.errors import NotFound, Stale
-from core.models import SkillFile
+from core.adapters.embedded.skill_server import create_app
+from core.domain.errors import NotFound, Stale
+from core.domain.models import SkillFile
 from core.skill_api_client import SkillApiClient
-from core.skill_bundle import bundle_hash
+from core.skills.bundle import bundle_hash
 from core.testing.contracts.skill_store import refund_skill
 
 BASE = bundle_hash(refund_skill())

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from langchain_core.language_models import BaseChatModel
 
-from core.errors import ArtifactInvalid, LeaseLost, ModelDown
-from core.models import (
+from core.agent.offline.model import OfflineChatModel
+from core.agent.prompt_data import read_fenced_json
+from core.agent.skill_author import SkillAuthorModel
+from core.domain.errors import ArtifactInvalid, LeaseLost, ModelDown
+from core.domain.models import (
     AuthorRequest,
     Bundle,
     Fence,
@@ -16,12 +19,9 @@ from core.models import (
     SkillEdits,
     SkillFile,
 )
-from core.prompt_data import read_fenced_json
-from core.skill_author import SkillAuthorModel
-from core.skill_document.assembly import assemble
-from core.skill_document.edits import apply_edits
+from core.skills.document.assembly import assemble
+from core.skills.document.edits import apply_edits
 from core.testing.model_line import MemoryModelLine
-from core.testing.offline_model import OfflineChatModel
 from core.testing.scripted_model import ScriptedChatModel, calls, says
 from core.testing.stores import MemoryReplies, MemoryRuns
 from tests.support.react import CANDIDATE

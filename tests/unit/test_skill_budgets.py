@@ -7,11 +7,9 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.fair_share import fair_shares
-from core.learning_committers.agent_skills_committer import attach_skills_to_agent
-from core.learning_committers.skill_committer import commit_to_skill
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.agent.fair_share import fair_shares
+from core.agent.skill_author import ALL_CHARS, FILE_CHARS, shown_files
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     Operation,
@@ -20,7 +18,9 @@ from core.models import (
     SkillEdits,
     SkillFile,
 )
-from core.skill_view import ALL_CHARS, FILE_CHARS, shown_files
+from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.skill_committer import commit_to_skill
+from core.learning_committers.skill_folders import SkillLimits
 from tests.support.skills import REFUND, World
 
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.errors import BundleInvalid
-from core.models import SKILL_MD, Bundle, FileRef, SkillFile, Snapshot
-from core.skill_bundle import (
+from core.domain.errors import BundleInvalid
+from core.domain.hashing import sha256, state_hash
+from core.domain.models import SKILL_MD, Bundle, FileRef, SkillFile, Snapshot
+from core.skills.bundle import (
     MAX_BUNDLE_BYTES,
     MAX_FILE_BYTES,
     MAX_FILES,
@@ -24,7 +25,6 @@ from core.skill_bundle import (
     check_path,
     zip_to_bundle,
 )
-from core.snapshots import sha256, state_hash
 
 DOCUMENT = SkillFile(data=b"---\nname: s\ndescription: d\n---\nbody\n")
 

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InvalidInput
-from core.learning_committers.agent_skills_committer import (
-    attach_skills_to_agent,
-)
+from core.domain.errors import InvalidInput
+from core.domain.models import HistoryStatus, Kind, MergeMode, Operation, ReceiptStatus, SkillFile
+from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.skill_committer import commit_to_skill
-from core.models import (
-    HistoryStatus,
-    Kind,
-    MergeMode,
-    Operation,
-    ReceiptStatus,
-    SkillFile,
-)
 from tests.support.skills import (
     ADD_STEP,
     NEW_FEES,

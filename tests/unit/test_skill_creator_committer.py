@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import McpDown, PodCallFailed, StepFailed
-from core.models import Bundle, Operation, ShellResult, SkillFile
+from core.domain.errors import McpDown, PodCallFailed, StepFailed
+from core.domain.models import Bundle, Operation, ShellResult, SkillFile
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 from core.testing.pods import LocalPods, MemorySkillDocuments, PodCall
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill

@@ -6,10 +6,10 @@ import unicodedata
 
 import pytest
 
-from core.errors import ArtifactInvalid
-from core.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
-from core.skill_document.assembly import assemble
-from core.skill_document.frontmatter import read_frontmatter, split_document
+from core.domain.errors import ArtifactInvalid
+from core.domain.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
+from core.skills.document.assembly import assemble
+from core.skills.document.frontmatter import read_frontmatter, split_document
 
 
 def artifact(**changes: object) -> SkillArtifact:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import BundleInvalid
-from core.models import SkillEdit
-from core.skill_document.sections import edit_text
+from core.domain.errors import BundleInvalid
+from core.domain.models import SkillEdit
+from core.skills.document.edits import edit_text
 
 
 def appended(text: str, item: str, heading: str = "A") -> str:

@@ -7,9 +7,8 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import ArtifactInvalid
-from core.learning_committers.skill_committer import commit_to_skill
-from core.models import (
+from core.domain.errors import ArtifactInvalid
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     MergeMode,
@@ -19,8 +18,9 @@ from core.models import (
     SkillEdits,
     SkillFile,
 )
-from core.skill_document.edits import apply_edits
-from core.skill_document.markdown import headings, lines_of
+from core.learning_committers.skill_committer import commit_to_skill
+from core.skills.document.edits import apply_edits
+from core.skills.document.markdown import headings, lines_of
 from tests.support.skills import World
 
 HEADS = (

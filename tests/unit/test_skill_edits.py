@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import ArtifactInvalid
-from core.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
-from core.skill_document.edits import apply_edits
+from core.domain.errors import ArtifactInvalid
+from core.domain.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
+from core.skills.document.edits import apply_edits
 
 HEAD = "---\n# ours\nname: refund\ndescription: Reconcile refunds\nmodel:  opus\n---\n"
 BODY = """

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BundleInvalid, NotFound
-from core.models import SKILL_MD, SkillFile
-from core.skill_bundle import MAX_FILES, bundle_to_zip, read_folder, read_zip
+from core.domain.errors import BundleInvalid, NotFound
+from core.domain.models import SKILL_MD, SkillFile
+from core.skills.bundle import MAX_FILES, bundle_to_zip, read_folder, read_zip
 
 DOCUMENT = "---\nname: refund\ndescription: d\n---\nbody\n"
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.change_gate import ChangeGate
-from core.learning_committers.base import CommitDeps
-from core.learning_committers.skill_committer import commit_to_skill
-from core.models import (
+from core.agent.skill_author import SkillAuthorModel
+from core.changes.gate.change_gate import ChangeGate
+from core.domain.models import (
     SKILL_MD,
     MergeMode,
     Operation,
@@ -18,7 +17,8 @@ from core.models import (
     SkillFile,
     SkillRequest,
 )
-from core.skill_author import SkillAuthorModel
+from core.learning_committers.base import CommitDeps
+from core.learning_committers.skill_committer import commit_to_skill
 from core.testing.model_line import MemoryModelLine
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import BundleInvalid
-from core.skill_document.frontmatter import (
+from core.domain.errors import BundleInvalid
+from core.skills.document.frontmatter import (
     read_frontmatter,
     set_description,
     split_document,

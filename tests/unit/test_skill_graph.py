@@ -8,9 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.models import SKILL_MD, Bundle, SkillFile
-from core.skill_graph import SkillGraph, SkillParts, skill_graph
-from core.skill_graph_text import as_json, dot, mermaid
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.skills.graph import SkillGraph, SkillParts, as_json, dot, mermaid, skill_graph
 
 _NODE = re.compile(r'  (?:  )?\w+\["((?:[\w -./]|#\d+;)*)"\](?::::\w+)?')
 _FRAME = re.compile(r'  subgraph s\d+\["((?:[\w -./]|#\d+;)*)"\]')

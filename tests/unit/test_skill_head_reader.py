@@ -7,7 +7,7 @@ import random
 import pytest
 import yaml
 
-from core.skill_rules.head_reader import HeadError, Node, read_head
+from core.skills.validation.head_reader import HeadError, Node, read_head
 
 FRAGMENTS = (
     *("a", "b: ", "c: ", "- ", "\n", "\n  ", "\n    ", "x y", "# c", " # c", ": ", "'", '"', "''"),

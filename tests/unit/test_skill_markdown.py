@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from core.errors import BundleInvalid
-from core.models import SkillEdit
-from core.skill_document.markdown import Block, blocks, headings
-from core.skill_document.sections import edit_text
+from core.domain.errors import BundleInvalid
+from core.domain.models import SkillEdit
+from core.skills.document.edits import edit_text
+from core.skills.document.markdown import Block, blocks, headings
 
 _IN_ANY = ("fence", "code_block", "html_block", "heading_open", "blockquote_open")
 _LEADS = ("", "- ", "  - ", "    - ", "1. ", "   2) ", "> ", "> > ", "    ", "\t", "- > ")

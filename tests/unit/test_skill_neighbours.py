@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.knowledge_conflicts.skills import (
-    compare_described,
-    compare_skills,
-    same_name,
-    trigger_similarity,
-)
-from core.models import (
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     Operation,
@@ -20,6 +14,12 @@ from core.models import (
     SkillFile,
     SkillRequest,
     SubmitContext,
+)
+from core.knowledge.duplicates.skills import (
+    compare_described,
+    compare_skills,
+    same_name,
+    trigger_similarity,
 )
 from tests.support.skills import World
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models import Bundle, SkillFile
+from core.domain.models import Bundle, SkillFile
 from core.skill_quick_validate import (
     check_bundle,
     errors_of,

@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from core.models import SKILL_MD, Bundle, SkillFile
-from core.skill_references import dangling, find_references
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.skills.references import dangling, find_references
 
 FILES = (
     "references/fees.md",

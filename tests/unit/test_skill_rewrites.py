@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import SKILL_MD, Bundle, MergeMode, SkillFile
-from core.skill_document.likeness import held, passages
-from core.skill_document.shrink import losses
+from core.domain.models import SKILL_MD, Bundle, MergeMode, SkillFile
+from core.skills.document.shrink import held, losses, passages
 
 HEAD = "---\nname: refund\ndescription: Use when refunding an order in part\n---\n"
 STEPS = [f"Step {n}: call the payment gateway with order {n} and wait." for n in range(200)]

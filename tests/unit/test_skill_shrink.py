@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.learning_committers.skill_committer import commit_to_skill
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     MergeMode,
@@ -18,7 +16,9 @@ from core.models import (
     SkillEdits,
     SkillFile,
 )
-from core.skill_document.shrink import losses
+from core.learning_committers.skill_committer import commit_to_skill
+from core.learning_committers.skill_folders import SkillLimits
+from core.skills.document.shrink import losses
 from tests.support.skills import World
 
 HEAD = "---\nname: partial-refund\ndescription: 부분 환불을 정산한다\nallowed-tools: Read\n---\n"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from core.learning_committers.skill_committer import commit_to_skill
-from core.learning_committers.skill_limits import SkillLimits
-from core.models import (
+from core.domain.models import (
     SKILL_MD,
     Bundle,
     Operation,
@@ -14,6 +12,8 @@ from core.models import (
     SkillEdits,
     SkillFile,
 )
+from core.learning_committers.skill_committer import commit_to_skill
+from core.learning_committers.skill_folders import SkillLimits
 from tests.support.skills import REFUND, World
 
 

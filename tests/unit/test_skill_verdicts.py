@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skills_ref import validator as reference
 
-from core.errors import ArtifactInvalid
-from core.models import SkillArtifact
-from core.skill_document.assembly import assemble
+from core.domain.errors import ArtifactInvalid
+from core.domain.models import SkillArtifact
 from core.skill_quick_validate import (
     VALID,
     check_bundle,
@@ -24,6 +23,7 @@ from core.skill_quick_validate import (
     get_quick_validate_script,
     validate_skill,
 )
+from core.skills.document.assembly import assemble
 from tests.support.skill_cases import in_memory, made_skills, put
 from tests.support.waiting import AT_LAST
 

@@ -13,9 +13,9 @@ import zlib
 
 import pytest
 
-from core.errors import BundleInvalid
-from core.models import SKILL_MD, Bundle, SkillFile
-from core.skill_bundle import bundle_to_zip, read_zip, zip_to_bundle
+from core.domain.errors import BundleInvalid
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.skills.bundle import bundle_to_zip, read_zip, zip_to_bundle
 from tests.support.zips import DOCUMENT, Part, Raw, with_file, written
 
 SKILL = Part(b"s/SKILL.md", DOCUMENT)

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from starlette.responses import JSONResponse
 
-from core.errors import DependencyDown, SkillWorkerError, SourceDown
-from core.models import Agent, FeedbackStatus, NewFeedback, Outcome
-from core.source_tasks import SourcePoller, acknowledge_end, fetch_feedback_task
+from core.domain.errors import DependencyDown, SkillWorkerError, SourceDown
+from core.domain.models import Agent, FeedbackStatus, NewFeedback, Outcome
+from core.polling_manager import SourcePoller, acknowledge_end, fetch_feedback_task
 from tests.support.list_source import ListSource
 from tests.support.supabase import Supabase, supabase
 

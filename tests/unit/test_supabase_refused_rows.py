@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.models import FeedbackStatus, Outcome
-from core.source_tasks import SourcePoller
+from core.domain.models import FeedbackStatus, Outcome
+from core.polling_manager import SourcePoller
 from tests.support.postgrest_server import Refusal
 from tests.support.supabase import Supabase, supabase
 

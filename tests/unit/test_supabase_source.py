@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.models import FeedbackStatus, Outcome
-from core.source_tasks import fetch_feedback_task
+from core.domain.models import FeedbackStatus, Outcome
+from core.polling_manager import fetch_feedback_task
 from core.testing.stores import MemoryIntake
 from tests.support.list_source import ListSource
 from tests.support.supabase import AGENT, TENANT, Supabase, supabase

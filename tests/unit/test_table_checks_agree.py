@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from core.decision_table import check_table, decide, witness
-from core.errors import RuleInvalid
-from core.models import DecisionTable, Defect, DefectKind, HitPolicy, InputColumn, Severity
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, InputColumn, Severity
 from tests.support.table_cells import ALLOWED, CELLS, cases, matching, table
 
 Case = dict[str, JsonValue]

@@ -8,10 +8,9 @@ from random import Random
 import pytest
 
 from core.decision_table import check_table
-from core.decision_table.checks.cover import uncovered
-from core.decision_table.checks.search import Budget, GaveUp
+from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.segments import Side, Sides, bits
-from core.models import DefectKind, HitPolicy, InputColumn
+from core.domain.models import DefectKind, HitPolicy, InputColumn
 from tests.support.table_cells import table
 
 WIDTH, SEGMENTS = 3, 6

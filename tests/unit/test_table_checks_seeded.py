@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.decision_table import check_table
-from core.models import (
+from core.domain.models import (
     Aggregation,
     DecisionRow,
     DecisionTable,

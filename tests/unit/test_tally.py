@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from core.cli.awaited import Awaited
-from core.models import FeedbackStatus, Hold, HoldKind, RunEvent
-from core.tally import Tally
+from core.app.run_summary import Tally
+from core.domain.models import FeedbackStatus, Hold, HoldKind, RunEvent
+from core.entrypoints.cli.worker import Awaited
 from core.testing.scripted_model import calls
 from tests.support.worker import MemoryWorker
 

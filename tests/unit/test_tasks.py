@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from core.tasks import end_tasks
+from core.domain.tasks import end_tasks
 from tests.support.waiting import SOON
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from core.sources.todo_rows import TodoRow, read_row, row_id_of
+from core.adapters.sources.todo_rows import TodoRow, read_row, row_id_of
 
 
 def _read(feedback: JsonValue, **values: JsonValue) -> TodoRow:

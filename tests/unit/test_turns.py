@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from core.turns import Turns
+from core.app.fair_semaphore import Turns
 from tests.support.waiting import SOON
 
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from core.decision_table.checks.columns import Cell, Column, read_column
 from core.decision_table.checks.segments import Side, Sides, runs_of
 from core.decision_table.feel import Value, to_json
-from core.models import DecisionRow, DecisionTable
+from core.domain.models import DecisionRow, DecisionTable
 
 _FEW_SIDES = 500
 

@@ -2,22 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 from pydantic import JsonValue
 
 from core.decision_table.checks.boxes import Box, Space, as_json
 from core.decision_table.checks.clashes import clashes
+from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.covered import covered_rows
-from core.decision_table.checks.dead import dead_rows
-from core.decision_table.checks.gaps import gaps, unclear
-from core.decision_table.checks.outputs import Outputs
+from core.decision_table.checks.finding import Finding, brief, error, named, shown, warning
+from core.decision_table.checks.outputs import Outputs, misfits, output_defects, policy_defects
 from core.decision_table.checks.segments import bits
-from core.decision_table.checks.values import misfits, output_defects, policy_defects
 from core.decision_table.feel import Scope, Value, holds, parse_tests
-from core.errors import RuleInvalid
-from core.models import DecisionTable, Defect, Severity
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
+
+
+def dead_rows(space: Space) -> Iterator[Finding]:
+    """Give the rows of which a condition holds for no value of its input."""
+    for box in space.boxes:
+        for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
+            if cell.may or cell.why:
+                continue
+            if text in column.outside:
+                yield error(
+                    DefectKind.NOT_ALLOWED,
+                    f"row '{box.row.id}' can never match: its condition `{brief(text)}` names only "
+                    f"values of '{column.name}' that are not allowed ({brief(column.allowed)})",
+                    rows=(box.row.id,),
+                    columns=(column.name,),
+                )
+            else:
+                yield error(
+                    DefectKind.DEAD_ROW,
+                    f"row '{box.row.id}' can never match: no value of '{column.name}' passes its "
+                    f"condition `{brief(text)}`",
+                    rows=(box.row.id,),
+                    columns=(column.name,),
+                )
+
+
+_WORK = 1_000_000
+
+
+def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
+    """Give a case that no row matches, if there is one; null is no such case."""
+    if outputs.complete:
+        return
+    whole = tuple(column.domain.ordinary for column in space.columns)
+    alone = all(others.bit_count() <= 1 for others in space.perhaps_meeting)
+    try:
+        gap = uncovered(whole, [box.may for box in space.boxes], Budget(_WORK), apart=alone)
+    except GaveUp:
+        yield warning(
+            DefectKind.NOT_CHECKED,
+            "whether the rows leave a gap was not checked: the table is too large for it",
+        )
+        return
+    if gap is not None:
+        case = space.case(gap)
+        yield warning(DefectKind.GAP, f"no row matches where {shown(case)}", example=as_json(case))
+
+
+def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
+    """Give the inputs and cells that are no sets of values: errors of type, and what is open."""
+    for column in space.columns:
+        if column.wrong:
+            yield error(
+                DefectKind.UNREADABLE,
+                f"input '{column.name}': {column.wrong}",
+                columns=(column.name,),
+            )
+        elif column.unclear:
+            yield warning(
+                DefectKind.NOT_CHECKED,
+                f"the conditions on the input '{column.name}' were not checked: {column.unclear}",
+                columns=(column.name,),
+            )
+    for number, box in enumerate(space.boxes):
+        for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
+            if not cell.why or column.unclear or column.wrong:
+                continue
+            where = f"row '{box.row.id}', input '{column.name}'"
+            place = ((box.row.id,), (column.name,))
+            if cell.wrong:
+                yield error(DefectKind.UNREADABLE, f"{where}: {cell.why}", *place)
+            elif all(box.may):
+                yield warning(
+                    DefectKind.NOT_CHECKED,
+                    f"{where}: `{brief(text)}` was not checked: {cell.why}"
+                    f"{_open_pairs(table, space, number)}",
+                    *place,
+                )
+
+
+def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
+    if table.hit_policy not in (HitPolicy.UNIQUE, HitPolicy.ANY):
+        return ""
+    others = space.perhaps_meeting[number] & ~space.meeting[number] & ~(1 << number)
+    if not others:
+        return ""
+    names = [space.boxes[other].row.id for other in bits(others)]
+    return f"; it may match a case together with {named(names)}"
+
 
 _TRIES = 200
 

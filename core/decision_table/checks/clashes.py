@@ -9,7 +9,7 @@ from core.decision_table.checks.boxes import Space, as_json
 from core.decision_table.checks.finding import Finding, error, shown, warning
 from core.decision_table.checks.outputs import Outputs
 from core.decision_table.checks.segments import bits, contains, shared
-from core.models import DecisionTable, DefectKind, HitPolicy
+from core.domain.models import DecisionTable, DefectKind, HitPolicy
 
 _MOST_PAIRS = 500
 

@@ -6,13 +6,153 @@ that do not meet are counted instead of searched.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from typing import TypeAlias
 
-from core.decision_table.checks.search import Budget, search
 from core.decision_table.checks.segments import Side, Sides, runs_of, shared, span
+
+_MANY, _WORTH = 24, 0.8  # rows from which halves are tried, and what a half may still touch
+_LONG = 1 << 13  # bits from which the size of a set tells in what it costs to compare it
+
+# The sets of all columns side by side, a bit that is 0 above each of them.
+_Packed: TypeAlias = int
+
+
+class GaveUp(Exception):
+    """The search would take too long; nothing is known."""
+
+
+@dataclass
+class Budget:
+    """How many comparisons of two sets of segments may still be made."""
+
+    left: int
+
+    def spend(self, comparisons: int) -> None:
+        """Take some away. Raises GaveUp where none are left."""
+        self.left -= comparisons
+        if self.left < 0:
+            raise GaveUp
+
+
+def search(box: Sides, rows: Sequence[Sides], budget: Budget) -> Sides | None:
+    """Split a box until each part is full or bare, and give a bare one. Raises GaveUp.
+
+    As in the procedure of Davis, Putnam, Logemann and Loveland for clauses: a row that fills a
+    part ends it, one that fills it but for one column takes its values out of that column.
+    """
+    price = sum(1 + side.bit_length() // _LONG for side in box)
+    return _Search(box, budget, price).bare(rows)
+
+
+class _Search:
+    def __init__(self, box: Sides, budget: Budget, price: int) -> None:
+        self._box, self._budget, self._price = box, budget, price
+        self._starts: list[int] = []
+        self._fields: dict[_Packed, _Packed] = {}  # the bit above a column -> all of its bits
+        self._lowest = at = 0
+        for side in box:
+            self._starts.append(at)
+            self._lowest |= 1 << at
+            end = at + side.bit_length()
+            self._fields[1 << end] = (1 << end) - (1 << at)
+            at = end + 1
+        self._above = sum(self._fields)
+
+    def bare(self, rows: Sequence[Sides]) -> Sides | None:
+        """Give a part that no row covers, or None."""
+        parts = [(self._packed(self._box), [self._packed(shared(row, self._box)) for row in rows])]
+        while parts:
+            box, near = parts.pop()
+            narrowed = self._narrowed(box, self._near(near, box))
+            if narrowed is None:
+                continue
+            box, near = narrowed
+            if not near:
+                return self._unpacked(box)
+            self._budget.spend(len(near) * self._price)
+            part = self._split(box, near)
+            field = next(field for field in self._fields.values() if field & part)
+            parts += [(box & ~field | part, near), (box & ~part, near)]
+        return None
+
+    def _packed(self, box: Sides) -> _Packed:
+        packed = 0
+        for side, start in zip(box, self._starts, strict=True):
+            packed |= side << start
+        return packed
+
+    def _unpacked(self, box: _Packed) -> Sides:
+        fields = zip(self._fields.values(), self._starts, strict=True)
+        return tuple((box & field) >> start for field, start in fields)
+
+    def _near(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
+        """Give the rows that meet a box: to take 1 from each column tells the empty ones."""
+        self._budget.spend(len(rows) * self._price)
+        above, lowest = self._above, self._lowest
+        return [row for row in rows if ((row & box | above) - lowest) & above == above]
+
+    def _open(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
+        """Give for each row the bits above the columns in which it does not fill a box."""
+        above, lowest = self._above, self._lowest
+        return [((row & box ^ box | above) - lowest) & above for row in rows]
+
+    def _narrowed(self, box: _Packed, rows: list[_Packed]) -> tuple[_Packed, list[_Packed]] | None:
+        """Take out of a box what single columns show to be covered; None where nothing is left."""
+        while True:
+            covered = 0
+            for row, unfilled in zip(rows, self._open(rows, box), strict=True):
+                if not unfilled:
+                    return None
+                if not unfilled & (unfilled - 1):
+                    covered |= row & self._fields[unfilled]
+            if not covered:
+                return box, rows
+            box &= ~covered
+            if ((box | self._above) - self._lowest) & self._above != self._above:
+                return None
+            rows = self._near(rows, box)
+
+    def _split(self, box: _Packed, rows: Sequence[_Packed]) -> Side:
+        """Give a part of one column: of many rows the better half, else the side of the widest."""
+        if len(rows) > _MANY:
+            touching, half = min(
+                (self._half(box, rows, field) for field in self._fields.values()),
+                key=lambda one: one[0],
+            )
+            if touching < _WORTH * len(rows):
+                return half
+        unfilled = self._open(rows, box)
+        counts = [columns.bit_count() for columns in unfilled]
+        widest = counts.index(min(counts))
+        sides = [
+            rows[widest] & field & box
+            for above, field in self._fields.items()
+            if above & unfilled[widest]
+        ]
+        return max(sides, key=lambda side: self._apart(rows, box, side))
+
+    def _half(self, box: _Packed, rows: Sequence[_Packed], field: _Packed) -> tuple[int, Side]:
+        """Give what of a column lies below the middle one of the places where rows begin.
+
+        Before it stands how many rows the fuller half touches.
+        """
+        column = box & field
+        low = (column & -column).bit_length() - 1
+        sides = [(row & column) >> low for row in rows]  # far shorter where columns are long
+        starts = sorted([side & -side for side in sides])
+        middle = starts[len(rows) // 2]
+        over = sum([side >= middle for side in sides])
+        return max(bisect_left(starts, middle), over), column & ((middle << low) - 1)
+
+    def _apart(self, rows: Sequence[_Packed], box: _Packed, side: Side) -> int:
+        """Count the rows that lie wholly within a side or wholly outside."""
+        column = box & next(field for field in self._fields.values() if field & side)
+        return sum([row & side in (0, row & column) for row in rows])
 
 
 def uncovered(

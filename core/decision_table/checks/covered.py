@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.decision_table.checks.boxes import Box, Space, as_json
-from core.decision_table.checks.cover import uncovered
+from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.finding import Finding, error, named, shown, warning
 from core.decision_table.checks.outputs import Outputs
-from core.decision_table.checks.search import Budget, GaveUp
 from core.decision_table.checks.segments import Sides, bits, contains
-from core.models import DecisionTable, DefectKind, HitPolicy
+from core.domain.models import DecisionTable, DefectKind, HitPolicy
 
 _WORK = 1_000_000
 _FEW = 12

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from core.decision_table.feel import Value, to_text
 from core.decision_table.problems import listing
-from core.models import Defect, DefectKind, Severity
+from core.domain.models import Defect, DefectKind, Severity
 
 Finding: TypeAlias = Defect
 _MOST_SHOWN = 80

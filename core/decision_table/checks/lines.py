@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from core.decision_table.checks.spans import HIGHEST, LOWEST, Cut
+from core.decision_table.checks.segments import HIGHEST, LOWEST, Cut
 from core.decision_table.feel import Months, Value
 from core.decision_table.feel.temporal import instant
 from core.decision_table.feel.values import MAX_MONTHS, NUMBERS, kind_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from core.models import DecisionRow, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, InputColumn, OutputColumn
 
 MODEL = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 ANNOTATION = "Rule"

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from lxml import etree
 
 from core.decision_table.cells import one_line
+from core.decision_table.columns import ANY_TYPE, name_problems
 from core.decision_table.document.markup import MODEL
 from core.decision_table.problems import listing
-from core.errors import RuleInvalid
+from core.domain.errors import RuleInvalid
+from core.domain.models import InputColumn
 
 _VERSIONS = {
     "http://www.omg.org/spec/DMN/20151101/dmn.xsd": "1.1",
@@ -124,3 +126,21 @@ def _refuse_foreign(root: etree._Element) -> None:
     if root.tag != tag("definitions"):
         problem = f"the root is <{root.tag}>, not <definitions> of DMN 1.3 ({MODEL})"
         raise RuleInvalid(problem, hint=_AS_DMN)
+
+
+def declared_names(table: etree._Element) -> tuple[InputColumn, ...]:
+    """Give the names that a decision table's expressions may use, with their types.
+
+    Those are the input data and the decisions of its document, without its own (DMN 1.3, 6.3).
+    """
+    own = table.getparent()
+    root = table.getroottree().getroot()
+    found: dict[str, InputColumn] = {}
+    for element in root.iterchildren(tag("inputData"), tag("decision")):
+        variable = element.find(tag("variable"))
+        named = element if variable is None else variable
+        name = one_line(named.get("name") or element.get("name") or "")
+        if element is not own and not name_problems(name, "it"):
+            kind = named.get("typeRef", ANY_TYPE)
+            found.setdefault(name, InputColumn(name=name, type=kind))
+    return tuple(found.values())

@@ -3,11 +3,86 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from core.decision_table.document.reading import NO_TABLE, read_document, tag
-from core.decision_table.document.xml import decision_name, read_table
-from core.errors import RuleInvalid
-from core.models import DecisionTable
+from lxml import etree
+
+from core.decision_table.cells import one_line
+from core.decision_table.document.markup import MODEL
+from core.decision_table.document.reading import (
+    NO_TABLE,
+    read_document,
+    table_of,
+    tag,
+    text_of,
+    the_table,
+)
+from core.decision_table.document.source import Source
+from core.decision_table.document.xml import decision_name, parse_xml, read_table
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionTable
+
+_Shape = tuple[object, ...]
+
+
+def same_table(xml_a: str, xml_b: str) -> bool:
+    """Tell whether both tables decide the same way and say so in the same words.
+
+    Ids, formatting, comments, extensions and diagrams do not count; the decision's name, columns,
+    types, allowed values, aggregation, and rows in their order do. Raises RuleInvalid.
+    """
+    return _shape_of(xml_a) == _shape_of(xml_b)
+
+
+def _shape_of(xml: str) -> _Shape:
+    table = the_table(read_document(xml))
+    return (decision_name(table), table.get("hitPolicy", "UNIQUE"), _shape(table))
+
+
+def _shape(element: etree._Element) -> _Shape:
+    children = [
+        child
+        for child in element.iterchildren("*")
+        if etree.QName(child).namespace == MODEL
+        and etree.QName(child).localname != "extensionElements"
+    ]
+    attributes = {
+        name: value
+        for name, value in element.attrib.items()
+        if name not in {"id", "hitPolicy"} and not str(name).startswith("{")
+    }
+    text = "" if children else text_of(element)
+    return (element.tag, sorted(attributes.items()), text, [_shape(child) for child in children])
+
+
+@dataclass(frozen=True)
+class CutOut:
+    """A document with one table, and what holds the tables that were left out."""
+
+    xml: str
+    left_out: tuple[str, ...]
+
+
+def table_count(xml: str) -> int:
+    """Count the decision tables of a document. Raises RuleInvalid."""
+    return sum(1 for _ in read_document(xml).iter(tag("decisionTable")))
+
+
+def cut_out(xml: str, decision: str) -> CutOut:
+    """Take the tables of all other decisions out of a document; every other byte stays.
+
+    The decisions themselves stay, without their logic, so that their names, requirements and
+    diagrams go on to refer to something. Raises RuleInvalid where not one table has that name.
+    """
+    source = Source(xml)
+    wanted = table_of(source.root, decision)
+    others = [table for table in source.root.iter(tag("decisionTable")) if table is not wanted]
+    left_out = []
+    for table in others:
+        line = [table, *table.iterancestors()]
+        holder = next((at for at in line if at.getparent() is source.root), table)
+        left_out.append(one_line(holder.get("name") or holder.get("id") or "without a name"))
+    return CutOut(source.apply([source.remove(table) for table in others]), tuple(left_out))
 
 
 @dataclass(frozen=True)
@@ -40,3 +115,22 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     if not found:
         raise RuleInvalid("the document holds no decision table", hint=NO_TABLE)
     return tuple(found)
+
+
+REMEMBERED_CHARS = 10_000  # of a longer document the table takes much more room than it saves time
+_KEPT, _LARGE_KEPT = 512, 32
+
+
+def read_xml(document: str) -> DecisionTable:
+    """Read a DMN document as `parse_xml` does, but once for all who ask. Raises RuleInvalid."""
+    return _small(document) if len(document) <= REMEMBERED_CHARS else _large(document)
+
+
+@lru_cache(maxsize=_KEPT)
+def _small(document: str) -> DecisionTable:
+    return parse_xml(document)
+
+
+@lru_cache(maxsize=_LARGE_KEPT)
+def _large(document: str) -> DecisionTable:
+    return parse_xml(document)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 
 from lxml import etree
 
 from core.decision_table.cells import ANY, one_line, text_problem
-from core.decision_table.column_types import ANY_TYPE
-from core.decision_table.columns import duplicates, name_problems
-from core.decision_table.document.declared import declared_names
-from core.decision_table.document.ids import is_xml_id, unused, xml_id
+from core.decision_table.columns import ANY_TYPE, duplicates, name_problems
 from core.decision_table.document.markup import ANNOTATION, MODEL, Style, attribute
-from core.decision_table.document.reading import read_document, table_of, tag, text_of, the_table
+from core.decision_table.document.reading import (
+    declared_names,
+    read_document,
+    table_of,
+    tag,
+    text_of,
+    the_table,
+)
 from core.decision_table.problems import listing, refuse
-from core.models import (
+from core.domain.models import (
     Aggregation,
     DecisionRow,
     DecisionTable,
@@ -22,6 +27,43 @@ from core.models import (
     InputColumn,
     OutputColumn,
 )
+
+# NCName of Namespaces in XML 1.0: a Name without colons.
+_START = (
+    "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_REST = _START + "0-9.\u00b7\u0300-\u036f\u203f-\u2040-"
+_NCNAME = re.compile(f"[{_START}][{_REST}]*")
+_FOREIGN = re.compile(f"[^{_REST}]")
+
+
+def is_xml_id(text: str) -> bool:
+    """True where `text` can be an id in XML (an NCName)."""
+    return bool(_NCNAME.fullmatch(text))
+
+
+def xml_id(text: str) -> str:
+    """Give `text` as an id in XML (an NCName): what does not fit becomes `_`."""
+    tidy = _FOREIGN.sub("_", text)
+    return tidy if is_xml_id(tidy) else f"_{tidy}"
+
+
+def unused(wanted: str, taken: Collection[str]) -> str:
+    """Give `wanted`, or with the first number from 2 that makes it differ from those taken."""
+    candidate, number = wanted, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{wanted}_{number}"
+    return candidate
+
+
+def fresh_id(new_row_id: Callable[[], str], taken: set[str]) -> str:
+    """Give an id for a row that no other has, and add it to `taken`."""
+    row_id = unused(xml_id(new_row_id()), taken)
+    taken.add(row_id)
+    return row_id
+
 
 _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="{model}" id={definitions} name={name} namespace="urn:skill-worker:rules">

@@ -12,10 +12,10 @@ from core.decision_table.columns import (
     name_problems,
     output_columns,
 )
-from core.decision_table.document.ids import fresh_id
+from core.decision_table.document.xml import fresh_id
 from core.decision_table.editing.rows import merge_row
 from core.decision_table.problems import refuse
-from core.models import DecisionTable, HitPolicy, RuleDraft
+from core.domain.models import DecisionTable, HitPolicy, RuleDraft
 
 
 def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> DecisionTable:

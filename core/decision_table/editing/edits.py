@@ -13,14 +13,8 @@ from core.decision_table.document.reading import tag, text_of, the_table
 from core.decision_table.document.source import Source, Splice
 from core.decision_table.document.xml import parse_xml, read_table, row_ids
 from core.decision_table.editing.plan import Plan, plan_edit
-from core.errors import RuleInvalid
-from core.models import (
-    DecisionRow,
-    DecisionTable,
-    HitPolicy,
-    MergeMode,
-    RuleDraft,
-)
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, HitPolicy, MergeMode, RuleDraft
 
 
 def edit_xml(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.decision_table.column_types import ANY_TYPE
-from core.decision_table.evaluation.coerce import value_type
+from core.decision_table.columns import ANY_TYPE
+from core.decision_table.evaluation.given import value_type
 from core.decision_table.feel import Node
 from core.decision_table.feel.values import NoValue
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
 from core.decision_table.feel import Node, parse_expression, parse_tests
 from core.decision_table.problems import refuse
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 
 _Parse = Callable[[str, Sequence[str]], Node]
 

@@ -2,21 +2,184 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, DecimalException
 
 from pydantic import JsonValue
 
-from core.decision_table.column_types import ANY_TYPE
-from core.decision_table.evaluation.coerce import value_type
+from core.decision_table.columns import ANY_TYPE
 from core.decision_table.evaluation.compiled import CompiledRow, CompiledTable, compile_table
-from core.decision_table.evaluation.decided import CellOutcome, Decided, RowOutcome
-from core.decision_table.evaluation.given import Given, read_given
-from core.decision_table.evaluation.hits import Hit, aggregate, choose
-from core.decision_table.feel import Node, Scope, Value, evaluate, holds, to_text
+from core.decision_table.evaluation.given import Given, read_given, value_type
+from core.decision_table.feel import Node, Scope, Value, evaluate, holds, to_json, to_text
+from core.decision_table.feel.compare import same
+from core.decision_table.feel.functions.lists import extreme, total
 from core.decision_table.feel.values import NoValue, kind_of
-from core.decision_table.problems import refuse
-from core.models import DecisionRow, DecisionTable
+from core.decision_table.problems import listing, refuse
+from core.domain.errors import RuleInvalid
+from core.domain.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """One test against one value, both as FEEL; `why` says what kept `holds` at None."""
+
+    column: str
+    test: str
+    value: str
+    holds: bool | None
+    why: str
+
+
+@dataclass(frozen=True)
+class RowOutcome:
+    """A row matches where all its cells hold."""
+
+    id: str
+    cells: tuple[CellOutcome, ...]
+
+    @property
+    def matches(self) -> bool:
+        """True where all cells hold."""
+        return all(cell.holds for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The outcome of a decision.
+
+    `fired` are the ids of the rows that the hit policy lets count, in its order; `outputs` are
+    output column -> value, one for each of them, or a single one where values are aggregated or
+    the table's defaults stand in (`defaulted`). `notes` tell why outputs came to null.
+    """
+
+    decision: str
+    hit_policy: HitPolicy
+    aggregation: Aggregation | None
+    outputs: tuple[Mapping[str, Value], ...]
+    fired: tuple[str, ...]
+    rows: tuple[RowOutcome, ...]
+    defaulted: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def many(self) -> bool:
+        """True where the hit policy gives a list (DMN 1.3, 8.2.10): R, O, and C without a sign."""
+        collects = self.hit_policy is HitPolicy.COLLECT and self.aggregation is None
+        return collects or self.hit_policy in (HitPolicy.RULE_ORDER, HitPolicy.OUTPUT_ORDER)
+
+    @property
+    def result(self) -> JsonValue:
+        """The outputs for JSON: an object or null, or a list of objects, empty or not."""
+        objects: list[JsonValue] = [
+            {name: to_json(value) for name, value in output.items()} for output in self.outputs
+        ]
+        if self.many and not self.defaulted:
+            return objects
+        return objects[0] if objects else None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A row that matches, with output column -> value."""
+
+    row: str
+    outputs: Mapping[str, Value]
+
+
+Allowed = Sequence[Node | None]
+
+
+def choose(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> list[Hit]:
+    """Give the hits that count. `allowed` are the output values, in column order.
+
+    Raises RuleInvalid that names the rows where UNIQUE or ANY is violated, and where PRIORITY or
+    OUTPUT ORDER find no output values to order by.
+    """
+    choice = _POLICIES.get(table.hit_policy)
+    return choice(table, hits, allowed) if choice else list(hits)
+
+
+def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] | None:
+    """Give the one output of C+, C#, C< or C>: null without hits, as the standard's `sum([])`.
+
+    Counting gives 0. Raises RuleInvalid for several outputs, and for values that do not add up.
+    """
+    if len(table.outputs) != 1:
+        raise RuleInvalid(f"{table.aggregation} aggregates one output; there are several")
+    name = table.outputs[0].name
+    values = tuple(hit.outputs[name] for hit in hits)
+    if table.aggregation is Aggregation.COUNT:
+        return {name: Decimal(len(values))}
+    if not values:
+        return None
+    try:
+        if table.aggregation is Aggregation.SUM:
+            return {name: total(values)}
+        return {name: extreme(values, largest=table.aggregation is Aggregation.MAX)}
+    except (NoValue, DecimalException) as error:
+        rows = listing([hit.row for hit in hits])
+        raise RuleInvalid(f"{table.aggregation} of '{name}' over rows {rows}: {error}") from error
+
+
+def _unique(_table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[Hit]:
+    if len(hits) > 1:
+        raise RuleInvalid(
+            f"rows {listing([hit.row for hit in hits])} all match, and UNIQUE allows one",
+            hint="Make their conditions exclude each other, or choose another hit policy.",
+        )
+    return list(hits)
+
+
+def _any(table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[Hit]:
+    for hit in hits[1:]:
+        for column in table.outputs:
+            first, other = hits[0].outputs[column.name], hit.outputs[column.name]
+            if not same(first, other):
+                raise RuleInvalid(
+                    f"rows '{hits[0].row}' and '{hit.row}' both match, and under ANY their "
+                    f"outputs have to be equal: '{column.name}' is {to_text(first)} and "
+                    f"{to_text(other)}"
+                )
+    return list(hits)
+
+
+def _first(_table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[Hit]:
+    return list(hits[:1])
+
+
+def _priority(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> list[Hit]:
+    return _ordered(table, hits, allowed)[:1]
+
+
+def _ordered(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> list[Hit]:
+    """Sort by the place of each output in its output values, the first column first."""
+    ranked = {
+        column.name: tests.parts
+        for column, tests in zip(table.outputs, allowed, strict=True)
+        if tests is not None
+    }
+    if not ranked:
+        raise RuleInvalid(
+            f"{table.hit_policy} orders by the allowed values of an output, and none has any"
+        )
+    return sorted(hits, key=lambda hit: [_rank(hit.outputs[name], ranked[name]) for name in ranked])
+
+
+def _rank(value: Value, tests: tuple[Node, ...]) -> int:
+    scope = Scope(subject=value)
+    places = (place for place, test in enumerate(tests) if holds(Node("tests", (test,)), scope))
+    return next(places, len(tests))
+
+
+_POLICIES: dict[HitPolicy, Callable[[DecisionTable, Sequence[Hit], Allowed], list[Hit]]] = {
+    HitPolicy.UNIQUE: _unique,
+    HitPolicy.ANY: _any,
+    HitPolicy.FIRST: _first,
+    HitPolicy.PRIORITY: _priority,
+    HitPolicy.OUTPUT_ORDER: _ordered,
+}
 
 
 def decide(

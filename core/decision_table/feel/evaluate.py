@@ -4,17 +4,144 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from decimal import DecimalException
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal, DecimalException
+from zoneinfo import ZoneInfo
 
-from core.decision_table.feel.arithmetic import calculate, negative
 from core.decision_table.feel.compare import compare, equal, less, within
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.functions.lists import conjunction, disjunction
 from core.decision_table.feel.node import Node
-from core.decision_table.feel.properties import property_of
-from core.decision_table.feel.temporal import from_text
-from core.decision_table.feel.values import NoValue, Range, Value, kind_of
+from core.decision_table.feel.temporal import from_text, minus, plus
+from core.decision_table.feel.values import (
+    NUMBERS,
+    Months,
+    NoValue,
+    Range,
+    Value,
+    bounded,
+    kind_of,
+    months,
+)
+
+_NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "+": NUMBERS.add,
+    "-": NUMBERS.subtract,
+    "*": NUMBERS.multiply,
+    "/": NUMBERS.divide,
+    "**": NUMBERS.power,
+}
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def calculate(sign: str, left: Value, right: Value) -> Value:
+    """Carry out `+`, `-`, `*`, `/` or `**`. Raises NoValue where types do not fit.
+
+    A result that 34 digits and the exponents of decimal128 do not hold raises DecimalException.
+    """
+    if isinstance(left, Decimal) and isinstance(right, Decimal):
+        if sign == "/" and not right:
+            raise NoValue("division by zero")
+        return _NUMERIC[sign](left, right)
+    if sign == "+":
+        return _sum(left, right)
+    if sign == "-":
+        return _difference(left, right)
+    if sign == "*" and isinstance(left, Decimal):
+        return _scaled(right, left)
+    if sign == "*" and isinstance(right, Decimal):
+        return _scaled(left, right)
+    if sign == "/":
+        return _quotient(left, right)
+    raise _unfit(sign, left, right)
+
+
+def negative(value: Value) -> Value:
+    """Give `-value` of a number or duration. Raises NoValue."""
+    if isinstance(value, Decimal):
+        return -value
+    return _scaled(value, Decimal(-1))
+
+
+def _sum(left: Value, right: Value) -> Value:
+    if isinstance(left, str) and isinstance(right, str):
+        return bounded(left + right)
+    if isinstance(left, (timedelta, Months)) and isinstance(right, (date, time)):
+        return plus(right, left)
+    return plus(left, right)
+
+
+def _difference(left: Value, right: Value) -> Value:
+    if isinstance(left, (date, time)) and isinstance(right, (timedelta, Months)):
+        return plus(left, negative(right))
+    return minus(left, right)
+
+
+def _scaled(length: Value, factor: Decimal) -> Value:
+    if isinstance(length, Months):
+        return months(int(NUMBERS.multiply(Decimal(length.count), factor)))
+    if isinstance(length, timedelta):
+        return int(NUMBERS.multiply(Decimal(length // _MICROSECOND), factor)) * _MICROSECOND
+    raise _unfit("*", length, factor)
+
+
+def _quotient(left: Value, right: Value) -> Value:
+    if not right:
+        raise NoValue("division by zero, or by null")
+    if isinstance(left, timedelta) and isinstance(right, timedelta):
+        return NUMBERS.divide(Decimal(left // _MICROSECOND), Decimal(right // _MICROSECOND))
+    if isinstance(left, Months) and isinstance(right, Months) and right.count:
+        return NUMBERS.divide(Decimal(left.count), Decimal(right.count))
+    if isinstance(right, Decimal) and isinstance(left, (timedelta, Months)):
+        count = left.count if isinstance(left, Months) else left // _MICROSECOND
+        whole = int(NUMBERS.divide(Decimal(count), right))
+        return months(whole) if isinstance(left, Months) else whole * _MICROSECOND
+    raise _unfit("/", left, right)
+
+
+def _unfit(sign: str, left: Value, right: Value) -> NoValue:
+    return NoValue(f"'{sign}' does not take {kind_of(left)} and {kind_of(right)}")
+
+
+def property_of(value: Value, name: str) -> Value:
+    """Give a part of a value. Raises NoValue where the value has none of that name."""
+    parts = _parts_of(value)
+    if name not in parts:
+        listed = ", ".join(f"'{part}'" for part in parts) or "none"
+        raise NoValue(f"{kind_of(value)} has no part '{name}' (it has {listed})")
+    found = parts[name]
+    if isinstance(found, int) and not isinstance(found, bool):
+        return Decimal(found)
+    return found
+
+
+def _parts_of(value: Value) -> dict[str, Value | int]:
+    parts: dict[str, Value | int] = {}
+    if isinstance(value, date):
+        parts |= {"year": value.year, "month": value.month, "day": value.day}
+        parts["weekday"] = value.isoweekday()
+    if isinstance(value, (datetime, time)):
+        parts |= {"hour": value.hour, "minute": value.minute, "second": _second(value)}
+        zone = value.tzinfo
+        parts |= {"time offset": value.utcoffset()}
+        parts |= {"timezone": zone.key if isinstance(zone, ZoneInfo) else None}
+    if isinstance(value, Range):
+        parts |= {"start": value.low, "end": value.high}
+        parts |= {"start included": value.low_closed, "end included": value.high_closed}
+    if isinstance(value, Months):
+        years, months = divmod(abs(value.count), 12)
+        sign = -1 if value.count < 0 else 1
+        parts |= {"years": sign * years, "months": sign * months}
+    if isinstance(value, timedelta):
+        sign = -1 if value < timedelta() else 1
+        minutes, seconds = divmod(int(abs(value).total_seconds()), 60)
+        parts |= {"days": sign * (minutes // 1440), "hours": sign * (minutes // 60 % 24)}
+        parts |= {"minutes": sign * (minutes % 60), "seconds": sign * seconds}
+    return parts
+
+
+def _second(clock: datetime | time) -> Decimal:
+    return clock.second + Decimal(clock.microsecond).scaleb(-6)
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -121,3 +123,155 @@ def bounded_code(code: Code) -> Code:
     if len(code) > MAX_CODE:
         raise NoValue("the pattern is too large")
     return code
+
+
+_MAX_DEPTH = 30
+_SPACE = re.compile(r"(\[(?:[^\\\]]|\\.)*\]|\\[^\s])|\s+", re.DOTALL)
+_COUNT = re.compile(r"\{(\d{1,4})(,(\d{1,4})?)?\}", re.ASCII)
+_CATEGORY = re.compile(r"[pP]\{([A-Z][a-z]?)\}")
+_SPECIAL = set("\\|.?*+(){}[]^$-")
+_SIMPLE = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+_CLASSES: dict[str, Fits] = {
+    "d": str.isdecimal,
+    "s": lambda char: char in " \t\n\r",
+    "w": lambda char: unicodedata.category(char)[0] not in "PZC",
+}
+
+
+def pattern(text: str, flags: str = "") -> Pattern:
+    """Read a pattern. Raises NoValue.
+
+    Flags are `i` (any case), `s` (`.` takes line ends), `m` (`^` and `$` are ends of lines too)
+    and `x` (white space outside of sets does not count).
+    """
+    if set(flags) - {"i", "m", "s", "x"}:
+        raise NoValue(f"the flags '{flags}' are not supported (supported: i, m, s, x)")
+    text = _SPACE.sub(_kept, text) if "x" in flags else text
+    reader = _Reader(text, flags)
+    code = reader.choices(0)
+    if reader.at < len(text):
+        raise reader.fail("it has a bracket that was not opened")
+    return Pattern(code)
+
+
+def _kept(found: re.Match[str]) -> str:
+    return found[1] or ""
+
+
+class _Reader:
+    def __init__(self, text: str, flags: str) -> None:
+        self._text = text
+        self._flags = flags
+        self.at = 0
+
+    def fail(self, problem: str) -> NoValue:
+        return NoValue(f"the pattern '{self._text[:40]}' at character {self.at + 1}: {problem}")
+
+    def choices(self, depth: int) -> Code:
+        if depth > _MAX_DEPTH:
+            raise self.fail("it is nested too deep")
+        branches = [self._sequence(depth)]
+        while self._take("|"):
+            branches.append(self._sequence(depth))
+        code = branches.pop()
+        while branches:
+            code = either(branches.pop(), code)
+        return code
+
+    def _sequence(self, depth: int) -> Code:
+        code: Code = []
+        while self._ahead() not in ("", "|", ")"):
+            code += self._repetition(self._atom(depth))
+        return code
+
+    def _repetition(self, code: Code) -> Code:
+        char = self._ahead()
+        if char in _SIMPLE and char:
+            self.at += 1
+            least, most = _SIMPLE[char]
+        elif count := _COUNT.match(self._text, self.at):
+            self.at = count.end()
+            least = int(count[1])
+            most = least if not count[2] else int(count[3]) if count[3] else None
+        else:
+            return code
+        if most is not None and most < least:
+            raise self.fail("it repeats at most less often than at least")
+        return repeated(code, least, most, lazy=self._take("?"))
+
+    def _atom(self, depth: int) -> Code:
+        char = self._next()
+        if char == "(":
+            if self._ahead() == "?" and not self._text.startswith("?:", self.at):
+                raise self.fail("'(?' is not supported")
+            self.at += 2 * self._text.startswith("?:", self.at)
+            code = self.choices(depth + 1)
+            if not self._take(")"):
+                raise self.fail("a bracket is not closed")
+            return code
+        if char == "[":
+            return one(self._set())
+        if char == ".":
+            return one(lambda found: "s" in self._flags or found not in "\n\r")
+        if char in "^$":
+            return [Step(place=char, lines="m" in self._flags)]
+        if char in "*+?{":
+            raise self.fail(f"'{char}' repeats nothing")
+        return one(self._escape() if char == "\\" else self._same(char))
+
+    def _set(self) -> Fits:
+        outside = self._take("^")
+        parts: list[Fits] = []
+        while not self._take("]"):
+            char = self._next()
+            if char == "[":
+                raise self.fail("'[' in a set is not supported")
+            fits = self._escape() if char == "\\" else None
+            ahead = self._text[self.at : self.at + 2]
+            if fits is None and ahead.startswith("-") and ahead != "-]":
+                self.at += 1
+                fits = self._span(char, self._next())
+            parts.append(fits or self._same(char))
+        return lambda found: any(fits(found) for fits in parts) is not outside
+
+    def _span(self, low: str, high: str) -> Fits:
+        if high in "\\[":
+            raise self.fail(f"'{high}' at the end of a range of characters is not supported")
+        if high < low:
+            raise self.fail("the range of characters has no order")
+        return lambda found: any(low <= char <= high for char in self._cases(found))
+
+    def _escape(self) -> Fits:
+        if category := _CATEGORY.match(self._text, self.at):
+            self.at = category.end()
+            name, inside = category[1], category[0][0] == "p"
+            return lambda found: unicodedata.category(found).startswith(name) is inside
+        char = self._next()
+        if char in _CONTROLS or char in _SPECIAL:
+            return self._same(_CONTROLS.get(char, char))
+        fits = _CLASSES.get(char.lower())
+        if fits is None:
+            raise self.fail(f"'\\{char}' is not supported")
+        return fits if char.islower() else lambda found: not fits(found)
+
+    def _same(self, char: str) -> Fits:
+        return lambda found: char in self._cases(found)
+
+    def _cases(self, char: str) -> tuple[str, ...]:
+        return (char, char.lower(), char.upper()) if "i" in self._flags else (char,)
+
+    def _ahead(self) -> str:
+        return self._text[self.at : self.at + 1]
+
+    def _take(self, char: str) -> bool:
+        taken = self._ahead() == char
+        self.at += taken
+        return taken
+
+    def _next(self) -> str:
+        char = self._ahead()
+        if not char:
+            raise self.fail("it ends too early")
+        self.at += 1
+        return char

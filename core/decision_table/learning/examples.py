@@ -10,13 +10,12 @@ from pydantic import JsonValue
 from core.decision_table.cells import ANY, one_line
 from core.decision_table.checks.check import witness
 from core.decision_table.evaluation.compiled import compile_table
-from core.decision_table.evaluation.decide import decide
-from core.decision_table.evaluation.decided import Decided
+from core.decision_table.evaluation.decide import Decided, decide
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.learning.cases import FROM_CONDITIONS, FROM_FEEDBACK, Case
 from core.decision_table.learning.wording import case_words, outcome_words, row_words
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, HitPolicy
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, HitPolicy
 
 Inputs = Mapping[str, JsonValue]
 

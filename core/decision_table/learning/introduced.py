@@ -8,7 +8,7 @@ from core.decision_table.checks.check import check_table
 from core.decision_table.learning.older import CLASH, Older
 from core.decision_table.learning.wording import row_words
 from core.decision_table.problems import refuse
-from core.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
+from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
 
 MAX_WARNINGS = 8
 MAX_WARNING = 400

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from core.decision_table.checks.check import check_table
 from core.decision_table.evaluation.decide import decide
 from core.decision_table.learning.examples import alone
-from core.errors import RuleInvalid
-from core.models import DecisionRow, DecisionTable, Defect, DefectKind
+from core.domain.errors import RuleInvalid
+from core.domain.models import DecisionRow, DecisionTable, Defect, DefectKind
 
 CLASH = {DefectKind.OVERLAP, DefectKind.CONTRADICTION}
 # Findings of a row that name others only to say why: these may change while it stays.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from core.decision_table.cells import ANY
-from core.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
+from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 
 MAX_CASE = 160
 MAX_ROW = 160

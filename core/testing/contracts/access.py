@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.errors import AlreadyExists, NotFound
-from core.models.access import AccessToken, Answer, Role, TokenKind
-from core.ports import Answers, Tokens
+from core.domain.errors import AlreadyExists, NotFound
+from core.domain.models.access import AccessToken, Answer, Role, TokenKind
+from core.domain.ports import Answers, Tokens
 
 HOUR = timedelta(hours=1)
 MINUTE = 60.0

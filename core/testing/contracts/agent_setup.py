@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.models import Agent, NewFeedback
-from core.ports import Agents, Inbox
+from core.domain.models import Agent, NewFeedback
+from core.domain.ports import Agents, Inbox
 
 SALES = Agent(id="sales", tenant_id="t1", name="영업", goal="more sales")
 PIECE = NewFeedback(id="p", tenant_id="t1", agent_ids=("sales",), content="more sales")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InvalidInput, NotFound
-from core.models import Agent
-from core.ports import Agents
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.models import Agent
+from core.domain.ports import Agents
 
 SALES = Agent(
     id="sales",

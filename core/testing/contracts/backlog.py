@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.models import ChangeStatus, FeedbackStatus, Outcome, Undecided, Waiting
-from core.ports import Backlog, ChangeLog, Inbox, Reviews
+from core.domain.models import ChangeStatus, FeedbackStatus, Outcome, Undecided, Waiting
+from core.domain.ports import Backlog, ChangeLog, Inbox, Reviews
 from core.testing.contracts.inbox import added, claimed, piece
 from core.testing.contracts.reviews import HAPPENED, waiting
 

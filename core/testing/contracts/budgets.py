@@ -12,11 +12,11 @@ from typing import Protocol
 
 import pytest
 
-from core.budgets import DailyBudgets
-from core.errors import BudgetUsedUp, ModelDown, ModelHeld
-from core.models import FeedbackStatus, Outcome, RunEvent, Usage
-from core.ports import Budgets, Inbox, Journal
-from core.prices import Billing, Price
+from core.agent.budgets import DailyBudgets
+from core.agent.prices import Billing, Price
+from core.domain.errors import BudgetUsedUp, ModelDown, ModelHeld
+from core.domain.models import FeedbackStatus, Outcome, RunEvent, Usage
+from core.domain.ports import Budgets, Inbox, Journal
 from core.testing.contracts.inbox import claimed, piece
 
 PassTime = Callable[[float], Awaitable[None]]

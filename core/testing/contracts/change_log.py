@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import NotFound, Stale, TargetBusy
-from core.models import (
+from core.domain.errors import NotFound, Stale, TargetBusy
+from core.domain.hashing import sha256, state_hash
+from core.domain.models import (
     Change,
     ChangeStatus,
     FileRef,
@@ -15,8 +16,7 @@ from core.models import (
     Operation,
     Snapshot,
 )
-from core.ports import ChangeLog, Knowledge
-from core.snapshots import sha256, state_hash
+from core.domain.ports import ChangeLog, Knowledge
 
 
 def memory_change(change_id: str, before: str | None, after: str | None) -> Change:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.models import Feedback, FeedbackStatus, Outcome
-from core.ports import Deliveries, Inbox, Intake
+from core.domain.models import Feedback, FeedbackStatus, Outcome
+from core.domain.ports import Deliveries, Inbox, Intake
 from core.testing.contracts.inbox import claimed, piece
 
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")

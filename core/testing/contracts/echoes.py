@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.models import ChangeStatus, Kind
-from core.ports import ChangeLog, Echoes
-from core.snapshots import state_hash
+from core.domain.hashing import state_hash
+from core.domain.models import ChangeStatus, Kind
+from core.domain.ports import ChangeLog, Echoes
 from core.testing.contracts.steps import HELD, taught
 
 

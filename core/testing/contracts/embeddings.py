@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InvalidInput
-from core.ports import Embeddings
-from core.search.vectors import cosine
+from core.domain.errors import InvalidInput
+from core.domain.ports import Embeddings
+from core.knowledge.search.vectors import cosine
 
 TEXTS = ("환불은 결제 후 7일 안에만 승인합니다", "Invoices over 1,000,000 KRW need two approvals")
 

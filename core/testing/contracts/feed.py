@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from core.errors import InvalidInput
-from core.models import EventFilter, FeedPage, RunEvent
-from core.ports import Feed, Journal
+from core.domain.errors import InvalidInput
+from core.domain.models import EventFilter, FeedPage, RunEvent
+from core.domain.ports import Feed, Journal
 
 ALL = EventFilter()
 LONG = 60.0  # nobody waits that long: the bell rings before

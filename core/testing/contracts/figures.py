@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from core.models import ChangeStatus, FeedbackStatus, NewFeedback, Outcome, RunEvent
-from core.models.overview import Standing, WaitingReviews
-from core.ports import ChangeLog, Figures, Inbox
+from core.domain.models import ChangeStatus, FeedbackStatus, NewFeedback, Outcome, RunEvent
+from core.domain.models.views import Standing, WaitingReviews
+from core.domain.ports import ChangeLog, Figures, Inbox
 from core.testing.contracts.change_log import memory_change
 
 QUARTER, QUARTERS = 900, 96

@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from core.errors import InvalidInput, LeaseLost, NotFound
-from core.models import (
+from core.agent.reply_keys import matching_prefix
+from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.models import (
     AgentFeedback,
     Candidate,
     Feedback,
@@ -21,8 +22,7 @@ from core.models import (
     Verdict,
     VerdictStatus,
 )
-from core.ports import Inbox, Intake, Journal, Replies, Runs
-from core.reply_keys import matching_prefix
+from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import LeaseLost, NotFound, Refused
-from core.models import FeedbackStatus, Fence, HoldKind, RunEvent, Usage
-from core.ports import Inbox, Intake, Journal, Replies, Runs
-from core.reply_keys import matching_prefix
+from core.agent.reply_keys import matching_prefix
+from core.domain.errors import LeaseLost, NotFound, Refused
+from core.domain.models import FeedbackStatus, Fence, HoldKind, RunEvent, Usage
+from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 from core.testing.contracts.inbox import (
     DONE,
     FAILED,

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from core.models import (
-    Change,
-    ChangeStatus,
-    Kind,
-    KnowledgeItem,
-    Operation,
-    Snapshot,
-)
-from core.ports import ChangeLog, KnowledgePages
-from core.snapshots import state_hash
+from core.domain.hashing import state_hash
+from core.domain.models import Change, ChangeStatus, Kind, KnowledgeItem, Operation, Snapshot
+from core.domain.ports import ChangeLog, KnowledgePages
 
 IDS = ("B", "a-1", "a_1", "가", "b")
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.errors import NotFound
-from core.models import (
+from core.domain.errors import NotFound
+from core.domain.hashing import sha256, state_hash
+from core.domain.models import (
     Change,
     ChangeStatus,
     FileRef,
@@ -18,8 +19,7 @@ from core.models import (
     Relationship,
     Snapshot,
 )
-from core.ports import ChangeLog, Knowledge, KnowledgePast
-from core.snapshots import sha256, state_hash
+from core.domain.ports import ChangeLog, Knowledge, KnowledgePast
 from core.testing.contracts.change_log import history_of
 
 _TICK = timedelta(microseconds=1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Kind
-from core.ports import ChangeLog, Lineage
+from core.domain.models import Kind
+from core.domain.ports import ChangeLog, Lineage
 from core.testing.contracts.knowledge_past import carry, step
 
 ALL = 1 << 30

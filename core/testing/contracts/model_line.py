@@ -9,7 +9,8 @@ from typing import Protocol
 
 import pytest
 
-from core.errors import (
+from core.agent.circuit_breaker import LineOptions
+from core.domain.errors import (
     ConfigurationError,
     InvalidInput,
     LeaseLost,
@@ -17,9 +18,8 @@ from core.errors import (
     ModelHeld,
     SkillWorkerError,
 )
-from core.model_line import LineOptions
-from core.models import HoldKind
-from core.ports import ModelLine
+from core.domain.models import HoldKind
+from core.domain.ports import ModelLine
 
 PassTime = Callable[[float], Awaitable[None]]
 DOWN, WRONG_KEY = ModelDown("the model answered 500"), ConfigurationError("the model answered 401")

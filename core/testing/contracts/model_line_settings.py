@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import ConfigurationError, ModelHeld
-from core.ports import ModelLine
+from core.domain.errors import ConfigurationError, ModelHeld
+from core.domain.ports import ModelLine
 from core.testing.contracts.model_line import (
     DOWN,
     THREE,

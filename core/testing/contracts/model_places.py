@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, suppress
 
 import pytest
 
-from core.errors import InvalidInput, ModelDown, ModelHeld
-from core.model_line import LineOptions
-from core.ports import ModelLine
+from core.agent.circuit_breaker import LineOptions
+from core.domain.errors import InvalidInput, ModelDown, ModelHeld
+from core.domain.ports import ModelLine
 from core.testing.contracts.model_line import DOWN, OpenLine, PassTime, call, hold_back
 
 # Time passes for those who wait alone: nobody says meanwhile that a place is in use.

@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from core.errors import Repeated
-from core.models import Change, ChangeStatus, Kind, Operation, Relationship, Snapshot
-from core.ports import ChangeLog, Search
-from core.snapshots import state_hash
+from core.domain.errors import Repeated
+from core.domain.hashing import state_hash
+from core.domain.models import Change, ChangeStatus, Kind, Operation, Relationship, Snapshot
+from core.domain.ports import ChangeLog, Search
 
 TEXT = "환불은 배송 완료 후 7일 이내에만 가능합니다"
 NEAR = "배송이 끝나고 7일 이내에만 환불이 가능합니다"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import NO_USAGE, RunEvent, Usage
-from core.ports import ChangeLog, Journal, Replies
+from core.domain.models import NO_USAGE, RunEvent, Usage
+from core.domain.ports import ChangeLog, Journal, Replies
 from core.testing.contracts.change_log import history_of, memory_change
 
 Told = list[tuple[RunEvent, Usage]]

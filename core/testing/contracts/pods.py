@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from core.errors import McpDown, PodCallFailed
-from core.ports import Pods, SkillDocuments
+from core.domain.errors import McpDown, PodCallFailed
+from core.domain.ports import Pods, SkillDocuments
 
 SKILL = "skill-creator"
 SCRIPT = "scripts/init_skill.py"

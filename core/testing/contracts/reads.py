@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InvalidInput, NotFound
-from core.models import (
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.models import (
     ChangeFilter,
     ChangeStatus,
     FeedbackFilter,
@@ -16,8 +16,8 @@ from core.models import (
     Outcome,
     RunEvent,
 )
-from core.paging import encode_parts, query_digest
-from core.ports import ChangeLog, Inbox, Journal, Reader
+from core.domain.paging import encode_parts, query_digest
+from core.domain.ports import ChangeLog, Inbox, Journal, Reader
 from core.testing.contracts.change_log import carry_out, history_of, memory_change
 from core.testing.contracts.inbox import added, piece
 

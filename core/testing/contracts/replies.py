@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from pydantic import JsonValue
 
-from core.models import Usage
-from core.ports import Replies
+from core.domain.models import Usage
+from core.domain.ports import Replies
 
 SPENT = Usage(model_calls=1, input_tokens=1_000, output_tokens=50, cost=Decimal("0.000123456789"))
 

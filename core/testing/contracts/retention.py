@@ -8,7 +8,8 @@ import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
-from core.models import (
+from core.agent.reply_keys import author_prefix, matching_prefix
+from core.domain.models import (
     AgentFeedback,
     Candidate,
     Feedback,
@@ -18,8 +19,7 @@ from core.models import (
     RunEvent,
     Usage,
 )
-from core.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
-from core.reply_keys import author_prefix, matching_prefix
+from core.domain.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
 from core.testing.contracts.inbox import added, claimed, piece
 
 ONE = Usage(model_calls=1, input_tokens=100, output_tokens=7, cost=Decimal("0.0125"))

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from core.errors import NotFound
-from core.models import Change, ChangeStatus
-from core.models.review import QueuePlace
-from core.ports import ChangeLog, ReviewQueue, Reviews
-from core.ports.review_queue import AHEAD
+from core.domain.errors import NotFound
+from core.domain.models import Change, ChangeStatus
+from core.domain.models.review import QueuePlace
+from core.domain.ports import ChangeLog, ReviewQueue, Reviews
+from core.domain.ports.changes import AHEAD
 from core.testing.contracts.reviews import HAPPENED, waiting
 
 

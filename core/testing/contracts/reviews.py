@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from core.errors import Decided, TargetBusy
-from core.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
-from core.ports import ChangeLog, Reviews
-from core.snapshots import content_hash
+from core.domain.errors import Decided, TargetBusy
+from core.domain.hashing import content_hash
+from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
+from core.domain.ports import ChangeLog, Reviews
 from core.testing.contracts.neighbours import remembered
 
 HAPPENED = RunEvent(name="change.held")

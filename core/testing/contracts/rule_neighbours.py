@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from core.decision_table import to_xml
-from core.errors import Repeated
-from core.models import (
+from core.domain.errors import Repeated
+from core.domain.models import (
     Change,
     ChangeStatus,
     DecisionRow,
@@ -18,7 +18,7 @@ from core.models import (
     OutputColumn,
     Snapshot,
 )
-from core.ports import ChangeLog
+from core.domain.ports import ChangeLog
 from core.testing.contracts.neighbours import remembered
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.errors import LeaseLost, NotFound
-from core.models import (
+from core.domain.errors import LeaseLost, NotFound
+from core.domain.models import (
     Candidate,
     Change,
     ChangeStatus,
@@ -18,7 +18,7 @@ from core.models import (
     Verdict,
     VerdictStatus,
 )
-from core.ports import ChangeLog, Inbox, Runs
+from core.domain.ports import ChangeLog, Inbox, Runs
 from core.testing.contracts.change_log import memory_change
 from core.testing.contracts.inbox import added, parts_of
 

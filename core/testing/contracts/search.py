@@ -9,9 +9,9 @@ import unicodedata
 
 import pytest
 
-from core.models import SKILL_MD, Kind
-from core.ports import Search, SkillStore
-from core.skill_bundle import bundle_hash
+from core.domain.models import SKILL_MD, Kind
+from core.domain.ports import Search, SkillStore
+from core.skills.bundle import bundle_hash
 from core.testing.contracts.search_items import (
     KNOWN,
     PartlyUnreadable,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.errors import BundleInvalid
-from core.models import SKILL_MD, Bundle, Hit, Kind, Nearby, SkillFile
-from core.ports import Search
-from core.search.documents import SearchDocument
+from core.domain.errors import BundleInvalid
+from core.domain.models import SKILL_MD, Bundle, Hit, Kind, Nearby, SkillFile
+from core.domain.ports import Search
+from core.knowledge.search.documents import SearchDocument
 from core.testing.skill_store import MemorySkillStore
 
 KNOWN = {

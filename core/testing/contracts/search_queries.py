@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from core.models import Kind
-from core.ports import Search
+from core.domain.models import Kind
+from core.domain.ports import Search
 from core.testing.contracts.search_items import KNOWN, SearchIndex, found, memory, near
 
 

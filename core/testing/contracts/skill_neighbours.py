@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import Repeated, TargetBusy
-from core.models import Change, ChangeStatus, HistoryRecord, Kind, Relationship, Snapshot
-from core.ports import ChangeLog, Search
+from core.domain.errors import Repeated, TargetBusy
+from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, Relationship, Snapshot
+from core.domain.ports import ChangeLog, Search
 from core.testing.contracts.neighbours import remembered
 
 BODY = "Check the receipt, then refund the card and tell the customer when the money arrives."

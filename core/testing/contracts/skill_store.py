@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from core.errors import InvalidInput, Stale
-from core.models import SKILL_MD, Bundle, SkillFile, SkillSummary
-from core.ports import SkillStore
-from core.skill_bundle import bundle_hash
+from core.domain.errors import InvalidInput, Stale
+from core.domain.models import SKILL_MD, Bundle, SkillFile, SkillSummary
+from core.domain.ports import SkillStore
+from core.skills.bundle import bundle_hash
 
 T = "acme"
 DOCUMENT = (

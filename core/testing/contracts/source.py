@@ -12,8 +12,8 @@ from typing import Protocol
 
 import pytest
 
-from core.models import FeedbackStatus, Fetched, Outcome
-from core.ports import FeedbackSource
+from core.domain.models import FeedbackStatus, Fetched, Outcome
+from core.domain.ports import FeedbackSource
 from core.testing.inbox import MemoryInbox
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)

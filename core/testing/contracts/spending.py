@@ -10,9 +10,9 @@ from decimal import Decimal
 
 import pytest
 
-from core.models import Change, DaySpending, RunEvent, Usage
-from core.ports import ChangeLog, Inbox, Journal, Replies, Runs, Spending
-from core.reply_keys import author_prefix
+from core.agent.reply_keys import author_prefix
+from core.domain.models import Change, DaySpending, RunEvent, Usage
+from core.domain.ports import ChangeLog, Inbox, Journal, Replies, Runs, Spending
 from core.testing.contracts.change_log import memory_change
 from core.testing.contracts.inbox import added, matched
 

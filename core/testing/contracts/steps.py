@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.gate.records import applied
-from core.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
-from core.ports import ChangeLog, Steps
-from core.snapshots import state_hash
+from core.changes.gate.records import applied
+from core.domain.hashing import state_hash
+from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
+from core.domain.ports import ChangeLog, Steps
 from core.testing.contracts.neighbours import remembered
 
 HELD = RunEvent(name="change.held")

@@ -7,10 +7,11 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from pydantic import JsonValue
 
-from core.models.threads import Said, Speaker
-from core.ports import Threads
-from core.prompt_data import compact, fenced_json
-from core.react.said import TEXT_CHARS
+from core.agent.loop.transcript import TEXT_CHARS
+from core.agent.prompt_data import fenced_json
+from core.domain.models.views import Said, Speaker
+from core.domain.ports import Threads
+from core.domain.text import compact
 
 Saver = BaseCheckpointSaver[str]
 HIT: dict[str, JsonValue] = {

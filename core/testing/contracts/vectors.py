@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.models import Kind
-from core.models.vectors import Embedded, Vector, VectorBatch
-from core.ports import Vectors
-from core.search.vectors import unit
+from core.domain.models import Kind
+from core.domain.models.vectors import Embedded, Vector, VectorBatch
+from core.domain.ports import Vectors
+from core.knowledge.search.vectors import unit
 from core.testing.contracts.search import SearchIndex, memory
 
 EAST, NORTH = unit((1.0, 0.01, 0.01)), unit((0.01, 1.0, 0.01))

@@ -1,0 +1,69 @@
+"""Who may call an embedded server: the holder of its token, and no page of another site."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from typing import TYPE_CHECKING
+
+from core.domain.errors import ConfigurationError
+from core.domain.http_origin import names_of, refusal
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class HttpGuard:
+    """An ASGI app before another: it lets through what may be let through, 401 or 403 else.
+
+    With a token every call needs `Authorization: Bearer`. Served on loopback, `Host` is to be a
+    name of it. `Origin`, which only browsers send, is to be the server's own.
+    """
+
+    def __init__(self, app: ASGIApp, *, host: str, token: str | None, setting: str | None) -> None:
+        """Guard `app`, which is served on `host`; `setting` is the variable that holds the token.
+
+        It is None where nothing is told that others may not know, so that no token is needed.
+
+        Raises ConfigurationError where `host` is beyond loopback and there is no token.
+        """
+        self._names = names_of(host)
+        if self._names is None and not token and setting is not None:
+            raise ConfigurationError(
+                f"serving on {host} lets other machines in, and {setting} is not set",
+                hint=f"set {setting}, or leave --host at 127.0.0.1",
+            )
+        self._app = app
+        self._expected = f"Bearer {token}".encode() if token else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the call here, or hand it on."""
+        refusal = self._refusal(scope) if scope["type"] in {"http", "websocket"} else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await _answer(send, *refusal)
+        else:
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Give status and reason, or None where the call may pass."""
+        refused = refusal(scope["headers"], self._names)
+        if refused is not None:
+            return 403, refused
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+        if self._expected is not None and not hmac.compare_digest(
+            headers.get(b"authorization", b""), self._expected
+        ):
+            return 401, "the call needs the header Authorization: Bearer with the right token"
+        return None
+
+
+async def _answer(send: Send, status: int, detail: str) -> None:
+    body = json.dumps({"detail": detail}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    start: Message = {"type": "http.response.start", "status": status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})

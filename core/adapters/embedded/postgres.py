@@ -1,0 +1,319 @@
+"""A PostgreSQL of our own, so that a newcomer needs no database service."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shlex
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil  # type: ignore[import-untyped]
+
+from core.adapters.embedded.postgres_system_user import ServerUser, server_user
+from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, programs
+from core.domain.errors import ConfigurationError, DatabaseDown
+
+PORT = 5432
+START_SECONDS = 60
+ORPHAN_SECONDS = 10.0
+LOG_TAIL_CHARACTERS = 1_500
+PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
+SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
+SERVER_HINT = "Free some disk space or mend the cause above; or set DATABASE_URL to a server."
+
+
+class Cluster:
+    """One data directory. Its methods are not safe against each other: callers take turns."""
+
+    def __init__(self, data: Path, user: ServerUser | None) -> None:
+        self._data = data
+        self._user = user
+        self._log = data / "server.log"
+        self._sockets = _socket_directory(data)
+        self._programs = programs()
+
+    def ensure_running(self) -> str:
+        """Make the data directory and start its server where needed; give the URI.
+
+        Raises ConfigurationError where another PostgreSQL wrote the data, DatabaseDown where
+        the server does not start, or neither comes nor goes.
+        """
+        self._refuse_other_version()
+        if not self._comes_to_be_ready():
+            self._clear_remains()
+            if not (self._data / "PG_VERSION").exists():
+                self._make()
+            self._start()
+        return self._uri()
+
+    def stop(self) -> None:
+        """Stop the server where one runs; connections are ended, transactions rolled back."""
+        for mode in ("fast", "immediate"):
+            if self._postmaster() is not None:
+                with suppress(subprocess.CalledProcessError):
+                    self._run("pg_ctl", "-D", ".", "-w", "-t", "30", "-m", mode, "stop")
+        if self._sockets != self._data:
+            with suppress(OSError):
+                self._sockets.rmdir()
+
+    def _comes_to_be_ready(self) -> bool:
+        """Tell whether a server runs, once it has come or gone.
+
+        Whoever started it may have been killed on the way, and others may stop it: its status
+        is then "starting" or "stopping", and connections are refused.
+        """
+        deadline = time.monotonic() + START_SECONDS
+        while self._postmaster() is not None:
+            status = self._status()
+            if status == "ready":
+                return True
+            if time.monotonic() > deadline:
+                raise DatabaseDown(
+                    f"The embedded PostgreSQL in {self._data} has been {status!r} "
+                    f"for {START_SECONDS} s:\n{self._log_tail()}",
+                    hint=SERVER_HINT,
+                )
+            time.sleep(0.05)
+        return False
+
+    def _refuse_other_version(self) -> None:
+        try:
+            found = (self._data / "PG_VERSION").read_text().strip()
+        except FileNotFoundError:
+            return
+        if found != str(MAJOR_VERSION):
+            raise ConfigurationError(
+                f"{self._data} was written by PostgreSQL {found}, and this is {MAJOR_VERSION}.",
+                hint="Dump it with that version, or set SKILL_WORKER_HOME to a new directory.",
+            )
+
+    def _make(self) -> None:
+        self._data.mkdir(mode=0o700, exist_ok=True)
+        if self._user:
+            os.chown(self._data, self._user.uid, self._user.gid)
+        try:
+            # The builtin provider sorts and folds Korean alike on every machine.
+            self._run(
+                "initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8",
+                "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
+                "-D", str(self._data),
+            )  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            raise self._down("be made", error) from error
+
+    def _start(self) -> None:
+        self._make_socket_directory()
+        options = {
+            "listen_addresses": "",
+            "port": str(PORT),
+            "unix_socket_directories": str(self._sockets),
+            "unix_socket_permissions": "0700",
+            "timezone": "UTC",
+            # A plan made while a table was small reads all of it until statistics are made anew.
+            "autovacuum_naptime": "10s",
+        }
+        flags = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
+        try:
+            # pg_ctl hands its paths to a shell between double quotes: relative ones are harmless.
+            self._run(
+                "pg_ctl", "-D", ".", "-w", "-t", str(START_SECONDS),
+                "-l", self._log.name, "-o", flags, "start",
+            )  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            raise self._down("be started", error) from error
+
+    def _down(self, what: str, error: subprocess.CalledProcessError) -> DatabaseDown:
+        said = "\n".join(filter(None, (str(error.stderr).strip(), self._log_tail())))
+        return DatabaseDown(
+            f"The embedded PostgreSQL in {self._data} could not {what}:\n{said}", hint=SERVER_HINT
+        )
+
+    def _log_tail(self) -> str:
+        try:
+            return self._log.read_text(errors="replace")[-LOG_TAIL_CHARACTERS:].strip()
+        except OSError:
+            return ""
+
+    def _uri(self) -> str:
+        # Asked of the server: whoever started it may have had another temporary directory.
+        directory = quote(self._pid_line(SOCKET_LINE), safe="")
+        return f"postgresql://postgres@/postgres?host={directory}&port={PORT}"
+
+    def _make_socket_directory(self) -> None:
+        if self._sockets == self._data:
+            return
+        try:
+            self._sockets.mkdir(mode=0o700)
+            if self._user:
+                os.chown(self._sockets, self._user.uid, self._user.gid)
+        except FileExistsError:
+            found = self._sockets.lstat()
+            owner = self._user.uid if self._user else os.geteuid()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+                raise ConfigurationError(
+                    f"{self._sockets} belongs to another user; our socket would go there.",
+                    hint="Set SKILL_WORKER_HOME to a shorter path.",
+                ) from None
+
+    def _postmaster(self) -> int | None:
+        """Give the process id of our running server; a reused id or a zombie is none."""
+        try:
+            process = psutil.Process(int(self._pid_line(PID_LINE)))
+            is_ours = process.status() != psutil.STATUS_ZOMBIE and self._works_here(process)
+            return int(process.pid) if is_ours else None
+        except (OSError, IndexError, ValueError, psutil.Error):
+            return None
+
+    def _status(self) -> str:
+        """Give what the server last wrote of itself, as pg_ctl reads it; "" before it has."""
+        try:
+            return self._pid_line(STATUS_LINE).strip()
+        except (OSError, IndexError):
+            return ""
+
+    def _pid_line(self, number: int) -> str:
+        return self._pid_file().read_text().splitlines()[number]
+
+    def _pid_file(self) -> Path:
+        return self._data / "postmaster.pid"
+
+    def _works_here(self, process: psutil.Process) -> bool:
+        return "postgres" in process.name() and process.cwd() == str(self._data)
+
+    def _clear_remains(self) -> None:
+        """Clear what a killed server left, once its last process is gone.
+
+        PostgreSQL clears it too, but not where its old process id is in use again.
+        """
+        socket = self._sockets / f".s.PGSQL.{PORT}"
+        remains = [self._pid_file(), socket, socket.with_name(f"{socket.name}.lock")]
+        deadline = time.monotonic() + ORPHAN_SECONDS
+        while any(map(Path.exists, remains)) and self._has_orphans():
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+        for path in remains:
+            path.unlink(missing_ok=True)
+
+    def _has_orphans(self) -> bool:
+        for process in psutil.process_iter():
+            try:
+                if self._works_here(process):
+                    return True
+            except psutil.Error:
+                continue
+        return False
+
+    def _run(self, program: str, *arguments: str) -> None:
+        """Run a program; files take its output, since a server would hold a pipe open."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+            done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
+                [str(self._programs / program), *arguments],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl+C in a terminal goes to all of a group
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=self._data,
+                env={**os.environ, "LC_ALL": "C"},
+                user=self._user.uid if self._user else None,
+                group=self._user.gid if self._user else None,
+                extra_groups=[] if self._user else None,
+                check=False,
+            )
+            if done.returncode:
+                output.seek(0)
+                raise subprocess.CalledProcessError(
+                    done.returncode, program, stderr=output.read()[-LOG_TAIL_CHARACTERS:]
+                )
+
+
+def _socket_directory(data: Path) -> Path:
+    """Give the data directory, or where that is no name for a socket, a short one of our own."""
+    name = str(data)
+    fits = len(os.fsencode(f"{name}/.s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
+    if fits and not set(name) & set(",\"'\\"):
+        return data
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
+
+
+HOME_HINT = "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_URL to a server."
+
+
+@contextmanager
+def embedded_postgres(
+    home: Path, on_alone: Callable[[str], None] = lambda _uri: None
+) -> Iterator[str]:
+    """Give the URI of the PostgreSQL whose files are under `home`, started where it is not.
+
+    Every process that is inside shares one server; the last one to leave stops it, also where
+    others were killed. The kernel keeps the count: each user holds a shared lock on a file, and
+    whoever can have it exclusively is alone. Starting and stopping take turns at a second lock.
+    `on_alone` gets the URI where nobody else is inside, before anybody else can come in.
+    Raises ConfigurationError where `home` cannot be used, DatabaseDown where the server does
+    not start.
+    """
+    home = _writable(home)
+    cluster = Cluster(home / "postgres", server_user(home))
+    with _open_lock(home / ".postgres-users") as users:
+        try:
+            with _turn(home):
+                is_alone = _is_alone(users)
+                fcntl.flock(users, fcntl.LOCK_SH)
+                uri = cluster.ensure_running()
+                if is_alone:
+                    on_alone(uri)
+            yield uri
+        finally:
+            with _turn(home):
+                if _is_alone(users):
+                    cluster.stop()
+                fcntl.flock(users, fcntl.LOCK_UN)
+
+
+def _writable(home: Path) -> Path:
+    """Make `home`, for its owner alone, and try to write there."""
+    home = home.expanduser().absolute()
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        home = home.resolve(strict=True)
+        with _open_lock(home / ".postgres-turn"):
+            return home
+    except OSError as error:
+        raise ConfigurationError(
+            f"The home directory {home} cannot be used: {error.strerror}.", hint=HOME_HINT
+        ) from error
+
+
+@contextmanager
+def _open_lock(path: Path) -> Iterator[int]:
+    """Open a lock file. Each opening is a user of its own, also within one process."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _turn(home: Path) -> Iterator[None]:
+    """Wait for the right to start or stop the server."""
+    with _open_lock(home / ".postgres-turn") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _is_alone(users: int) -> bool:
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,74 @@
+"""PostgreSQL refuses to run as root, so root lends it a system user that reaches its files."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pwd
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from core.adapters.embedded.postgres_wheel import ensure_user, programs
+from core.domain.errors import ConfigurationError
+
+SYSTEM_USER = "pgserver"
+ACCOUNTS = Path("/etc")
+
+
+@dataclass(frozen=True)
+class ServerUser:
+    """The numeric user and group the server runs as."""
+
+    uid: int
+    gid: int
+
+
+def server_user(home: Path) -> ServerUser | None:
+    """Give the system user to run as, or None where we are an ordinary user already.
+
+    It is let through (not into) the directories above its files. Raises ConfigurationError.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        with _turn():
+            ensure_user(SYSTEM_USER)
+            entry = pwd.getpwnam(SYSTEM_USER)
+    except (OSError, KeyError, subprocess.CalledProcessError) as error:
+        raise ConfigurationError(
+            f"PostgreSQL does not run as root and the system user {SYSTEM_USER!r} cannot be made.",
+            hint="Run as an ordinary user, or set DATABASE_URL to a server.",
+        ) from error
+    for place in (home, programs()):
+        for path in (place, *place.parents):
+            _let_through(path, is_ours=path == home)
+    return ServerUser(entry.pw_uid, entry.pw_gid)
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait for the right to make the user: two `useradd` at once give it two numbers."""
+    handle = os.open(ACCOUNTS, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _let_through(path: Path, *, is_ours: bool) -> None:
+    """Open a directory for passing through; whose it is not us is told, once since it stays so."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_IXOTH:
+        return
+    if not is_ours:
+        structlog.get_logger().warning(
+            "directory.opened", path=str(path), why=f"user {SYSTEM_USER} has to pass through it"
+        )
+    path.chmod(mode | stat.S_IXOTH)

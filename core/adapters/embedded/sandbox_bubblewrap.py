@@ -1,0 +1,160 @@
+"""The wall of bubblewrap: namespaces, a read-only system, no network, no capability."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.adapters.embedded.sandbox_wall import (
+    FOLDER,
+    SANDBOX_UID,
+    Limits,
+    Python,
+    Start,
+    agent_command,
+    environment,
+    hidden_above,
+    our_python,
+)
+
+_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_CONFIGURATION = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+_SHARED_MEMORY_BYTES = 16 << 20
+_PROBE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Bubblewrap:
+    """Sandboxes in namespaces of their own; all they write is in memory and goes with them."""
+
+    program: str
+    python: Python
+    is_nesting_off: bool = True
+    name: str = "bubblewrap"
+    is_boundary: bool = True
+
+    @property
+    def detail(self) -> str:
+        """Say what the wall does and does not."""
+        nested = "" if self.is_nesting_off else ", nested user namespaces possible"
+        return f"{self.program}: own namespaces, no network, read-only system{nested}"
+
+    @contextmanager
+    def open(self, limits: Limits) -> Iterator[Start]:
+        """Give the command; nothing is needed outside."""
+        command = (*self._wall(limits), *agent_command(self.python, limits, FOLDER))
+        yield Start(command=command, environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+
+    def problem(self) -> str | None:
+        """Try the wall; give what is wrong with it, None where it stands."""
+        try:
+            done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
+                [*self._wall(Limits()), self.python.program, "-I", "-S", "-c", ""],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PROBE_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        said = done.stderr.decode("utf-8", "replace").strip()
+        return (said or f"exit status {done.returncode}") if done.returncode else None
+
+    def _wall(self, limits: Limits) -> tuple[str, ...]:
+        prefix = self.python.prefix
+        bind = () if Path(prefix).is_relative_to("/usr") else ("--ro-bind", prefix, prefix)
+        variables = environment(self.python, FOLDER).items()
+        return (
+            *self._as_nobody(),
+            self.program,
+            *self._namespaces(),
+            *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
+            *(word for name, value in variables for word in ("--setenv", name, value)),
+            *_system(),
+            *("--proc", "/proc", "--dev", "/dev"),
+            *_tmpfs("/dev/shm", _SHARED_MEMORY_BYTES),  # noqa: S108 - inside
+            *_tmpfs(FOLDER, limits.disk_bytes),
+            *bind,
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER, "--"),
+        )
+
+    def _namespaces(self) -> tuple[str, ...]:
+        return (
+            *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net"),
+            *("--unshare-uts", "--unshare-cgroup-try", "--as-pid-1", "--hostname", "sandbox"),
+            *("--uid", "1000", "--gid", "1000"),
+            *(("--disable-userns",) if self.is_nesting_off else ()),
+        )
+
+    def _as_nobody(self) -> tuple[str, ...]:
+        """As root, become a user without rights before the wall is built.
+
+        Limits on processes do not bind root, and files of root would stay readable. Where our
+        Python is in a folder that this user cannot pass, an empty folder is put over that one,
+        with nothing in it but Python.
+        """
+        if os.geteuid() != 0:
+            return ()
+        user = str(SANDBOX_UID)
+        drop = (
+            *("setpriv", "--reuid", user, "--regid", user, "--clear-groups"),
+            *("--pdeathsig", "KILL", "--"),
+        )
+        hidden = hidden_above(self.python.prefix)
+        return (*self._cover(hidden), *drop) if hidden else drop
+
+    def _cover(self, hidden: str) -> tuple[str, ...]:
+        prefix = self.python.prefix
+        between = [path for path in reversed(Path(prefix).parents) if path.is_relative_to(hidden)][
+            1:
+        ]
+        return (
+            *(self.program, "--die-with-parent", "--dev-bind", "/", "/"),
+            *("--perms", "0755", "--tmpfs", hidden),
+            *(word for path in between for word in ("--dir", str(path))),
+            *("--ro-bind", prefix, prefix, "--"),
+        )
+
+
+def find_bubblewrap(search: str = os.defpath) -> tuple[Bubblewrap | None, str]:
+    """Give the wall where it can be built here, else the reason why it cannot.
+
+    `search` is where to look for the program, as PATH; not the environment's, since it is the wall.
+    """
+    program = shutil.which("bwrap", path=search)
+    if program is None:
+        return None, "bubblewrap (the program bwrap) is not installed"
+    problem: str | None = None
+    for python in _pythons():
+        for is_nesting_off in (True, False):  # before 0.8 it cannot be switched off
+            wall = Bubblewrap(os.path.realpath(program), python, is_nesting_off)
+            problem = wall.problem()
+            if problem is None:
+                return wall, ""
+    return None, f"bubblewrap is installed but does not work here: {problem}"
+
+
+def _pythons() -> list[Python]:
+    system = Python("/usr/bin/python3", "/usr")
+    return [our_python(), *([system] if Path(system.program).exists() else [])]
+
+
+def _system() -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for path in map(Path, _SYSTEM):
+        if path.is_symlink():
+            yield from ("--symlink", os.readlink(path), str(path))
+        elif path.exists():
+            yield from ("--ro-bind", str(path), str(path))
+    for name in _CONFIGURATION:
+        yield from ("--ro-bind-try", name, name)
+    yield from ("--symlink", FOLDER, "/var/tmp")  # noqa: S108 - inside
+
+
+def _tmpfs(path: str, size: int) -> tuple[str, ...]:
+    return ("--size", str(size), "--tmpfs", path)

@@ -1,0 +1,182 @@
+"""What the skill server reads of a request and the shapes it answers in (contracts, section 5)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+
+from pydantic import BaseModel, JsonValue, ValidationError
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Message
+
+from core.adapters.embedded.skill_server_folders import StoredSkill
+from core.domain.errors import BundleInvalid, InvalidInput
+from core.domain.models import Bundle, SkillFile
+from core.skills.bundle import MAX_BUNDLE_BYTES, bundle_hash, check_bundle, check_path, is_text
+from core.skills.document.frontmatter import read_frontmatter
+
+MAX_BODY_BYTES = 2 * MAX_BUNDLE_BYTES
+_IMAGES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ico"})
+
+Json = dict[str, JsonValue]
+
+
+class FileBody(BaseModel):
+    """The JSON body of a PUT: one of `content` and `content_base64`."""
+
+    content: str | None = None
+    content_base64: str | None = None
+    executable: bool | None = None
+
+    def data(self) -> bytes:
+        """The file's bytes. Raises InvalidInput unless there is exactly one content."""
+        if self.content is not None and self.content_base64 is None:
+            return self.content.encode("utf-8")
+        if self.content_base64 is None or self.content is not None:
+            raise InvalidInput("give either content or content_base64")
+        try:
+            return base64.b64decode(self.content_base64, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise InvalidInput(f"content_base64 cannot be decoded: {error}") from error
+
+
+async def file_body(request: Request) -> FileBody:
+    """Read the body of a PUT. Raises InvalidInput."""
+    try:
+        return FileBody.model_validate_json(await bounded(request).body())
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidInput(f"the body is not as it should be: {problem['msg']}") from error
+
+
+def bounded(request: Request) -> Request:
+    """The same request with a body that is answered by 413 once it is too large."""
+    total = 0
+
+    async def receive() -> Message:
+        nonlocal total
+        message = await request.receive()
+        total += len(message.get("body", b""))
+        if total > MAX_BODY_BYTES:
+            raise HTTPException(413, f"the body is over {MAX_BODY_BYTES} bytes")
+        return message
+
+    return Request(request.scope, receive)
+
+
+def tenant_of(request: Request) -> str:
+    """The tenant in the query; empty where there is none."""
+    return request.query_params.get("tenant_id", "")
+
+
+def name_of(request: Request) -> str:
+    """The skill's name, in the path or in the query."""
+    name = request.path_params.get("name") or request.query_params.get("name", "")
+    if not name:
+        raise InvalidInput("the parameter name is missing")
+    return str(name)
+
+
+def path_of(request: Request) -> str:
+    """The file's path, which stays inside the skill. Raises BundleInvalid."""
+    path = str(request.path_params["path"])
+    check_path(path)
+    return path
+
+
+def found(current: Bundle | None, name: str) -> Bundle:
+    """The skill, or the answer 404."""
+    if current is None:
+        raise HTTPException(404, f"there is no skill {name!r}")
+    return current
+
+
+def check_conditions(headers: Headers, current: Bundle | None) -> None:
+    """Answer 412 where If-Match or If-None-Match does not fit the skill as it is."""
+    wanted, unwanted = _tags(headers, "if-match"), _tags(headers, "if-none-match")
+    tags = {"*", bundle_hash(current)} if current else set()
+    if (wanted and tags.isdisjoint(wanted)) or not tags.isdisjoint(unwanted):
+        raise HTTPException(412, "the skill is not as the condition says")
+
+
+def edited(files: Mapping[str, SkillFile], before: Bundle, headers: Headers) -> Bundle:
+    """The skill with other files, unless it breaks a rule that it kept before, or a condition."""
+    after = Bundle(name=before.name, files=files)
+    known = check_bundle(before)
+    if problems := [problem for problem in check_bundle(after) if problem not in known]:
+        raise BundleInvalid("; ".join(problems))
+    check_conditions(headers, before)
+    return after
+
+
+def tagged(answer: Json, skill: StoredSkill) -> Response:
+    """A JSON answer that carries the hash of the whole skill as its ETag."""
+    return JSONResponse(answer, headers={"ETag": etag(skill)})
+
+
+def etag(skill: StoredSkill) -> str:
+    """The hash of the skill as an entity tag."""
+    return f'"{skill.hash}"'
+
+
+def summary(skill: StoredSkill, tenant_id: str) -> Json:
+    """A skill in a list."""
+    name = skill.bundle.name
+    return {
+        "name": name,
+        "description": description(skill.bundle),
+        "directory": name,
+        "file_count": len(skill.bundle.files),
+        "path": name,
+        "tenant_id": tenant_id or None,
+    }
+
+
+def description(bundle: Bundle) -> str:
+    """The skill's description; empty where its frontmatter cannot be read."""
+    try:
+        return read_frontmatter(bundle.document).description
+    except (BundleInvalid, KeyError, UnicodeDecodeError):
+        return ""
+
+
+def file_entry(skill: StoredSkill, path: str) -> Json:
+    """Size in bytes and time of the last change (ISO 8601) of a file."""
+    modified = datetime.fromtimestamp(skill.modified[path], UTC).isoformat()
+    return {"size": len(skill.bundle.files[path].data), "modified": modified}
+
+
+def content(path: str, data: bytes) -> Json:
+    """The bytes of a file, as text where they are UTF-8 and no image."""
+    image = PurePosixPath(path).suffix.lower() in _IMAGES
+    if is_text(data) and not image:
+        return {"type": "text", "content": data.decode("utf-8")}
+    encoded = base64.b64encode(data).decode("ascii")
+    return {"type": "image" if image else "binary", "content_base64": encoded}
+
+
+async def http_error(_: Request, error: Exception) -> Response:
+    """Answer an HTTPException in the API's shape."""
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
+
+
+async def bad_request(_: Request, error: Exception) -> Response:
+    """Answer 400 where what was sent breaks a rule."""
+    return JSONResponse({"detail": str(error)}, 400)
+
+
+async def disk_error(_: Request, error: Exception) -> Response:
+    """Answer 503 where the disk does not serve."""
+    return JSONResponse({"detail": f"the skills cannot be read or stored: {error}"}, 503)
+
+
+def _tags(headers: Headers, name: str) -> set[str]:
+    values = headers.get(name, "").split(",")
+    return {value.strip().removeprefix("W/").strip('"') for value in values} - {""}

@@ -1,0 +1,94 @@
+"""Says once, in our own errors, what went wrong between us and an MCP server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+
+import anyio
+import httpx
+
+from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
+from core.domain.http_retry import passes, retry_after
+from core.domain.text import one_line
+
+EXCERPT = 200  # characters of a foreign answer that an error shows
+_FORBIDDEN = frozenset({401, 403})
+_FORGOTTEN = frozenset({400, 404})  # how servers answer to a session they do not know
+_CLOSED = -32000  # the SDK's own code for an answer that will never come
+_TERMINATED = 32600  # the SDK's own code (positive) for an HTTP 404: the session is unknown
+_REFUSED = frozenset({-32601, -32602})  # JSON-RPC: no such method, bad arguments
+_UP = "is the server up, and its address right?"
+
+
+def translate(error: BaseException | None, where: str) -> SkillWorkerError:
+    """Give our error for whatever ended a session or a call; groups are searched for the cause."""
+    leaves = [] if error is None else list(_leaves(error))
+    for leaf in leaves:
+        if isinstance(leaf, SkillWorkerError):
+            return leaf
+    for leaf in leaves:
+        if not isinstance(leaf, asyncio.CancelledError):
+            return _translate(leaf, where)
+    return McpDown(f"{where}: the connection was cut", hint=_UP)
+
+
+def ends_session(error: BaseException) -> bool:
+    """Tell whether after this error the session cannot be used again."""
+    from mcp.shared.exceptions import McpError
+
+    if isinstance(error, McpError):
+        return error.error.code in {_CLOSED, _TERMINATED}
+    return isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError)
+
+
+def refused(
+    status: int, where: str, said: str, headers: Mapping[str, str] | None = None
+) -> SkillWorkerError:
+    """Give our error for an HTTP status that is no success; `headers` may say when to return."""
+    message = f"{where} answered {status}" + (f": {said}" if said else "")
+    if status in _FORBIDDEN:
+        return ConfigurationError(message, hint="set the token that this MCP server asks for")
+    if 300 <= status < 400:
+        return ConfigurationError(message, hint="set the server's address to where it redirects")
+    if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
+        return PodCallFailed(message, hint="raise the server's limit on the size of a request")
+    if passes(status) or status in _FORGOTTEN:
+        return McpDown(message, hint=_UP, retry_after=retry_after(headers or {}))
+    return ConfigurationError(message, hint="does the address point at the MCP endpoint?")
+
+
+def excerpt(text: str) -> str:
+    """Give the first characters of a foreign answer, on one line."""
+    return one_line(text[: 4 * EXCERPT])[:EXCERPT] or "nothing"
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _leaves(part)
+    else:
+        yield error
+
+
+def _translate(error: BaseException, where: str) -> SkillWorkerError:
+    from mcp.shared.exceptions import McpError
+
+    said = excerpt(str(error)) if str(error) else type(error).__name__
+    if isinstance(error, httpx.HTTPStatusError):
+        return refused(error.response.status_code, where, said, error.response.headers)
+    if isinstance(error, McpError):
+        return _of_protocol(error.error.code, where, said)
+    if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError):
+        return McpDown(f"{where}: the connection is closed", hint=_UP)
+    if isinstance(error, httpx.HTTPError | OSError):
+        return McpDown(f"{where} does not answer: {said}", hint=_UP)
+    return McpDown(f"{where} answered with something that is not MCP: {said}", hint=_UP)
+
+
+def _of_protocol(code: int, where: str, said: str) -> SkillWorkerError:
+    if code in _REFUSED:
+        return PodCallFailed(f"{where} refused the call: {said}")
+    if code == _TERMINATED:
+        return McpDown(f"{where} knows no such session (HTTP 404)", hint=_UP)
+    return McpDown(f"{where}: {said}", hint=_UP)

@@ -1,0 +1,370 @@
+"""One MCP session, kept open by a task of its own and shared by all who call the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from copy import copy
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import httpx
+from pydantic import JsonValue
+
+from core.adapters.mcp.answers import ToolAnswer, read_answer
+from core.adapters.mcp.errors import ends_session, excerpt, refused, translate
+from core.adapters.mcp.server import McpServer
+from core.domain.errors import McpDown, NotFound, PodCallFailed, SkillWorkerError
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+    from langchain_mcp_adapters.interceptors import ToolCallInterceptor
+    from langchain_mcp_adapters.sessions import Connection
+    from mcp import ClientSession
+    from mcp.types import CallToolResult
+
+CONNECT_SECONDS = 10.0
+_EVENT_STREAM = "text/event-stream"
+Report = Callable[[SkillWorkerError], None]
+
+
+class Wire:
+    """Makes the HTTP client of one session and reports what ends the session.
+
+    Calls are bounded by whoever makes them, not here: a read timeout here would end the session
+    of all calls when one of them is slow.
+    """
+
+    def __init__(self, server: McpServer, report: Report) -> None:
+        """`report` is told of each failure that the SDK would leave the caller waiting for."""
+        self._server = server
+        self._report = report
+
+    def client(
+        self,
+        headers: dict[str, str] | None = None,
+        timeout: httpx.Timeout | None = None,  # noqa: ARG002  the SDK's own is not wanted
+        auth: httpx.Auth | None = None,
+    ) -> httpx.AsyncClient:
+        """Make a client, as the SDK asks for one."""
+        return httpx.AsyncClient(
+            headers=headers,
+            auth=auth,
+            timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=None),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
+            trust_env=not self._server.is_local,
+            event_hooks={"response": [self._see]},
+        )
+
+    async def _see(self, response: httpx.Response) -> None:
+        method = response.request.method
+        if method == "DELETE" or (method == "GET" and not self._server.is_sse):
+            return  # what the SDK may ignore: a goodbye, and a stream that servers need not have
+        if problem := await self._problem(response):
+            self._report(problem)
+            raise problem
+        if _content_type(response).startswith(_EVENT_STREAM):
+            response.stream = _AnswerStream(
+                response.stream, self._cut, resumes=not self._server.is_sse
+            )
+
+    def _cut(self, why: str) -> None:
+        where = self._server.shown
+        self._report(McpDown(f"{where} broke off in the middle of an answer: {why}"))
+
+    async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
+        status = response.status_code
+        is_unknown_session = status == httpx.codes.NOT_FOUND and not self._server.is_sse
+        if 300 <= status < 400 or is_unknown_session:
+            return None
+        if status >= 400:
+            said = await _beginning(response)
+            return refused(status, self._server.shown, said, response.headers)
+        if "html" in _content_type(response):
+            said = await _beginning(response)
+            return McpDown(
+                f"{self._server.shown} answered with HTML: {said}",
+                hint="does the address point at the MCP endpoint?",
+            )
+        return None
+
+
+class _AnswerStream(httpx.AsyncByteStream):
+    """The events of one answer, or over SSE of all; an end that the reader sees came too early."""
+
+    def __init__(self, inner: object, cut: Callable[[str], None], *, resumes: bool) -> None:
+        """`resumes`: the SDK asks again for what came after an event with an id."""
+        assert isinstance(inner, httpx.AsyncByteStream)
+        self._inner = inner
+        self._cut = cut
+        self._resumes = resumes
+        self._has_id = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._inner:
+                self._has_id |= chunk.startswith(b"id:") or b"\nid:" in chunk
+                yield chunk
+        except httpx.HTTPError as error:
+            self._ended(str(error) or type(error).__name__)
+            raise
+        self._ended("the stream ended")
+
+    def _ended(self, why: str) -> None:
+        if not (self._resumes and self._has_id):
+            self._cut(why)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _content_type(response: httpx.Response) -> str:
+    return str(response.headers.get("content-type", "")).lower()
+
+
+async def _beginning(response: httpx.Response) -> str:
+    body = b""
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) >= 1000:
+            break
+    return excerpt(body[:4000].decode("utf-8", "replace"))
+
+
+CLOSE_SECONDS = 5.0
+PING_SECONDS = 5.0
+CONCURRENT_CALLS = 8  # of a session; more cost CPU time and gain none. The rest wait, untimed.
+_T = TypeVar("_T")
+
+
+class McpSession:
+    """A session and the tools it offers.
+
+    Its task group must be left by the task that entered it, and it dies with its first failed
+    request; so a keeper task holds it, and each call runs in a task of its own beside `_ended`.
+    """
+
+    def __init__(
+        self, server: McpServer, *, call_seconds: float, interceptor: ToolCallInterceptor
+    ) -> None:
+        """Start to open; `call_seconds` bounds that, and each call. Needs a running loop."""
+        self._where = server.shown
+        self._server = server
+        self._call_seconds = call_seconds
+        self._interceptor = interceptor
+        self._users = 0
+        self._is_retired = False
+        self._room = asyncio.Semaphore(CONCURRENT_CALLS)
+        self._stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        self._opened: asyncio.Future[ClientSession] = loop.create_future()
+        self._ended: asyncio.Future[SkillWorkerError] = loop.create_future()
+        self._last_error: BaseException | None = None
+        self._tools: dict[str, BaseTool] = {}
+        self.keeper = asyncio.create_task(self._keep())
+        self.keeper.add_done_callback(self._keeper_done)
+
+    @property
+    def is_usable(self) -> bool:
+        """False once it has ended, or a call took too long for it to be trusted."""
+        return not (self._is_retired or self._ended.done())
+
+    @property
+    def is_opening(self) -> bool:
+        """True as long as it is not known whether it will open."""
+        return not (self._opened.done() or self._ended.done())
+
+    @property
+    def tools(self) -> Sequence[BaseTool]:
+        """The tools of the server, once open."""
+        return tuple(self._tools.values())
+
+    def find(self, name: str) -> BaseTool | None:
+        """Give the tool of that name, or of one of the forms it is also known by (contracts, 6)."""
+        server = self._server.name
+        forms = (name, f"mcp_{server}_{name}", f"mcp_cursor-{server}_{name}")
+        return next((self._tools[form] for form in forms if form in self._tools), None)
+
+    async def opened(self) -> None:
+        """Wait until it is open. Raises McpDown, ConfigurationError."""
+        either: set[asyncio.Future[object]] = {self._opened, self._ended}  # type: ignore[arg-type]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        self._check()
+
+    async def answers(self) -> bool:
+        """Tell whether the server still knows this session."""
+        if not (self._opened.done() and self.is_usable):
+            return False
+        ping = asyncio.create_task(self._opened.result().send_ping())
+        if not await self._finished(ping, min(PING_SECONDS, self._call_seconds)):
+            self.retire()  # others may be in the middle of something slow
+            return False
+        # Any answer will do, also that it knows no pings.
+        if ping.cancelled() or ((error := ping.exception()) and ends_session(error)):
+            self.stop()
+        return self.is_usable
+
+    async def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> CallToolResult:
+        """Call a tool by the server's own name for it; an answer that is an error is an answer.
+
+        Raises McpDown (no answer in time, or the session broke), PodCallFailed, ConfigurationError.
+        """
+        async with self._room:
+            self._check()
+            task = asyncio.create_task(self._opened.result().call_tool(tool, dict(arguments)))
+            if await self._finished(task, self._call_seconds):
+                return await self._outcome(task)
+        self._check()
+        self.retire()
+        raise McpDown(f"{self._where}: {tool} gave no answer within {self._call_seconds:g} s")
+
+    async def ask(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolAnswer:
+        """Call a tool by any of its names, for a result.
+
+        Raises NotFound where there is no such tool, PodCallFailed where it answers with an error.
+        """
+        tool = self.find(name)
+        if tool is None:
+            has = ", ".join(sorted(self._tools)) or "none"
+            raise NotFound(f"{self._where} has no tool {name}; it has: {has}")
+        return self.result(name, await self.call(tool.name, arguments))
+
+    def result(self, name: str, answer: CallToolResult) -> ToolAnswer:
+        """Read what a tool answered. Raises PodCallFailed where that is an error, by its status."""
+        found = read_answer(answer)
+        if answer.isError:
+            raise PodCallFailed(f"{self._where}: {name} failed: {excerpt(found.text)}")
+        return found
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep it open for a while, also when it is retired meanwhile."""
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            self._stop_unless_held()
+
+    def retire(self) -> None:
+        """Let nobody start with it any more, and close it when the last has gone."""
+        self._is_retired = True
+        self._stop_unless_held()
+
+    def stop(self) -> None:
+        """Close it, whoever uses it; `keeper` ends soon, within CLOSE_SECONDS."""
+        self._end(McpDown(f"{self._where}: the session is closed"))
+
+    async def _finished(self, task: asyncio.Task[_T], seconds: float) -> bool:
+        """Wait for a task, the end of the session, or the time; the task is over then."""
+        task.add_done_callback(_look_at)
+        either: set[asyncio.Future[object]] = {task, self._ended}  # type: ignore[arg-type]
+        try:
+            await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            return task.done()
+        finally:
+            task.cancel()
+
+    async def _outcome(self, task: asyncio.Task[CallToolResult]) -> CallToolResult:
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is None:
+            return task.result()
+        if task.cancelled() or ends_session(error):
+            # What broke the session is known best once its keeper has left it.
+            self._last_error = error
+            self._stop.set()
+            await asyncio.wait({self.keeper}, timeout=2 * CLOSE_SECONDS)
+            self._check()
+        raise translate(error, self._where) from error
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._call_seconds) as limit, self._connected() as session:
+                limit.reschedule(None)
+                self._opened.set_result(session)
+                await self._stop.wait()
+                limit.reschedule(loop.time() + CLOSE_SECONDS)
+        except TimeoutError as error:
+            raise McpDown(
+                f"{self._where} did not answer within {self._call_seconds:g} s"
+            ) from error
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[ClientSession]:
+        from langchain_mcp_adapters.client import MultiServerMCPClient
+        from langchain_mcp_adapters.tools import load_mcp_tools
+
+        name = self._server.name
+        client = MultiServerMCPClient({name: self._connection()})
+        async with client.session(name) as session:
+            tools = await load_mcp_tools(
+                session,
+                server_name=name,
+                tool_interceptors=[self._interceptor],
+                handle_tool_errors=False,
+            )
+            self._tools = {tool.name: tool for tool in tools}
+            yield session
+
+    def _connection(self) -> Connection:
+        from langchain_mcp_adapters.sessions import SSEConnection, StreamableHttpConnection
+
+        url, headers = self._server.address, self._server.headers
+        factory = Wire(self._server, self._end).client
+        more = {"message_handler": self._see}
+        if self._server.is_sse:
+            return SSEConnection(
+                transport="sse",
+                url=url,
+                headers=headers,
+                httpx_client_factory=factory,
+                session_kwargs=more,
+            )
+        return StreamableHttpConnection(
+            transport="streamable_http",
+            url=url,
+            headers=headers,
+            httpx_client_factory=factory,
+            session_kwargs=more,
+        )
+
+    async def _see(self, message: object) -> None:
+        """Take what arrives outside of an answer: an error is an answer that cannot be read."""
+        # A RuntimeError is an answer that came after its caller had gone.
+        if isinstance(message, Exception) and not isinstance(message, RuntimeError):
+            self._end(translate(message, self._where))
+
+    def _keeper_done(self, keeper: asyncio.Task[None]) -> None:
+        error = None if keeper.cancelled() else keeper.exception()
+        self._end(translate(error or self._last_error, self._where))
+
+    def _end(self, reason: SkillWorkerError) -> None:
+        if not self._ended.done():
+            self._ended.set_result(reason)
+        if self._opened.done():
+            self._stop.set()
+        else:
+            self.keeper.cancel()
+
+    def _stop_unless_held(self) -> None:
+        if self._is_retired and not self._users:
+            self.stop()
+
+    def _check(self) -> None:
+        if self._ended.done():
+            reason = self._ended.result()
+            raise copy(reason) from reason
+
+
+def _look_at(task: asyncio.Task[_T]) -> None:
+    """Take a task's exception, so that nobody is told that it was never taken."""
+    if not task.cancelled():
+        task.exception()
+
+
+class Sessions(Protocol):
+    """Whoever keeps sessions open: `mcp_client.McpClient`."""
+
+    def lease(self, server_name: str) -> AbstractAsyncContextManager[McpSession]:
+        """Return the open session of a server. Raises McpDown, ConfigurationError."""

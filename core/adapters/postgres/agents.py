@@ -1,0 +1,63 @@
+"""Agents and their lists of skills as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg.rows import DictRow
+
+from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.models import Agent
+
+
+class PostgresAgents:
+    """The `Agents` port. With `sets_up_new`, agents that are new wait to be set up."""
+
+    def __init__(self, pool: Pool, *, sets_up_new: bool = False) -> None:
+        self._pool = pool
+        self._sets_up_new = sets_up_new
+
+    async def get(self, agent_id: str) -> Agent:
+        """Give one agent. Raises NotFound."""
+        row = await fetch_one(self._pool, "agents.get", id=agent_id)
+        if row is None:
+            raise NotFound(f"there is no agent {agent_id!r}", hint="see `skill-worker agents list`")
+        return _agent(row)
+
+    async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
+        """Give all agents (of a tenant), by id."""
+        rows = await fetch_all(self._pool, "agents.list", tenant_id=tenant_id)
+        return [_agent(row) for row in rows]
+
+    async def save(self, agent: Agent) -> bool:
+        """Create or change an agent; True where it is new. Raises InvalidInput.
+
+        The list of skills is set only where the agent is new.
+        """
+        row = await fetch_one(
+            self._pool,
+            "agents.save",
+            **agent.model_dump(exclude={"skills"}),
+            skills=list(agent.skills),
+            sets_up_new=self._sets_up_new,
+        )
+        if row is None:
+            raise InvalidInput(
+                f"agent {agent.id!r} belongs to another tenant than {agent.tenant_id!r}",
+                hint="ids of agents are unique over all tenants",
+            )
+        return bool(row["is_new"])
+
+    async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
+        """Give agents with a goal that are to be set up since they are new, by id."""
+        rows = await fetch_all(self._pool, "agents.awaiting_setup", limit=limit)
+        return [_agent(row) for row in rows]
+
+    async def setup_begun(self, agent_id: str) -> None:
+        """Note that an agent waits no more."""
+        await execute(self._pool, "agents.setup_begun", id=agent_id)
+
+
+def _agent(row: DictRow) -> Agent:
+    return Agent.model_validate(dict(row))

@@ -1,0 +1,43 @@
+"""What calls with an idempotency key were answered, as rows."""
+
+from __future__ import annotations
+
+from core.adapters.postgres.queries import Pool, connection, execute, sql
+from core.domain.models.access import Answer
+
+DEAD_SECONDS = 60.0  # a call that is worked on for longer died
+KEEP_SECONDS = 24 * 3600.0
+
+
+class PostgresAnswers:
+    """The `Answers` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def begin(self, owner: str, key: str, digest: str) -> Answer | None:
+        """Note that a call begins; None where it is the first, else what is known of the first.
+
+        A first call that did not end within a minute died: the next one is the first.
+        """
+        params = {
+            "owner": owner,
+            "key": key,
+            "digest": digest,
+            "dead_seconds": DEAD_SECONDS,
+            "keep_seconds": KEEP_SECONDS,
+        }
+        async with connection(self._pool) as conn:
+            while not (await conn.execute(sql("access.begin_answer"), params)).rowcount:
+                row = await (await conn.execute(sql("access.answer"), params)).fetchone()
+                if row is not None:  # else it was forgotten in between
+                    return Answer.model_validate(dict(row))
+        return None
+
+    async def end(self, owner: str, key: str, answer: Answer) -> None:
+        """Keep what was answered."""
+        await execute(self._pool, "access.end_answer", owner=owner, key=key, **answer.model_dump())
+
+    async def forget(self, owner: str, key: str) -> None:
+        """Let the next call under the key be the first: this one came to nothing."""
+        await execute(self._pool, "access.forget_answer", owner=owner, key=key)

@@ -1,0 +1,175 @@
+"""Daily budgets over all workers: what a call may cost is set aside before it begins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from decimal import Decimal
+
+import structlog
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from core.adapters.postgres.journal import bill
+from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one, sql, transaction
+from core.adapters.postgres.rows import usage_of
+from core.agent.budgets import LATELY_DAYS, DailyBudgets, still_running
+from core.agent.prices import UNBILLED, Billing
+from core.domain.errors import DatabaseDown
+from core.domain.models import Change, ChangeCost, DaySpending, TenantBudget, Usage
+from core.domain.models.base import plain
+from core.domain.ports import Sleep
+from core.domain.tasks import end_tasks
+
+
+class PostgresSpending:
+    """The `Spending` port."""
+
+    def __init__(self, pool: Pool, billing: Billing = UNBILLED) -> None:
+        self._pool = pool
+        self._billing = billing
+
+    async def of_days(self, tenant_id: str | None, days: int) -> Sequence[DaySpending]:
+        """Give the last `days` days, today among them, newest first, then by tenant."""
+        rows = await fetch_all(self._pool, "spending.of_days", tenant_id=tenant_id, days=days)
+        return [
+            DaySpending(
+                tenant_id=row["tenant_id"],
+                day=row["day"],
+                model=row["model"],
+                usage=usage_of(row),
+                unpriced_calls=row["unpriced_calls"],
+            )
+            for row in rows
+        ]
+
+    async def of_change(self, change: Change) -> ChangeCost:
+        """Give what one change cost."""
+        row = await fetch_one(self._pool, "spending.of_change", id=change.id)
+        return ChangeCost.model_validate(row["cost"]) if row else ChangeCost()
+
+    async def pay(self, tenant_id: str, call_id: str, spent: Usage) -> None:
+        """Put a call on the bill of which nothing else is recorded."""
+        params = {**bill(self._billing, tenant_id, spent), "call_id": call_id}
+        await execute(self._pool, "spending.pay", **params)
+
+
+log = structlog.get_logger(__name__)
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.25  # seconds between two tries to begin
+
+
+class PostgresBudgets:
+    """The `Budgets` port; where a tenant has none, or calls are free, it costs no round trip.
+
+    Whoever makes a call says so again and again; `lasts` seconds after the last time its worker
+    has died, and what it set aside is free again.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        daily: DailyBudgets,
+        billing: Billing,
+        *,
+        sleep: Sleep,
+        longest_wait: float = 120.0,
+        lasts: float = 30.0,
+    ) -> None:
+        self._pool = pool
+        self._daily = daily
+        self._billing = billing
+        self._sleep = sleep
+        self._longest_wait = longest_wait
+        self._lasts = lasts
+
+    @asynccontextmanager
+    async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
+        """Set aside what a call may cost while the block runs. Raises BudgetUsedUp, ModelHeld."""
+        budget = self._limit(tenant_id)
+        if budget is None:
+            yield
+            return
+        await self._begin(tenant_id, call_id, budget)
+        keeper = asyncio.create_task(self._keep(call_id), name="budget")
+        try:
+            yield
+        finally:
+            await end_tasks([keeper])
+            await self._leave(call_id)
+
+    async def require(self, tenant_id: str) -> None:
+        """Raise BudgetUsedUp where the tenant has spent its budget."""
+        budget = self._limit(tenant_id)
+        if budget is None:
+            return
+        row = await fetch_one(self._pool, "budgets.spent", tenant_id=tenant_id)
+        if row is not None:
+            self._refuse_used_up(tenant_id, budget, row)
+
+    async def used_up(self) -> Sequence[TenantBudget]:
+        """Give the tenants with unfinished feedback that have spent their budget, by id."""
+        if not self._daily.has_any or not self._billing.can_cost:
+            return ()
+        rows = await fetch_all(self._pool, "budgets.used_up", **self._params())
+        return [TenantBudget.model_validate(row) for row in rows]
+
+    async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
+        """Give one tenant, or all that have spent something or have a budget of their own."""
+        params = {**self._params(), "tenant_id": tenant_id}
+        rows = await fetch_all(self._pool, "budgets.today", **params)
+        return [TenantBudget.model_validate(row) for row in rows]
+
+    def _limit(self, tenant_id: str) -> Decimal | None:
+        return self._daily.of(tenant_id) if self._billing.can_cost else None
+
+    def _params(self) -> dict[str, object]:
+        own = self._daily.by_tenant.items()
+        budgets = {tenant: None if b is None else plain(b) for tenant, b in own}
+        return {"budgets": Jsonb(budgets), "default": self._daily.default}
+
+    async def _begin(self, tenant_id: str, call_id: str, budget: Decimal) -> None:
+        waited, pause = 0.0, _FIRST_PAUSE
+        while not await self._try(tenant_id, call_id, budget):
+            if waited >= self._longest_wait:
+                raise still_running(tenant_id, self._longest_wait)
+            await self._sleep(pause)
+            waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
+
+    async def _try(self, tenant_id: str, call_id: str, budget: Decimal) -> bool:
+        """Set it aside; False where calls that run stand in the way. Raises BudgetUsedUp."""
+        params = {
+            "id": call_id,
+            "tenant_id": tenant_id,
+            "budget": budget,
+            "lately": LATELY_DAYS,
+            "lasts": self._lasts,
+        }
+        async with transaction(self._pool) as conn:
+            await conn.execute(sql("budgets.lock"), params)
+            row = await (await conn.execute(sql("budgets.reserve"), params)).fetchone()
+        if row is None:
+            return False
+        if not row["taken"]:
+            self._refuse_used_up(tenant_id, budget, row)
+        return bool(row["taken"])
+
+    def _refuse_used_up(self, tenant_id: str, budget: Decimal, row: DictRow) -> None:
+        state = TenantBudget(tenant_id=tenant_id, budget=budget, spent=row["spent"])
+        if state.is_used_up:
+            raise self._daily.used_up(state, row["to_midnight"])
+
+    async def _keep(self, call_id: str) -> None:
+        """Say again and again that the call runs, until cancelled."""
+        while True:
+            await asyncio.sleep(self._lasts / 3)
+            with suppress(DatabaseDown):
+                await execute(self._pool, "budgets.keep", id=call_id, lasts=self._lasts)
+
+    async def _leave(self, call_id: str) -> None:
+        try:
+            await execute(self._pool, "budgets.leave", id=call_id)
+        except DatabaseDown as error:
+            # How the call ended stands; what it set aside ends with its time.
+            log.warning("reservation.left_behind", error=error.message)

@@ -1,0 +1,150 @@
+"""Changes, their blobs and the transactions that settle them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from psycopg import errors as pg
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+from pydantic import BaseModel
+
+from core.adapters.postgres.neighbours import refuse_skill_beside
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    connection,
+    fetch_all,
+    fetch_one,
+    sql,
+    transaction,
+    writing,
+)
+from core.adapters.postgres.unit_of_work import PostgresSettlement
+from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.domain.models import NO_USAGE, Change, FileRef, HistoryRecord, Kind, RunEvent
+from core.domain.observers import nobody
+from core.domain.ports import Observer
+
+_MODELS = ("before", "after", "request")
+_LISTS = ("warnings", "held", "retracts")
+_PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}
+
+
+class PostgresChangeLog:
+    """The `ChangeLog` port; `observe` is told of each event once it is committed."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._observe = observe
+
+    async def find(self, key: str) -> Change | None:
+        """Give the newest attempt under an idempotency key, or None."""
+        row = await fetch_one(self._pool, "changes.find", key=key)
+        return change_of(row) if row else None
+
+    async def get(self, change_id: str) -> Change:
+        """Give a change. Raises NotFound."""
+        row = await fetch_one(self._pool, "changes.get", id=change_id)
+        if row is None:
+            raise NotFound(
+                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+            )
+        return change_of(row)
+
+    async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
+        """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
+        is_one_statement = change.kind is not Kind.SKILL and not blobs
+        async with (connection if is_one_statement else transaction)(self._pool) as conn:
+            await _put(conn, change, blobs)
+            await refuse_skill_beside(conn, change)
+
+    async def keep(
+        self,
+        change: Change,
+        blobs: Mapping[str, bytes],
+        event: RunEvent,
+        history: HistoryRecord | None = None,
+    ) -> None:
+        """Write a change that is held, or failed before it was opened. Raises LeaseLost."""
+        async with transaction(self._pool) as conn:
+            await _put(conn, change, blobs)
+            settlement = PostgresSettlement(conn)
+            if history is not None:
+                await settlement.record_knowledge_history(history)
+            await settlement.emit(event)
+        self._tell(settlement)
+
+    async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
+        """Give the bytes behind references, by SHA-256. Raises NotFound."""
+        hashes = list({ref.sha256 for ref in refs})
+        rows = await fetch_all(self._pool, "changes.blobs", hashes=hashes)
+        found = {row["sha256"]: bytes(row["data"]) for row in rows}
+        missing = set(hashes) - set(found)
+        if missing:
+            raise NotFound(f"{len(missing)} stored files are missing, {min(missing)} among them")
+        return found
+
+    @asynccontextmanager
+    async def settle(self, change: Change) -> AsyncIterator[PostgresSettlement]:
+        """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
+        async with writing(self._pool) as conn:
+            params = {"id": change.id, "candidate_id": change.candidate_id}
+            row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
+            assert row is not None
+            if change.candidate_id is not None and row["epoch"] != change.epoch:
+                raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+            if row["status"] != "applying":
+                raise Stale(f"change {change.id} is settled already")
+            settlement = PostgresSettlement(conn)
+            yield settlement
+        self._tell(settlement)
+
+    def _tell(self, settlement: PostgresSettlement) -> None:
+        for event in settlement.events:
+            self._observe(event, NO_USAGE)
+
+
+def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
+    if error.diag.constraint_name == "changes_open_target":
+        return TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
+    return Stale(f"key {change.key!r} was used at the same time")
+
+
+async def put_change(conn: Connection, change: Change) -> None:
+    """Write a change over its hold, if it has one. Raises TargetBusy, LeaseLost, Stale."""
+    try:
+        written = await conn.execute(sql("changes.put"), change_row(change))
+    except pg.UniqueViolation as error:
+        raise _taken(change, error) from error
+    if not written.rowcount:
+        raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+
+
+async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
+    """Keep the bytes of files by their SHA-256; what is there stays."""
+    if blobs:
+        params = {"hashes": list(blobs), "data": list(blobs.values())}
+        await conn.execute(sql("changes.put_blobs"), params)
+
+
+async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:
+    await put_blobs(conn, blobs)
+    await put_change(conn, change)
+
+
+def change_of(row: DictRow) -> Change:
+    """Read a row of `changes`."""
+    return Change.model_validate(dict(row))
+
+
+def change_row(change: Change) -> dict[str, object]:
+    """Give a change as the parameters of a statement, by the names of its columns."""
+    row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
+    row |= {key: _json(getattr(change, key)) for key in _MODELS}
+    return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
+
+
+def _json(value: BaseModel | None) -> Jsonb | None:
+    return None if value is None else Jsonb(value.model_dump(mode="json"))

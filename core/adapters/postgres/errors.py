@@ -1,0 +1,91 @@
+"""What PostgreSQL says, in the words of the program: translated here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors as pg
+
+from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
+
+DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
+RETRY_HINT = "It is tried again; nothing was written."
+SCHEMA_HINT = "Run `skill-worker db migrate`."
+_SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
+_GONE = (psycopg.OperationalError, psycopg.InterfaceError)
+# What passes, though PostgreSQL answers: its words, and what to do. The rest of its operational
+# errors are those of a server that is not there.
+_PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
+    pg.DiskFull: ("PostgreSQL has no disk space left", "Free space on the server's disk."),
+    pg.OutOfMemory: ("PostgreSQL has no memory left", "Look what else runs on the server."),
+    pg.TooManyConnections: (
+        "PostgreSQL takes no more connections",
+        "Raise max_connections, or run fewer processes: each uses ten at most.",
+    ),
+    pg.DeadlockDetected: ("PostgreSQL undid one of two transactions that collided", RETRY_HINT),
+    pg.SerializationFailure: ("PostgreSQL undid a transaction that collided", RETRY_HINT),
+    pg.LockNotAvailable: ("PostgreSQL waited too long for a lock", RETRY_HINT),
+    pg.QueryCanceled: (
+        "PostgreSQL cancelled a statement",
+        "Look at statement_timeout, and whether the server is overloaded.",
+    ),
+    pg.ReadOnlySqlTransaction: (
+        "PostgreSQL takes no writes now",
+        "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
+    ),
+    pg.IdleInTransactionSessionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
+    pg.TransactionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
+    pg.InternalError_: ("PostgreSQL broke on a statement", "Look at the server's own log."),
+    pg.DataCorrupted: ("PostgreSQL found damaged data", "Look at the server's own log."),
+    # What was prepared on a connection no longer fits, as after a migration under way.
+    pg.FeatureNotSupported: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
+    pg.InvalidSqlStatementName: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what psycopg raises inside into the program's errors.
+
+    A store that expects an error of its own (a unique index, say) catches it further inside.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"text that is not valid Unicode: {error.reason}") from error
+
+
+@contextmanager
+def connecting() -> Iterator[None]:
+    """Tell a connection string that is none from a server that does not answer."""
+    try:
+        yield
+    except psycopg.ProgrammingError:
+        # Its text may quote the string, password and all.
+        raise ConfigurationError(
+            "DATABASE_URL is no connection string.",
+            hint="Write it like postgresql://user:password@host:5432/database.",
+        ) from None
+    except psycopg.Error as error:
+        raise translate(error) from error
+
+
+def translate(error: psycopg.Error) -> SkillWorkerError:
+    """Sort a psycopg error into the program's tree."""
+    said = str(error).strip()
+    if isinstance(error, pg.InsufficientPrivilege):
+        return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
+    if isinstance(error, _SCHEMA):
+        return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)
+    if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
+        return InvalidInput(f"PostgreSQL cannot store this value: {said}")
+    for kind, (words, hint) in _PASSING.items():
+        if isinstance(error, kind):
+            return DatabaseDown(f"{words}: {said}", hint=hint)
+    if isinstance(error, _GONE):
+        return DatabaseDown(f"PostgreSQL does not answer: {said}", hint=DOWN_HINT)
+    return SkillWorkerError(f"PostgreSQL refused a statement: {said}")

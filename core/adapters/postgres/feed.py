@@ -1,0 +1,200 @@
+"""Events as they happen, whichever process writes them, in the order of their transactions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import LiteralString
+
+import structlog
+from psycopg.rows import DictRow
+from pydantic import ValidationError
+
+from core.adapters.postgres.errors import translated
+from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql
+from core.domain.errors import SkillWorkerError
+from core.domain.event_cursor import START, FeedPlace, read_place
+from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
+from core.domain.tasks import end_tasks
+
+log = structlog.get_logger(__name__)
+
+FIRST_BACKOFF, LONGEST_BACKOFF = 0.2, 10.0
+_TOLD = 200  # so much of an id is in a notification
+
+
+class Bell:
+    """Rings for events that somebody wants, and where nobody knows what was missed."""
+
+    def __init__(self, wanted: EventFilter) -> None:
+        self._wanted = {
+            key: value[:_TOLD]
+            for key in ("tenant_id", "feedback_id")
+            if (value := getattr(wanted, key)) is not None
+        }
+        self._rung = asyncio.Event()
+
+    @property
+    def is_rung(self) -> bool:
+        """True where it has rung since somebody last waited."""
+        return self._rung.is_set()
+
+    def ring(self) -> None:
+        """Wake whoever waits, now or next."""
+        self._rung.set()
+
+    def is_for(self, told: dict[str, object]) -> bool:
+        """Tell whether a notification may be of an event that is wanted."""
+        return all(told.get(key) == value for key, value in self._wanted.items())
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it has rung since the last time, or for so many seconds."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._rung.wait()
+        except TimeoutError:
+            return
+        self._rung.clear()
+
+
+class Listener:
+    """Listens from the first who waits to the last; a lost connection is made again."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._bells: set[Bell] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def listening(self, wanted: EventFilter) -> AsyncIterator[Bell]:
+        """Give a bell while the block lasts."""
+        bell = Bell(wanted)
+        self._bells.add(bell)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._listen(), name="events")
+        try:
+            yield bell
+        finally:
+            self._bells.discard(bell)
+            if not self._bells and self._task is not None:
+                task, self._task = self._task, None
+                await end_tasks([task])
+
+    async def _listen(self) -> None:
+        backoff = FIRST_BACKOFF
+        while self._bells:
+            try:
+                with translated():
+                    async with await self._connect() as conn:
+                        await conn.execute(sql("feed.listen"))
+                        backoff = FIRST_BACKOFF
+                        await self._hear(conn)
+            except SkillWorkerError as error:
+                log.warning("listener.lost", error=error.message, next_in=backoff)
+            except Exception:  # a defect here must not silence everybody for good
+                log.exception("listener.broke")
+            await asyncio.sleep(backoff)
+            backoff = min(2 * backoff, LONGEST_BACKOFF)
+
+    async def _connect(self) -> Connection:
+        """Give a connection of its own: it would keep one of the pool's for ever."""
+        kwargs = {**self._pool.kwargs, "autocommit": True}  # type: ignore[dict-item]
+        return await self._pool.connection_class.connect(self._pool.conninfo, **kwargs)  # type: ignore[arg-type]
+
+    async def _hear(self, conn: Connection) -> None:
+        self._ring_all()  # for what came before this connection
+        async for notification in conn.notifies():
+            told = json.loads(notification.payload)
+            for bell in self._bells:
+                if bell.is_for(told):
+                    bell.ring()
+
+    def _ring_all(self) -> None:
+        for bell in self._bells:
+            bell.ring()
+
+
+# Whoever watches, and however many do, leaves most of the pool to the work.
+AT_ONCE = 2
+_CONDITIONS = {
+    "tenant_id": "feed.of_tenant",
+    "feedback_id": "feed.of_feedback",
+    "names": "feed.of_names",
+}
+_COLUMNS = set(RunEvent.model_fields)
+
+
+class PostgresFeed:
+    """The `Feed` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._listener = Listener(pool)
+        self._looking = asyncio.Semaphore(AT_ONCE)
+        self._mended = False
+
+    async def place(self) -> str:
+        """Give the place from which all that is written from now on is read."""
+        (row,) = await self._rows(START, EventFilter(), 0)
+        return str(FeedPlace(row["horizon"], 0))
+
+    async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
+        """Give at most `limit` events that come after a place. Raises InvalidInput."""
+        begin = read_place(place) if place else START
+        rows = await self._rows(begin, wanted, limit)
+        found = [row for row in rows if row["id"] is not None]
+        settled = [row for row in found if row["is_settled"]]
+        is_full = len(settled) == limit
+        # Below the horizon there is nothing more, and there never will be. A place beyond it is
+        # of a server that has crashed since, and gives numbers out again that it had lost.
+        end = _place(settled[-1]) if is_full else FeedPlace(rows[0]["horizon"], 0)
+        return FeedPage(
+            events=tuple(_placed(row) for row in settled),
+            place=str(end),
+            is_full=is_full,
+            is_behind=len(settled) < len(found),
+        )
+
+    @asynccontextmanager
+    async def listening(self, wanted: EventFilter) -> AsyncIterator[Bell]:
+        """Give a bell for the events that are wanted, while the block lasts."""
+        async with self._listener.listening(wanted) as bell:
+            yield bell
+
+    async def _mend(self) -> None:
+        """Once, before the first look: no dump is restored under a running process."""
+        if not self._mended:
+            await execute(self._pool, "feed.mend")
+            self._mended = True
+
+    async def _rows(self, begin: FeedPlace, wanted: EventFilter, limit: int) -> Sequence[DictRow]:
+        await self._mend()
+        given: Mapping[str, object] = {**wanted.model_dump(), "names": [*wanted.names]}
+        params = {**given, "txid": str(begin.txid), "id": begin.id, "limit": limit}
+        async with self._looking, connection(self._pool) as conn:
+            return await (await conn.execute(query_of(wanted), params)).fetchall()
+
+
+def event_of(row: DictRow) -> RunEvent:
+    """Read a row of `run_events`; a state that cannot be read is none."""
+    known = {name: value for name, value in row.items() if name in _COLUMNS}
+    try:
+        return RunEvent.model_validate(known)
+    except ValidationError:
+        return RunEvent.model_validate({**known, "data": {}, "state": EventState()})
+
+
+def query_of(wanted: EventFilter) -> LiteralString:
+    """Give the query with the conditions that are asked for, so that each has its own plan."""
+    asked = [sql(block) for name, block in _CONDITIONS.items() if getattr(wanted, name)]
+    return sql("feed.after").replace("/* asked for */", " ".join(asked))
+
+
+def _placed(row: DictRow) -> PlacedEvent:
+    return PlacedEvent(place=str(_place(row)), event=event_of(row))
+
+
+def _place(row: DictRow) -> FeedPlace:
+    return FeedPlace(row["txid"], row["id"])

@@ -1,0 +1,179 @@
+"""The inbox: feedback as rows, each unfinished one with a job, always in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from psycopg.types.json import Jsonb
+
+from core.adapters.postgres.jobs import Jobs, Waiting
+from core.adapters.postgres.journal import write_event
+from core.adapters.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
+from core.adapters.postgres.rows import feedback_of, read_feedback
+from core.adapters.postgres.waiting import settle_feedback
+from core.agent.reply_keys import matching_prefix
+from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.input_formats.feedback import feedback_digest
+from core.domain.models import (
+    NO_USAGE,
+    Agent,
+    Feedback,
+    FeedbackStatus,
+    NewFeedback,
+    Outcome,
+    RunEvent,
+)
+from core.domain.observers import nobody
+from core.domain.ports import NewId, Observer
+
+_Piece: TypeAlias = dict[str, object]
+
+
+class PostgresInbox:
+    """The `Inbox` port; `observe` is told of each event once it is committed."""
+
+    def __init__(self, pool: Pool, jobs: Jobs, new_id: NewId, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._new_id = new_id
+        self._observe = observe
+
+    async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
+        """Store pieces with a job for each new one. Raises InvalidInput on other content."""
+        rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
+        async with transaction(self._pool) as conn:
+            return await self._add(conn, source, rows)
+
+    async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
+        """Store the piece of an agent that waits to be set up, unless it waits no more."""
+        stated = agent.model_dump(include={"id", "role", "goal", "persona"})
+        async with transaction(self._pool) as conn:
+            claimed = await conn.execute(sql("agents.setup_claimed"), stated)
+            if not claimed.rowcount:
+                return False
+            ((_, is_new),) = await self._add(conn, source, [self._row(0, piece)])
+            return is_new
+
+    async def get(self, feedback_id: str) -> Feedback:
+        """Give one piece. Raises NotFound."""
+        row = await fetch_one(self._pool, "inbox.get", id=feedback_id)
+        if row is None:
+            raise not_found(feedback_id)
+        return feedback_of(row)
+
+    async def claim(self, feedback_id: str) -> Feedback | None:
+        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone.
+
+        A row that cannot be read has ended with that: it is `failed`.
+        """
+        row = await fetch_one(self._pool, "inbox.claim", id=feedback_id)
+        if row is None:
+            return None
+        feedback, problem = read_feedback(row)
+        if problem is None:
+            return feedback
+        await self._end_unreadable(feedback, problem)
+        return None
+
+    async def give_back(
+        self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
+    ) -> None:
+        """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
+        params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
+        async with transaction(self._pool) as conn:
+            turn = await self._jobs.turn(conn) if delay > 0 else 0
+            given = {**params, "counts": counts, "turn": turn}
+            done = await conn.execute(sql("inbox.give_back"), given)
+            row = await done.fetchone()
+            if row is None:
+                raise lease_lost(claimed)
+            waiting = Waiting(claimed.id, row["turn"])
+            await self._jobs.defer(conn, [waiting], due=row["retry_at"])
+
+    async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
+        """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
+        params = end_params(claimed.id, claimed.epoch, outcome)
+        if outcome.status is FeedbackStatus.HELD:
+            async with transaction(self._pool) as conn:
+                if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
+                    raise lease_lost(claimed)
+                await settle_feedback(conn, claimed.id)  # all of it may be decided by now
+        elif not await execute(self._pool, "inbox.finish", **params):
+            raise lease_lost(claimed)
+
+    async def _add(
+        self, conn: Connection, source: str, rows: Sequence[_Piece]
+    ) -> Sequence[tuple[str, bool]]:
+        params = {"source": source, "pieces": Jsonb(rows), "turn": await self._jobs.turn(conn)}
+        inserted = await (await conn.execute(sql("inbox.add"), params)).fetchall()
+        turns = {row["id"]: row["turn"] for row in inserted}
+        new = [str(row["id"]) for row in rows if row["id"] in turns]
+        await self._jobs.defer(conn, [Waiting(key, turns[key]) for key in new])
+        known = await _known(conn, source, [row for row in rows if row["id"] not in turns])
+        ids = [str(row["id"]) for row in rows]
+        sources = [str(row["source_id"]) for row in rows]
+        return [(known.get(key, id_), id_ in turns) for key, id_ in zip(sources, ids, strict=True)]
+
+    async def _end_unreadable(self, feedback: Feedback, problem: str) -> None:
+        outcome = Outcome(status=FeedbackStatus.FAILED, error=problem)
+        event = RunEvent(
+            name="feedback.finished",
+            tenant_id=feedback.tenant_id,
+            feedback_id=feedback.id,
+            data={"status": outcome.status, "error": problem},
+        )
+        async with transaction(self._pool) as conn:
+            params = end_params(feedback.id, feedback.epoch, outcome)
+            await conn.execute(sql("inbox.finish"), params)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    def _row(self, place: int, piece: NewFeedback) -> _Piece:
+        feedback_id = self._new_id()
+        return {
+            **piece.model_dump(exclude={"id"}),
+            "id": feedback_id,
+            "source_id": feedback_id if piece.id is None else piece.id,
+            "digest": feedback_digest(piece),
+            "place": place,
+        }
+
+
+def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, object]:
+    """Give the parameters of `inbox.finish`."""
+    return {
+        "id": feedback_id,
+        "epoch": epoch,
+        "status": outcome.status,
+        "error": outcome.error,
+        "matching": matching_prefix(feedback_id),
+    }
+
+
+async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mapping[str, str]:
+    """Give the ids under which pieces were known, once they are seen to say the same."""
+    if not rows:
+        return {}
+    params = {"source": source, "source_ids": [row["source_id"] for row in rows]}
+    stored = await (await conn.execute(sql("inbox.known"), params)).fetchall()
+    found = {row["source_id"]: row for row in stored}
+    for row in rows:
+        if found[row["source_id"]]["digest"] != row["digest"]:
+            raise InvalidInput(
+                f"feedback {row['source_id']!r} of source {source!r} is known with other content",
+                hint="give changed feedback an id of its own",
+            )
+    return {source_id: str(row["id"]) for source_id, row in found.items()}
+
+
+def lease_lost(claimed: Feedback) -> LeaseLost:
+    """Say that a piece is no longer its claimer's."""
+    return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
+
+
+def not_found(feedback_id: str) -> NotFound:
+    """Say that there is no such piece."""
+    return NotFound(
+        f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
+    )

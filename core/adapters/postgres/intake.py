@@ -1,0 +1,98 @@
+"""What people ask of the queue: bring feedback back, take it off, hold all of it back."""
+
+from __future__ import annotations
+
+from core.adapters.postgres.inbox import end_params, not_found
+from core.adapters.postgres.jobs import Jobs, Waiting
+from core.adapters.postgres.journal import write_event
+from core.adapters.postgres.queries import Connection, Pool, fetch_one, sql, transaction
+from core.adapters.postgres.rows import feedback_of
+from core.domain.errors import Refused
+from core.domain.models import NO_USAGE, Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.domain.observers import nobody
+from core.domain.ports import Observer
+
+
+class PostgresIntake:
+    """The `Intake` port; `observe` is told of each event once it is committed."""
+
+    def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._observe = observe
+
+    async def revive(self, feedback_id: str) -> Feedback:
+        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
+        async with transaction(self._pool) as conn:
+            params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
+            row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
+            if row is None:
+                raise await _refusal(
+                    conn, feedback_id, "has not ended", "only ended feedback can be tried again"
+                )
+            await conn.execute(sql("intake.reset_verdicts"), params)
+            await self._jobs.defer(conn, [Waiting(feedback_id, row["turn"])])
+        return feedback_of(row)
+
+    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
+        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
+        params = {"id": feedback_id}
+        async with transaction(self._pool) as conn:
+            taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
+            if taken is None:
+                raise await _refusal(
+                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                )
+            await conn.execute(sql("intake.fence"), params)
+            await conn.execute(sql("intake.drop_job"), taken)
+            outcome = Outcome(status=FeedbackStatus.CANCELLED, error=reason)
+            ending = end_params(feedback_id, taken["epoch"], outcome)
+            await conn.execute(sql("inbox.finish"), ending)
+            row = await (await conn.execute(sql("inbox.get"), params)).fetchone()
+            assert row is not None
+            event = _cancelled(row["tenant_id"], feedback_id, reason)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+        return feedback_of(row)
+
+    async def pause(self, reason: str) -> Hold:
+        """Let all workers begin nothing new; a second pause keeps the time of the first."""
+        async with transaction(self._pool) as conn:
+            row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
+            assert row is not None
+            event = RunEvent(name="queue.paused", data={"reason": reason})
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+        return Hold(kind=HoldKind.PAUSED, **row)
+
+    async def resume(self) -> bool:
+        """Let workers begin again; True where they were paused."""
+        event = RunEvent(name="queue.resumed")
+        async with transaction(self._pool) as conn:
+            paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
+            if paused:
+                await write_event(conn, event)
+        if paused:
+            self._observe(event, NO_USAGE)
+        return paused
+
+    async def paused(self) -> Hold | None:
+        """Give the pause, or None."""
+        row = await fetch_one(self._pool, "intake.paused")
+        return Hold(kind=HoldKind.PAUSED, **row) if row else None
+
+
+async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> Exception:
+    row = await (await conn.execute(sql("inbox.get"), {"id": feedback_id})).fetchone()
+    if row is None:
+        return not_found(feedback_id)
+    return Refused(f"feedback {feedback_id} {what}: it is {row['status']}", hint=hint)
+
+
+def _cancelled(tenant_id: str, feedback_id: str, reason: str) -> RunEvent:
+    return RunEvent(
+        name="feedback.cancelled",
+        tenant_id=tenant_id,
+        feedback_id=feedback_id,
+        data={"error": reason},
+    )

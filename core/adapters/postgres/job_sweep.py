@@ -1,0 +1,131 @@
+"""Take up what was left: jobs of dead workers, jobs never ended, feedback that has no job."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import psycopg
+import structlog
+from psycopg import errors as pg
+from psycopg.rows import DictRow
+
+from core.adapters.postgres.errors import connecting
+from core.adapters.postgres.jobs import QUEUE, Jobs, Waiting, engine_errors
+from core.adapters.postgres.queries import Connection, fetch_all, sql, transaction
+from core.domain.errors import SkillWorkerError
+
+
+def forget_workers(conninfo: str) -> None:
+    """Forget all workers of a database that no process uses; the next sweep takes up their jobs.
+
+    Raises DatabaseDown.
+    """
+    with connecting(), psycopg.connect(conninfo, autocommit=True) as conn:
+        try:
+            conn.execute(sql("workers.forget"))
+        except pg.UndefinedTable:
+            return  # nobody has ever worked here
+
+
+log = structlog.get_logger(__name__)
+
+BATCH = 1_000
+
+
+async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
+    """Queue again what workers had that are gone or silent too long; give its number.
+
+    Too long is `stalled_after` seconds. A new job has a new id, so a worker that was only paused
+    can neither finish nor repeat its successor's. One sweep runs at a time, over all processes;
+    another returns 0 at once.
+    """
+    async with transaction(jobs.pool) as conn:
+        if not await _alone(conn, "take-over"):
+            return 0
+        silent = {"stalled_after": stalled_after}
+        ended = await _rows(conn, "jobs.end_stalled", {"queue": QUEUE, **silent})
+        await conn.execute(sql("workers.forget_dead"), silent)
+        if not ended:
+            return 0
+        for row in ended:
+            log.warning("job.stalled", job_id=row["id"], feedback_id=row["feedback_id"])
+        had = {
+            "feedback_ids": [row["feedback_id"] for row in ended],
+            "job_ids": [row["id"] for row in ended],
+        }
+        return await _defer(jobs, conn, await _rows(conn, "jobs.requeue", had))
+
+
+async def reconcile(jobs: Jobs, *, every: float = 0.0) -> int:
+    """Give all unfinished feedback that has no live job a new one; give its number.
+
+    It is searched by one process at a time, and once in `every` seconds by all of them together;
+    who is not the one returns 0 at once.
+    """
+    given = found = await _reconcile_batch(jobs, every)
+    while found == BATCH:
+        found = await _reconcile_batch(jobs, 0.0)
+        given += found
+    return given
+
+
+async def _reconcile_batch(jobs: Jobs, every: float) -> int:
+    async with transaction(jobs.pool) as conn:
+        if not (await _alone(conn, "reconcile") and await _is_due(conn, "reconcile", every)):
+            return 0
+        lost = await _rows(conn, "jobs.lock_without_job", {"limit": BATCH})
+        if not lost:
+            return 0
+        lost_ids = [row["id"] for row in lost]
+        rows = await _rows(conn, "jobs.requeue_without_job", {"feedback_ids": lost_ids})
+        return await _defer(jobs, conn, rows)
+
+
+async def end_left(jobs: Jobs, job_ids: Collection[int]) -> set[int]:
+    """End jobs that ran to their end but are `doing` still: the engine could not write it down.
+
+    Their worker lives, so no job of its is ever stalled. Gives those that could not be ended
+    this time either. `jobs.app` is open.
+    """
+    if not job_ids:
+        return set()
+    doing = await fetch_all(jobs.pool, "jobs.still_doing", job_ids=list(job_ids))
+    return {row["id"] for row in doing if not await _ended(jobs, row["id"])}
+
+
+async def _alone(conn: Connection, name: str) -> bool:
+    """Tell whether nobody else does the sweep `name`; nobody does until the transaction ends."""
+    row = await (await conn.execute(sql("jobs.try_sweep"), {"sweep": name})).fetchone()
+    return bool(row and row["held"])
+
+
+async def _is_due(conn: Connection, name: str, every: float) -> bool:
+    """Tell whether the sweep `name` is due, and note that it is done; the caller is alone."""
+    params = {"sweep": name, "every": every}
+    return await (await conn.execute(sql("jobs.note_sweep"), params)).fetchone() is not None
+
+
+async def _rows(conn: Connection, block: str, params: Mapping[str, object]) -> list[DictRow]:
+    return await (await conn.execute(sql(block), params)).fetchall()
+
+
+async def _defer(jobs: Jobs, conn: Connection, rows: list[DictRow]) -> int:
+    if rows:
+        log.warning("feedback.recovered", count=len(rows), first=rows[0]["id"])
+        await jobs.defer(conn, [Waiting(row["id"], row["turn"]) for row in rows])
+    return len(rows)
+
+
+async def _ended(jobs: Jobs, job_id: int) -> bool:
+    from procrastinate.jobs import Status
+
+    log.warning("job.left", job_id=job_id)
+    try:
+        with engine_errors():
+            await jobs.app.job_manager.finish_job_by_id_async(
+                job_id, Status.FAILED, delete_job=True
+            )
+    except SkillWorkerError as error:
+        log.info("job.kept", job_id=job_id, error=error.message)
+        return False
+    return True

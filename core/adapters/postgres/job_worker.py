@@ -1,0 +1,369 @@
+"""Run jobs until told to stop, whatever PostgreSQL does meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from core.adapters.postgres.job_sweep import end_left, reconcile, take_over
+from core.adapters.postgres.jobs import QUEUE, TASK, Jobs, engine_errors
+from core.adapters.postgres.pool import answers
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.worker_card import worker_card
+from core.domain.errors import ConfigurationError, SkillWorkerError
+from core.domain.models import Hold
+from core.domain.tasks import end_tasks, repeat
+
+if TYPE_CHECKING:
+    from procrastinate import JobContext
+
+log = structlog.get_logger(__name__)
+
+# What cancelled jobs get to give their feedback back.
+HURRY_SECONDS = 2.0
+# A database that is silent for so long while we stop will not take anything down either.
+SILENCE_SECONDS = 1.5
+# What the engine gets to end after its jobs have.
+OVERDUE_SECONDS = 5.0
+_LOOK_EVERY = 1.0
+_INSIST_EVERY = 0.05
+_INSIST_TIMES = 40
+
+Tasks = Collection[asyncio.Task[object]]
+
+
+async def let_end(
+    worker: asyncio.Task[None], jobs: Tasks, pool: Pool, *, grace: float, at_once: bool = False
+) -> None:
+    """Wait for a cancelled worker, which gives its jobs `grace` seconds.
+
+    `at_once`, or where this is cancelled, the jobs are cancelled too, and get `HURRY_SECONDS`;
+    where the database has gone they get no time, since they could write nothing.
+    """
+    if at_once:
+        await _hurry(worker, jobs)
+        return
+    silence = asyncio.ensure_future(_silence(pool))
+    overdue = asyncio.ensure_future(_overdue(jobs, grace))
+    try:
+        await asyncio.wait({worker, silence, overdue}, return_when=asyncio.FIRST_COMPLETED)
+        if not worker.done():
+            why = "the database does not answer" if silence.done() else "the job engine hangs"
+            log.warning("job.abandoned", error=why)
+            await _insist(worker, jobs)
+    except asyncio.CancelledError:
+        await _hurry(worker, jobs)
+        raise
+    finally:
+        silence.cancel()
+        overdue.cancel()
+
+
+async def _silence(pool: Pool) -> None:
+    """Wait until the database does not answer."""
+    while await answers(pool, SILENCE_SECONDS):  # noqa: ASYNC110 - nobody tells us
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+async def _overdue(jobs: Tasks, grace: float) -> None:
+    """Wait until the engine should have ended: a cancellation can get lost on its way (3.11)."""
+    if jobs:
+        await asyncio.wait(tuple(jobs), timeout=grace)
+    await asyncio.sleep(OVERDUE_SECONDS)
+
+
+async def _hurry(worker: asyncio.Task[None], jobs: Tasks) -> None:
+    for job in tuple(jobs):
+        job.cancel()
+    await asyncio.wait({worker}, timeout=HURRY_SECONDS)
+    await _insist(worker, jobs)
+
+
+async def _insist(worker: asyncio.Task[None], jobs: Tasks) -> None:
+    """Cancel until it ends: the engine and its jobs each try to write something down first."""
+    for _ in range(_INSIST_TIMES):
+        if worker.done():
+            return
+        for task in (*jobs, worker):
+            task.cancel()
+        await asyncio.wait({worker}, timeout=_INSIST_EVERY)
+
+
+AskHold = Callable[[], Awaitable[Hold | None]]
+
+
+async def never() -> Hold | None:
+    """Hold nothing back."""
+    return None
+
+
+class Heartbeat:
+    """Signs of life: to the end of the last job, where the engine's own end before it waits."""
+
+    def __init__(self, jobs: Jobs, every: float) -> None:
+        self._jobs = jobs
+        self._every = every
+        self._last = time.monotonic()
+
+    async def beat(self) -> None:
+        """Give a sign of life, where the engine's worker is registered."""
+        engine = self._jobs.engine
+        if engine.worker_id is not None:
+            with engine_errors():
+                await engine.update_heartbeat(engine.worker_id)
+            self._last = time.monotonic()
+
+    async def beat_if_late(self) -> None:
+        """Give a sign of life where the last is too old: as after the process was paused."""
+        if time.monotonic() - self._last > 2 * self._every:
+            await self.beat()
+
+
+class Holding:
+    """Holds the engine back while `ask` gives a reason to."""
+
+    def __init__(self, jobs: Jobs, ask: AskHold) -> None:
+        self.now: Hold | None = None
+        self._jobs = jobs
+        self._ask = ask
+
+    async def look(self) -> None:
+        """Look whether work is held back; where that cannot be seen, all stays as it is."""
+        try:
+            found = await self._ask()
+        except SkillWorkerError as error:
+            log.debug("hold.unknown", error=error.message)
+            return
+        self._jobs.engine.held = found is not None
+        before, self.now = self.now, found
+        if found is None and before is not None:
+            log.warning("work.resumed", kind=before.kind)
+        elif found is not None and (before is None or before.kind is not found.kind):
+            log.warning("work.held", kind=found.kind, reason=found.reason, fatal=found.fatal)
+
+
+Body = Callable[[str], Awaitable[None]]
+AskTenants = Callable[[], Awaitable[Collection[str]]]
+
+HOLD_SECONDS = 1.0
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """How a worker works; all times in seconds.
+
+    `heartbeat` is between two signs of life, `stalled_after` the silence after which a worker
+    counts as dead, `sweep_every` between two looks for dead ones, `reconcile_every` between two
+    searches for feedback without a job, `grace` what running jobs get to end, `poll` between two
+    looks for jobs that are due again. `name` is what people know it by: host and process without.
+    """
+
+    name: str | None = None
+    concurrency: int = 8
+    heartbeat: float = 5
+    stalled_after: float = 30
+    sweep_every: float = 2
+    reconcile_every: float = 30
+    grace: float = 30
+    poll: float = 1
+    longest_backoff: float = 10
+
+
+class JobWorker:
+    """Runs the body for each job. It ends only when stopped (or, once, with the queue empty).
+
+    `resting` gives the tenants whose feedback may wait for a long time: once, nobody waits for it.
+    """
+
+    def __init__(
+        self, jobs: Jobs, body: Body, options: WorkerOptions, *, resting: AskTenants | None = None
+    ) -> None:
+        self._resting = resting or _nobody
+        self._jobs = jobs
+        self._body = body
+        self._options = options
+        self._running = 0
+        self._tasks: set[asyncio.Task[object]] = set()  # the engine's, one a running job
+        self._over: set[int] = set()  # jobs whose body has ended since the last reconciliation
+        self._overdue: set[int] = set()  # and those that had ended before it
+        self._idle = asyncio.Event()
+        self._heartbeat = Heartbeat(jobs, options.heartbeat)
+
+    async def run(self, stop: asyncio.Event, *, once: bool = False, hold: AskHold = never) -> None:
+        """Work until `stop` is set, or with `once` until no feedback is unfinished.
+
+        Then running jobs get their grace and are cancelled. Cancelling this does the same; a
+        second time, or where the database has gone, it ends at once. While `hold` gives a reason,
+        no job is begun. Raises ConfigurationError where that is fatal, with `once`.
+        """
+        if stop.is_set():
+            return
+        self._register()
+        self._jobs.engine.card = worker_card(self._options.name, self._options.concurrency)
+        self._jobs.engine.closed = False
+        await self._jobs.app.open_async(self._jobs.pool)
+        holding = Holding(self._jobs, hold)
+        await holding.look()
+        ended = asyncio.Event()
+        drained = asyncio.create_task(self._drained(holding)) if once else None
+        waits: list[Awaitable[object]] = [stop.wait(), *([drained] if drained else [])]
+        sides = [asyncio.create_task(side) for side in self._sides(holding)]
+        sides.append(asyncio.create_task(_set_when_first(ended, *waits), name="end"))
+        try:
+            await self._supervise(ended, stop)
+        finally:
+            await end_tasks(sides)
+        if drained and not drained.cancelled() and (hopeless := drained.result()):
+            raise ConfigurationError(hopeless.reason, hint="What waits is still queued.")
+
+    def _sides(self, holding: Holding) -> list[Coroutine[object, object, None]]:
+        options = self._options
+        return [
+            repeat(HOLD_SECONDS, "hold", holding.look),
+            repeat(options.heartbeat, "heartbeat", self._heartbeat.beat),
+            repeat(options.sweep_every, "sweep", self._take_over),
+            repeat(options.reconcile_every, "reconcile", self._reconcile),
+        ]
+
+    def _register(self) -> None:
+        if TASK not in self._jobs.app.tasks:
+            self._jobs.app.task(name=TASK, queue=QUEUE, pass_context=True)(self._perform)
+
+    async def _perform(self, context: JobContext, feedback_id: str) -> None:
+        self._running += 1
+        self._remember_task()
+        try:
+            await self._body(feedback_id)
+        finally:
+            self._running -= 1
+            if context.job.id is not None:
+                self._over.add(context.job.id)
+            if not self._running:
+                self._idle.set()
+
+    def _remember_task(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _supervise(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
+        """Start the engine's worker again whenever it ends by itself: it does with PostgreSQL."""
+        backoff = 0.1
+        while not ended.is_set():
+            started = asyncio.get_running_loop().time()
+            await self._work(ended, stop)
+            if asyncio.get_running_loop().time() - started > self._options.longest_backoff:
+                backoff = 0.1
+            await _first(ended.wait(), asyncio.sleep(backoff))
+            backoff = min(2 * backoff, self._options.longest_backoff)
+
+    async def _work(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
+        options = self._options
+        worker = asyncio.create_task(
+            self._jobs.app.run_worker_async(
+                queues=[QUEUE],
+                concurrency=options.concurrency,
+                install_signal_handlers=False,
+                delete_jobs="always",
+                listen_notify=True,
+                fetch_job_polling_interval=options.poll,
+                shutdown_graceful_timeout=options.grace,
+                update_heartbeat_interval=_DAY,  # ours goes on while the last jobs end
+                stalled_worker_timeout=options.stalled_after,
+            ),
+            name="job worker",
+        )
+        ending = asyncio.create_task(ended.wait(), name="end of work")
+        at_once = False
+        try:
+            await asyncio.wait({worker, ending}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            at_once = stop.is_set()  # told to stop, then cancelled: that is twice
+            raise
+        finally:
+            ending.cancel()
+            worker.cancel()
+            await let_end(
+                worker, self._tasks, self._jobs.pool, grace=options.grace, at_once=at_once
+            )
+        self._tell_why(worker, ended)
+
+    def _tell_why(self, worker: asyncio.Task[None], ended: asyncio.Event) -> None:
+        """Log why the engine's worker ended, where nobody asked it to."""
+        if not worker.done() or worker.cancelled():
+            return
+        if ended.is_set():
+            worker.exception()  # looked at, so that nobody complains that it never was
+            return
+        try:
+            with engine_errors():
+                worker.result()
+        except SkillWorkerError as error:
+            log.warning("worker.restarting", error=error.message)
+        except Exception:  # a defect of the engine's must not end the worker
+            log.exception("worker.restarting")
+        else:
+            log.warning("worker.restarting", error="the job engine stopped by itself")
+
+    async def _take_over(self) -> None:
+        # Whoever was paused has to be seen to live before it looks who is dead.
+        await self._heartbeat.beat_if_late()
+        await take_over(self._jobs, stalled_after=self._options.stalled_after)
+
+    async def _reconcile(self) -> None:
+        kept = await end_left(self._jobs, self._overdue)
+        # The engine gets until the next time to write down that these have ended.
+        self._overdue, self._over = self._over | kept, set()
+        await reconcile(self._jobs, every=self._options.reconcile_every)
+
+    async def _drained(self, holding: Holding) -> Hold | None:
+        """Wait until no feedback is unfinished, also none that other workers have.
+
+        Where nothing runs and what holds work back will not pass, give that.
+        """
+        while True:
+            self._idle.clear()
+            try:
+                if not self._running and holding.now is not None and holding.now.fatal:
+                    return holding.now if await self._jobs.unfinished() else None
+                if not self._running and await self._is_done():
+                    return None
+            except SkillWorkerError as error:
+                log.warning("drain.waiting", error=error.message)
+            await _first(self._idle.wait(), asyncio.sleep(0.2))
+
+    async def _is_done(self) -> bool:
+        """Tell whether nothing is left to do, now and later: what rests is taken up no more."""
+        engine, resting = self._jobs.engine, await self._resting()
+        if await self._jobs.unfinished(resting):
+            engine.closed = False
+            return False
+        if not resting or (engine.closed and not engine.fetching and not self._running):
+            return True
+        engine.closed = True  # a job that is just being taken up is waited for
+        return False
+
+
+async def _nobody() -> Collection[str]:
+    return ()
+
+
+async def _set_when_first(event: asyncio.Event, *waits: Awaitable[object]) -> None:
+    await _first(*waits)
+    event.set()
+
+
+async def _first(*waits: Awaitable[object]) -> None:
+    """Wait for the first of some awaitables and cancel the others."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await end_tasks(tasks)

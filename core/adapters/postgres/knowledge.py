@@ -1,0 +1,212 @@
+"""Memories and decision tables as they stand and as they stood (reads)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from psycopg.rows import DictRow
+
+from core.adapters.postgres.queries import Pool, fetch_all, fetch_one
+from core.domain.errors import NotFound
+from core.domain.hashing import name_key, same_key
+from core.domain.models import FileRef, Kind, KnowledgeItem, Operation
+from core.domain.models.views import Listed
+from core.domain.ports import SkillStore
+from core.knowledge.history import absent
+
+_FIELDS = set(KnowledgeItem.model_fields) - {"id"}
+
+
+class PostgresKnowledge:
+    """The `Knowledge` port over our own tables, and over the skill store for whole skills."""
+
+    def __init__(self, pool: Pool, skills: SkillStore) -> None:
+        self._pool = pool
+        self._skills = skills
+
+    async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
+        """Give an item as it stands. Raises NotFound, also where it was deleted."""
+        if kind is Kind.SKILL:
+            return await self._skill(tenant_id, item_id)
+        row = await fetch_one(
+            self._pool, "knowledge.get", kind=kind, tenant_id=tenant_id, item_id=item_id
+        )
+        if row is None:
+            raise _missing(kind, item_id)
+        return item_of(row)
+
+    async def _skill(self, tenant_id: str, name: str) -> KnowledgeItem:
+        bundle = await self._skills.read(name, tenant_id)
+        if bundle is None:
+            raise _missing(Kind.SKILL, name)
+        row = await fetch_one(
+            self._pool, "knowledge.skill_change", tenant_id=tenant_id, item_id=name
+        )
+        # After a DELETE of ours what is there now is somebody else's.
+        change = row if row and row["operation"] != Operation.DELETE else {}
+        return KnowledgeItem(
+            id=name,
+            kind=Kind.SKILL,
+            tenant_id=tenant_id,
+            agent_id="",
+            name=name,
+            content=bundle.document,
+            **{key: change[key] for key in change if key in _FIELDS},
+        )
+
+    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
+        """Give the agent's decision table of that name, or None."""
+        row = await fetch_one(
+            self._pool,
+            "knowledge.find_rule",
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            name_key=name_key(name),
+        )
+        return item_of(row) if row else None
+
+    async def find_same(
+        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+    ) -> KnowledgeItem | None:
+        """Give the agent's oldest item that says exactly this, or None."""
+        row = await fetch_one(
+            self._pool,
+            "knowledge.find_same",
+            kind=kind,
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            same_key=same_key(content),
+        )
+        return item_of(row) if row else None
+
+    async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
+        """Give all versions, oldest first. Raises NotFound."""
+        block = "past.skill_versions" if kind is Kind.SKILL else "past.versions"
+        rows = await fetch_all(self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id)
+        if not rows:
+            raise _missing(kind, item_id)
+        return [item_of(row) for row in rows]
+
+    async def as_of(
+        self, kind: Kind, tenant_id: str, item_id: str, at: datetime
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give an item as it stood at `at`, and the files of a skill. Raises NotFound."""
+        block = "past.skill_as_of" if kind is Kind.SKILL else "past.as_of"
+        row = await fetch_one(
+            self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, at=at
+        )
+        if row is None:
+            raise await self._absent(kind, tenant_id, item_id, at)
+        files = row.pop("files", None) or {}
+        refs = {path: FileRef.model_validate(ref) for path, ref in files.items()}
+        return item_of(row), refs
+
+    async def _absent(self, kind: Kind, tenant_id: str, item_id: str, at: datetime) -> NotFound:
+        try:
+            return absent(kind, item_id, at, await self.versions(kind, tenant_id, item_id))
+        except NotFound:
+            return absent(kind, item_id, at)
+
+    async def list(
+        self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give all current items, newest first; skills as the index knows them, without content."""
+        rows = await fetch_all(
+            self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
+        )
+        return [item_of(row) for row in rows]
+
+
+def item_of(row: DictRow) -> KnowledgeItem:
+    """Read a row of `knowledge_versions`."""
+    return KnowledgeItem(id=row["item_id"], **{key: row[key] for key in row if key in _FIELDS})
+
+
+def _missing(kind: Kind, item_id: str) -> NotFound:
+    return NotFound(f"there is no {kind} {item_id!r}", hint="see `skill-worker knowledge list`")
+
+
+_LISTED = set(Listed.model_fields) - {"id"}
+
+
+class PostgresKnowledgePages:
+    """The `KnowledgePages` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def page(
+        self,
+        kind: Kind,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        after: KnowledgeItem | None,
+        limit: int,
+    ) -> Sequence[KnowledgeItem]:
+        """Give current items by tenant and id (code points), those behind `after`."""
+        rows = await fetch_all(
+            self._pool,
+            "knowledge.page",
+            kind=kind,
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            after_tenant=after.tenant_id if after else "",
+            after_id=after.id if after else "",
+            limit=limit,
+        )
+        return [item_of(row) for row in rows]
+
+    async def browse(
+        self,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        kind: Kind | None,
+        after: tuple[str, str, str] | None,
+        limit: int,
+    ) -> Sequence[Listed]:
+        """Give current items of all kinds by tenant, kind and id (code points)."""
+        tenant, after_kind, after_id = after or (None, None, None)
+        rows = await fetch_all(
+            self._pool,
+            "knowledge.browse",
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            kind=kind,
+            tenant=tenant,
+            after_kind=after_kind,
+            after_id=after_id,
+            limit=limit,
+        )
+        return [Listed(id=row["item_id"], **{key: row[key] for key in _LISTED}) for row in rows]
+
+
+class PostgresKnowledgePast:
+    """The `KnowledgePast` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def last(
+        self, item_id: str, *, tenant_id: str | None, kind: Kind | None
+    ) -> Sequence[KnowledgeItem]:
+        """Give the newest version of everything that has this id, or had it; without content."""
+        rows = await fetch_all(
+            self._pool, "past.last", item_id=item_id, tenant_id=tenant_id, kind=kind
+        )
+        return [item_of({**row, "content": "", "version": row["version"] or 1}) for row in rows]
+
+    async def version(
+        self, kind: Kind, tenant_id: str, item_id: str, version: int
+    ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
+        """Give one version of an item, and the files of a skill. Raises NotFound."""
+        block = "past.skill_version" if kind is Kind.SKILL else "past.version"
+        row = await fetch_one(
+            self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, version=version
+        )
+        if row is None:
+            raise NotFound(f"{kind} {item_id!r} has no version {version}")
+        files = row.pop("files", None) or {}
+        return item_of(row), {path: FileRef.model_validate(ref) for path, ref in files.items()}

@@ -1,0 +1,197 @@
+"""Bring the schemas (ours and those of what we use) to date, one process at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from typing import TypeAlias, cast
+
+import psycopg
+from psycopg import errors as pg
+from psycopg.rows import DictRow, dict_row
+
+from core.adapters.postgres.errors import connecting, translated
+from core.adapters.postgres.queries import sql
+from core.adapters.postgres.schema_status import (
+    JOBS,
+    SAVER,
+    SCRIPTS,
+    VECTORS,
+    jobs_head,
+    jobs_scripts,
+    refuse_newer,
+    require_current,
+    status_of,
+    vector_scripts,
+)
+from core.domain.errors import ConfigurationError, DatabaseDown
+from core.domain.models.views import MigrationStatus
+
+__all__ = ["MigrationStatus", "migrate", "require_current", "status"]
+
+CONNECT_SECONDS = 10
+LOCK_SECONDS = 120
+LOCK_POLL_SECONDS = 0.1
+_PGVECTOR_HINT = (
+    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role"
+    " that may, or unset EMBEDDING_MODEL: search goes by words then."
+)
+SyncConnection: TypeAlias = psycopg.Connection[DictRow]
+
+
+async def migrate(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
+    """Bring all schemas to date and give what they are then; safe to repeat, and from anywhere.
+
+    With `vectors` also that of search by meaning, which needs pgvector. Raises
+    ConfigurationError where the database is newer than the code or has no pgvector, DatabaseDown.
+    """
+    return await asyncio.to_thread(_migrate, conninfo, vectors)
+
+
+async def status(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
+    """Compare the database with the code; changes nothing. Raises DatabaseDown."""
+    return await asyncio.to_thread(_status, conninfo, vectors)
+
+
+def _status(conninfo: str, vectors: bool) -> MigrationStatus:
+    with _connected(conninfo) as conn:
+        return _read(conn, vectors)
+
+
+def _migrate(conninfo: str, vectors: bool) -> MigrationStatus:
+    with _connected(conninfo) as conn:
+        if not _read(conn, vectors).up_to_date:
+            with _alone(conn):
+                _bring_to_date(conn, conninfo, vectors)
+        found = _read(conn, vectors)
+        refuse_newer(found)
+        return found
+
+
+def _bring_to_date(conn: SyncConnection, conninfo: str, vectors: bool) -> None:
+    found = _read(conn, vectors)
+    refuse_newer(found)
+    if not found.ours.up_to_date:
+        _migrate_ours(conninfo)
+    if not found.procrastinate.up_to_date:
+        _migrate_jobs(conn, found.procrastinate.current)
+    if not found.saver.up_to_date:
+        _migrate_saver(conn)
+    if found.vectors is not None and not found.vectors.up_to_date:
+        _migrate_vectors(conn, found.vectors.current)
+
+
+@contextmanager
+def _connected(conninfo: str) -> Iterator[SyncConnection]:
+    with connecting():
+        opened = psycopg.connect(
+            conninfo, autocommit=True, row_factory=dict_row, connect_timeout=CONNECT_SECONDS
+        )
+    with translated(), opened as conn:
+        yield conn
+
+
+@contextmanager
+def _alone(conn: SyncConnection) -> Iterator[None]:
+    """Hold the migrations' advisory lock.
+
+    It is asked for again and again rather than waited for: a waiting statement holds a snapshot,
+    and the saver's `CREATE INDEX CONCURRENTLY` waits for all of those, which is a deadlock.
+    """
+    deadline = time.monotonic() + LOCK_SECONDS
+    while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
+        if time.monotonic() > deadline:
+            raise DatabaseDown("Another process is still migrating this database.")
+        time.sleep(LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        if not conn.closed:
+            conn.execute(sql("migrations.unlock"))
+
+
+def _read(conn: SyncConnection, vectors: bool) -> MigrationStatus:
+    try:
+        rows = conn.execute(sql("migrations.versions")).fetchall()
+    except pg.UndefinedTable:
+        rows = []
+    return status_of(rows, vectors=vectors)
+
+
+def _migrate_ours(conninfo: str) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import NullPool, create_engine
+
+    # A creator takes any libpq connection string, which SQLAlchemy's own URLs do not.
+    engine = create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=NullPool
+    )
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()
+
+
+def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
+    from procrastinate.schema import SchemaManager
+
+    if current is None:
+        if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
+            raise ConfigurationError(
+                "The database holds another program's Procrastinate schema.",
+                hint="Give skill-worker a database (or a schema, by search_path) of its own.",
+            )
+        steps = {jobs_head(): SchemaManager.get_schema()}
+    else:
+        newer = [path for path in jobs_scripts() if path.name > current]
+        steps = {path.name: path.read_text("utf-8") for path in newer}
+    for version, script in steps.items():
+        # One transaction each: a later script may use a value that an earlier one adds to a type.
+        with conn.transaction():
+            conn.execute(script)
+            _record(conn, JOBS, version)
+
+
+def _migrate_saver(conn: SyncConnection) -> None:
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    # Its set-up repeats safely and builds indexes concurrently: no transaction around it.
+    PostgresSaver(cast("psycopg.Connection[dict[str, object]]", conn)).setup()
+    _record(conn, SAVER, metadata.version(SAVER))
+
+
+def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
+    try:
+        conn.execute(sql("vectors.extension"))
+    except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
+        said = str(error).splitlines()[0]
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {said}", hint=_PGVECTOR_HINT
+        ) from error
+    seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
+    if not seen["found"]:
+        raise ConfigurationError(
+            "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
+            hint="Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+        )
+    if not seen["compares_signs"]:
+        raise ConfigurationError(
+            "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
+            hint="Install a newer one and run `ALTER EXTENSION vector UPDATE`,"
+            " or unset EMBEDDING_MODEL.",
+        )
+    for path in vector_scripts():
+        if current is None or path.stem > current:
+            with conn.transaction():
+                conn.execute(path.read_text("utf-8"))
+                _record(conn, VECTORS, path.stem)
+
+
+def _record(conn: SyncConnection, component: str, version: str) -> None:
+    conn.execute(sql("migrations.record"), {"component": component, "version": version})

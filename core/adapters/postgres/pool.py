@@ -1,0 +1,122 @@
+"""One pool of connections a process, shared by our stores, the job engine and the saver."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import select
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg.types.json import set_json_loads
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from core.adapters.postgres.errors import DOWN_HINT, connecting
+from core.adapters.postgres.queries import Connection, Pool
+from core.domain.errors import DatabaseDown
+
+POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten a process
+CONNECT_SECONDS = 10
+RECONNECT_SECONDS = 10.0  # short, since the pool waits ever longer between its attempts
+BORROW_SECONDS = 10.0
+CLOSE_SECONDS = 1.0
+SILENCE_SECONDS = 30.0
+_UNDO_AFTER = "SELECT set_config('idle_in_transaction_session_timeout', %s, false)"
+# A host that vanished without a word is noticed after idle + interval * count = 60 s.
+_KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+
+@asynccontextmanager
+async def open_pool(
+    conninfo: str, *, max_size: int = POOL_SIZE, silence: float = SILENCE_SECONDS
+) -> AsyncIterator[Pool]:
+    """Give a pool of autocommit connections with rows as dicts; all are closed at the end.
+
+    A transaction that stands still for `silence` seconds is undone by the server: its process
+    is stopped or gone, and nobody could take over what it has locked.
+    Raises ConfigurationError where the URL is wrong or access is refused, DatabaseDown where
+    the server does not answer.
+    """
+    await _try_once(conninfo)
+    pool: Pool = AsyncConnectionPool(
+        conninfo,
+        connection_class=psycopg.AsyncConnection[psycopg.rows.DictRow],
+        kwargs=_connection_kwargs(),
+        min_size=1,
+        max_size=max_size,
+        timeout=BORROW_SECONDS,
+        reconnect_timeout=RECONNECT_SECONDS,
+        configure=partial(_configure, silence=silence),
+        check=_check,
+        open=False,
+        name="skill-worker",
+    )
+    try:
+        await _open(pool)
+        yield pool
+    finally:
+        await pool.close(CLOSE_SECONDS)
+
+
+async def answers(pool: Pool, seconds: float) -> bool:
+    """Tell whether the server answers in time."""
+    try:
+        async with asyncio.timeout(seconds), pool.connection(seconds) as conn:
+            await conn.execute("")
+    except (TimeoutError, psycopg.Error):
+        return False
+    return True
+
+
+async def _open(pool: Pool) -> None:
+    try:
+        await pool.open(wait=True, timeout=CONNECT_SECONDS)
+    except PoolTimeout as error:
+        raise DatabaseDown(f"PostgreSQL does not answer: {error}", hint=DOWN_HINT) from error
+
+
+def _connection_kwargs() -> dict[str, object]:
+    return {
+        "row_factory": dict_row,
+        "connect_timeout": CONNECT_SECONDS,
+        "application_name": "skill-worker",
+        **_KEEPALIVE,
+    }
+
+
+async def _try_once(conninfo: str) -> None:
+    """Connect once by hand: a pool would only say that it timed out, not why."""
+    with connecting():
+        conn = await psycopg.AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
+    await conn.close()
+
+
+async def _configure(conn: Connection, *, silence: float) -> None:
+    # Not among the arguments above: the job engine adds its own `autocommit` to those.
+    await conn.set_autocommit(True)
+    set_json_loads(_loads, conn)
+    await conn.execute(_UNDO_AFTER, (f"{max(1, round(silence * 1000))}ms",))
+    if conn.info.parameter_status("TimeZone") != "UTC":
+        await conn.execute("SET TimeZone TO 'UTC'")
+
+
+def _loads(text: str | bytes) -> object:
+    """Read JSON; what Python cannot hold becomes a text that says so, and no row breaks a list."""
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError) as error:  # nested too deeply, a number of 5,000 digits
+        return f"unreadable JSON: {error}"
+
+
+async def _check(conn: Connection) -> None:
+    """Refuse a connection that the server has closed, without a round trip where it is quiet.
+
+    An idle connection has nothing to say; when it does, it is mostly the server's farewell.
+    """
+    poll = select.poll()
+    poll.register(conn.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
+    if poll.poll(0):
+        await conn.execute("")

@@ -1,0 +1,175 @@
+"""Changes that wait for a person, and what becomes of them, as rows of `changes`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from psycopg import errors as pg
+from psycopg.rows import DictRow
+
+from core.adapters.postgres.change_log import change_of, change_row, put_blobs
+from core.adapters.postgres.journal import write_event
+from core.adapters.postgres.neighbours import refuse_skill_beside
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    execute,
+    fetch_all,
+    fetch_one,
+    joined,
+    sql,
+    transaction,
+    writing,
+)
+from core.adapters.postgres.rows import usage_of
+from core.adapters.postgres.waiting import settle_change
+from core.domain.errors import Decided, NotFound, TargetBusy
+from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
+from core.domain.models.costs import ChangeCost
+from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
+from core.domain.observers import nobody
+from core.domain.ports import Observer
+from core.domain.ports.changes import AHEAD
+
+
+class PostgresReviews:
+    """The `Reviews` port; `observe` is told of each event once it is committed."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._observe = observe
+
+    async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
+        """Make a held change an intent, and give that. Raises Decided, TargetBusy, Repeated."""
+        try:
+            intent = await self._approve(change, by, event)
+        except TargetBusy:
+            place = {"tenant_id": change.tenant_id, "kind": change.kind}
+            freed = await execute(
+                self._pool, "changes.release_dead", **place, target_id=change.target_id
+            )
+            if not freed:
+                raise
+            intent = await self._approve(change, by, event)
+        self._observe(event, NO_USAGE)
+        return intent
+
+    async def _approve(self, change: Change, by: str, event: RunEvent) -> Change:
+        params = {"id": change.id, "content_hash": change.content_hash, "by": by}
+        async with writing(self._pool) as conn:
+            try:
+                decided = await _decide(conn, "reviews.approve", params)
+            except pg.UniqueViolation:
+                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
+            await refuse_skill_beside(conn, change)
+            await write_event(conn, event)
+            if change.kind is not Kind.SKILL:
+                await conn.execute(sql("reviews.leave_flush"))
+        return change.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
+
+    async def end(
+        self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
+    ) -> None:
+        """Reject a change that waits, or say that it went stale. Raises Decided."""
+        params = {
+            "id": change.id,
+            "content_hash": change.content_hash,
+            "status": status,
+            "by": by,
+            "reason": reason,
+        }
+        async with writing(self._pool) as conn:
+            await _decide(conn, "reviews.end", params)
+            await settle_change(conn, change.id, change.feedback_id)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    async def replace(
+        self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
+    ) -> None:
+        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
+        async with transaction(self._pool) as conn:
+            await put_blobs(conn, blobs)
+            await _decide(
+                conn, "reviews.replace", change_row(fresh) | {"looked_at": seen.content_hash}
+            )
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    async def now(self) -> datetime:
+        """Give the time by the clock that `replace` and the history go by."""
+        row = await fetch_one(self._pool, "reviews.now")
+        assert row is not None
+        now: datetime = row["now"]
+        return now
+
+    async def overdue(self, seconds: float) -> Sequence[Change]:
+        """Give what has waited for longer than that, the longest first."""
+        rows = await fetch_all(self._pool, "reviews.overdue", seconds=seconds)
+        return [change_of(row) for row in rows]
+
+    async def remind(self, seconds: float) -> Sequence[Change]:
+        """Give what has waited for that long since it was last named here, and note it."""
+        rows = await fetch_all(self._pool, "reviews.remind", seconds=seconds)
+        return [change_of(row) for row in rows]
+
+
+async def _decide(conn: Connection, block: str, params: Mapping[str, object]) -> DictRow:
+    """Decide, and give what is told of it. Raises Decided."""
+    decided = await (await conn.execute(sql(block), params)).fetchone()
+    if decided is None:
+        raise Decided(
+            f"change {params['id']} was decided or edited at the same time",
+            hint="look at it again",
+        )
+    return decided
+
+
+_BESIDE = ("cause", "matched", "place", "cost", "undone_by")
+
+
+class PostgresReviewQueue:
+    """The `ReviewQueue` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def look(
+        self, change_id: str, *, tenant_id: str | None, but: Collection[str]
+    ) -> OpenedChange:
+        """Give a change with its feedback and its place in the line. Raises NotFound."""
+        scope = _scope(tenant_id, but)
+        row = await fetch_one(self._pool, "review_queue.look", id=change_id, **scope)
+        if row is None:
+            raise NotFound(
+                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+            )
+        return _opened(row)
+
+    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
+        """Give the ids of those that wait longest, those in `but` left out."""
+        scope = _scope(tenant_id, but)
+        return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
+
+
+def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
+    return {"tenant_id": tenant_id, "but": joined(but), "ahead": AHEAD}
+
+
+def _opened(row: DictRow) -> OpenedChange:
+    cause, matched, place, cost, undone_by = (row.pop(name) for name in _BESIDE)
+    following = (*row.pop("later"), *row.pop("earlier"))[:AHEAD]
+    return OpenedChange(
+        change=change_of(row),
+        cause=Cause.model_validate(cause) if cause else None,
+        matched=_matched(matched) if matched else None,
+        place=QueuePlace.model_validate({**place, "following": following}),
+        cost=ChangeCost.model_validate(cost),
+        undone_by=undone_by,
+    )
+
+
+def _matched(row: DictRow) -> Matched:
+    known = {key: row[key] for key in ("agent_name", "content", "intent_hint")}
+    return Matched(**known, usage=usage_of(row))

@@ -1,0 +1,82 @@
+"""Candidates, their epochs and their verdicts as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg.types.json import Jsonb
+
+from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
+from core.adapters.postgres.rows import candidate_of
+from core.changes.gate.receipts import receipt_of
+from core.domain.errors import LeaseLost, NotFound
+from core.domain.models import AgentFeedback, Candidate, Change, Feedback, Fence, Receipt, Verdict
+from core.domain.ports import NewId
+
+
+class PostgresRuns:
+    """The `Runs` port."""
+
+    def __init__(self, pool: Pool, new_id: NewId) -> None:
+        self._pool = pool
+        self._new_id = new_id
+
+    async def candidates(self, feedback_id: str) -> Sequence[Candidate]:
+        """Give the candidates in order; empty before the matcher has answered."""
+        rows = await fetch_all(self._pool, "runs.candidates", feedback_id=feedback_id)
+        return [candidate_of(row) for row in rows]
+
+    async def save_candidates(
+        self, feedback: Feedback, parts: Sequence[AgentFeedback]
+    ) -> Sequence[Candidate]:
+        """Store what the matcher answered; what is stored already stays."""
+        if not parts:
+            return await self.candidates(feedback.id)
+        rows = await fetch_all(
+            self._pool,
+            "runs.save",
+            feedback_id=feedback.id,
+            generation=feedback.generation,
+            parts=Jsonb([self._part(place, part) for place, part in enumerate(parts)]),
+        )
+        # Nothing comes back where another worker stored them while this statement ran.
+        return [candidate_of(row) for row in rows] or await self.candidates(feedback.id)
+
+    async def start(self, candidate: Candidate, generation: int) -> Candidate:
+        """Raise the epoch and take over `generation`. Raises NotFound."""
+        row = await fetch_one(self._pool, "runs.start", id=candidate.id, generation=generation)
+        if row is None:
+            raise NotFound(f"there is no candidate {candidate.id!r}")
+        return candidate_of(row)
+
+    async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
+        """Record the verdict. Raises LeaseLost where the epoch was raised since."""
+        stored = Jsonb(verdict.model_dump(mode="json"))
+        params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored}
+        if not await execute(self._pool, "runs.finish", **params):
+            raise lease_lost(candidate.id)
+
+    async def check(self, fence: Fence) -> None:
+        """Raise LeaseLost where the epoch was raised since."""
+        row = await fetch_one(self._pool, "runs.check", id=fence.candidate_id, epoch=fence.epoch)
+        if row is None:
+            raise lease_lost(fence.candidate_id)
+
+    async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
+        """Give the receipts of the changes this candidate has made, oldest first."""
+        rows = await fetch_all(self._pool, "runs.receipts", candidate_id=candidate_id)
+        return [receipt_of(Change.model_validate(dict(row))) for row in rows]
+
+    def _part(self, place: int, part: AgentFeedback) -> dict[str, object]:
+        return {
+            **part.learning_candidate.model_dump(),
+            "id": self._new_id(),
+            "agent_id": part.agent_id,
+            "agent_name": part.agent_name,
+            "position": place,
+        }
+
+
+def lease_lost(candidate_id: str) -> LeaseLost:
+    """Say that another worker has raised the candidate's epoch."""
+    return LeaseLost(f"candidate {candidate_id} was taken over")

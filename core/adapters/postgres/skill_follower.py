@@ -1,0 +1,121 @@
+"""Keeps the index up with skills that others wrote into the store, a tenant at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+import structlog
+
+from core.adapters.postgres.queries import Pool, connection, execute, fetch_all, transaction
+from core.adapters.postgres.search_index import drop_document, index_document
+from core.domain.errors import InvalidInput, NotFound, SkillApiDown
+from core.domain.models import Bundle, Kind, SkillSummary
+from core.domain.ports import SkillStore
+from core.knowledge.search.documents import indexed_version, skill_search_document, skill_version
+from core.skills.library import look_into
+
+log = structlog.get_logger(__name__)
+
+LONGEST_SECONDS = 5.0
+COMPARED_A_LOOK = 8
+
+
+class SkillFollower:
+    """Looks through a tenant's skills at most every `every` seconds of `clock`.
+
+    A skill that looks the same in the store's list may differ all the same: of those, a few at
+    each look are read and compared, in turn. A look that failed counts as one. Whoever waits for
+    one waits `longest` seconds at most; a look that is cut off keeps what it has put in, and the
+    next goes on from there.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        skills: SkillStore,
+        *,
+        every: float,
+        clock: Callable[[], float],
+        longest: float = LONGEST_SECONDS,
+    ) -> None:
+        self._pool = pool
+        self._skills = skills
+        self._every = every
+        self._clock = clock
+        self._longest = longest
+        self._looked: dict[str, float] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._unreadable: dict[tuple[str, str], str] = {}
+        self._compared: dict[tuple[str, str], int] = {}
+        self._looks = 0
+
+    async def follow(self, tenant_id: str) -> None:
+        """Bring the index up to what the store holds. Raises SkillApiDown, also where it is slow.
+
+        A skill that cannot be read is left out, and looked at again once it has changed.
+        """
+        try:
+            async with asyncio.timeout(self._longest), self._locks[tenant_id]:
+                now = self._clock()
+                if now - self._looked.get(tenant_id, float("-inf")) >= self._every:
+                    self._looked[tenant_id] = now
+                    await self._look(tenant_id)
+                    self._looked[tenant_id] = now
+        except TimeoutError:
+            raise SkillApiDown(
+                f"looking through the skills took longer than {self._longest:g} s"
+            ) from None
+
+    async def _look(self, tenant_id: str) -> None:
+        # The index first: a skill that is committed in between is in the store by then.
+        rows = await fetch_all(self._pool, "search.skills", tenant_id=tenant_id)
+        indexed: dict[str, str] = {row["item_id"]: row["version"] for row in rows}
+        listed = {summary.name: summary for summary in await self._skills.list(tenant_id)}
+        alike: list[SkillSummary] = []
+        for name, summary in listed.items():
+            version, known = skill_version(summary), indexed.get(name)
+            if known == "":  # indexed by its own commit
+                key = {"tenant_id": tenant_id, "item_id": name, "version": version}
+                await execute(self._pool, "search.adopt_skill", **key)
+            elif known is not None and known.partition(":")[0] == version:
+                alike.append(summary)
+            elif version != self._unreadable.get((tenant_id, name)):
+                await self._index(tenant_id, summary)
+        async with connection(self._pool) as conn:
+            for name in indexed.keys() - listed.keys():
+                await drop_document(conn, tenant_id, Kind.SKILL, name)
+        await self._compare(tenant_id, alike, indexed)
+
+    async def _compare(
+        self, tenant_id: str, alike: list[SkillSummary], indexed: Mapping[str, str]
+    ) -> None:
+        """Read the few that were not compared for longest, and index those that have changed."""
+        self._looks += 1
+        alike.sort(key=lambda summary: self._compared.get((tenant_id, summary.name), 0))
+        chosen = {summary.name: summary for summary in alike[:COMPARED_A_LOOK]}
+        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._looks))
+        looked = await look_into(self._skills, tenant_id, chosen, lambda bundle: bundle)
+        for name, bundle in looked.seen.items():
+            if indexed[name] != indexed_version(chosen[name], bundle):
+                await self._put(tenant_id, chosen[name], bundle)
+
+    async def _index(self, tenant_id: str, summary: SkillSummary) -> None:
+        try:
+            bundle = await self._skills.read(summary.name, tenant_id)
+        except (InvalidInput, NotFound) as error:
+            log.warning(
+                "skill.unreadable", tenant_id=tenant_id, skill=summary.name, error=error.message
+            )
+            self._unreadable[tenant_id, summary.name] = skill_version(summary)
+            return
+        if bundle is not None:
+            await self._put(tenant_id, summary, bundle)
+
+    async def _put(self, tenant_id: str, summary: SkillSummary, bundle: Bundle) -> None:
+        document = skill_search_document(bundle, summary, tenant_id)
+        async with transaction(self._pool) as conn:
+            await index_document(conn, document)
+        # The look has come somewhere: cut off from here on, it is gone on with at once.
+        self._looked.pop(tenant_id, None)

@@ -1,0 +1,27 @@
+"""The threads of ReAct runs, read from the rows of LangGraph's saver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.saver import postgres_saver
+from core.domain.models.views import Said
+
+
+class PostgresThreads:
+    """The `Threads` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def read(self, thread: str) -> Sequence[Said] | None:
+        """Give what was said, in order; None where nothing is kept. Raises RunFailed."""
+        from core.agent.loop.transcript import said_in
+
+        found = await postgres_saver(self._pool).aget_tuple(
+            {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+        )
+        if found is None:
+            return None
+        return said_in(thread, found.checkpoint["channel_values"].get("messages", []))

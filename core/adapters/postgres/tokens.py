@@ -1,0 +1,72 @@
+"""The secrets that let people and programs in, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg.rows import DictRow
+
+from core.adapters.postgres.queries import Pool, fetch_all, fetch_one, sql, transaction
+from core.domain.errors import AlreadyExists, NotFound
+from core.domain.models.access import AccessToken
+
+
+class PostgresTokens:
+    """The `Tokens` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def add(self, token: AccessToken) -> None:
+        """Store a token. Raises AlreadyExists where a live one has its name."""
+        params = token.model_dump(exclude={"created_at"}) | {"roles": list(token.roles)}
+        async with transaction(self._pool) as conn:
+            await conn.execute(sql("access.drop_expired_name"), {"name": token.name})
+            if not (await conn.execute(sql("access.add"), params)).rowcount:
+                raise name_taken(token)
+
+    async def find(self, hash_: str) -> AccessToken | None:
+        """Give what a secret stands for; None where it is unknown, revoked or has expired."""
+        row = await fetch_one(self._pool, "access.find", hash=hash_)
+        return _token(row) if row else None
+
+    async def list(self) -> Sequence[AccessToken]:
+        """Give the live tokens of programs, oldest first; neither links nor sessions."""
+        return [_token(row) for row in await fetch_all(self._pool, "access.list")]
+
+    async def revoke(self, token_id: str) -> AccessToken:
+        """End a token, its links and its sessions. Raises NotFound."""
+        row = await fetch_one(self._pool, "access.revoke", id=token_id)
+        if row is None:
+            raise NotFound(f"there is no token {token_id!r}", hint="see `skill-worker tokens list`")
+        return _token(row)
+
+    async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:
+        """End a link and store the session that it opens, with the link's name, tenant and roles.
+
+        None where there is no such link any more: of two that come at once one is let in.
+        """
+        row = await fetch_one(
+            self._pool,
+            "access.redeem",
+            link_hash=link_hash,
+            id=session.id,
+            hash=session.hash,
+            expires_at=session.expires_at,
+        )
+        return _token(row) if row else None
+
+
+def name_taken(token: AccessToken) -> AlreadyExists:
+    """Say that a live token has the name of the one that was to be stored."""
+    return AlreadyExists(
+        f"there is a token called {token.name!r} already",
+        item_id="",
+        name=token.name,
+        content="",
+        hint="give another --name, or end that one with `skill-worker tokens revoke`",
+    )
+
+
+def _token(row: DictRow) -> AccessToken:
+    return AccessToken.model_validate(dict(row))

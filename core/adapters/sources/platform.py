@@ -1,0 +1,156 @@
+"""The platform's tables, as far as feedback needs them: each method is one question to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+
+import structlog
+from pydantic import JsonValue
+
+from core.adapters.sources.transport import BadValue, PostgrestTransport, UnknownColumn
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.agents import checked_agent
+from core.domain.models import Agent
+
+FUNCTION = "agent_feedback_task"
+EVENTS = 100
+CHUNK = 50  # ids in one address, which proxies cut at 8 kB
+_COLUMNS = "id,user_id,assignees,feedback,description,tenant_id"
+
+log = structlog.get_logger(__name__)
+
+
+class RowStatus(StrEnum):
+    """`feedback_status` of a row; NULL counts as REQUESTED."""
+
+    REQUESTED = "REQUESTED"
+    STARTED = "STARTED"
+    PROCESSING = "PROCESSING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+
+
+class Platform:
+    """`todolist`, `users`, `events` and the function that claims rows."""
+
+    def __init__(self, transport: PostgrestTransport) -> None:
+        self._transport = transport
+
+    async def ping(self) -> None:
+        """Read one id."""
+        await self._transport.get("todolist", {"select": "id", "limit": "1"})
+
+    async def claim(self, limit: int) -> Sequence[JsonValue]:
+        """Move at most `limit` rows that wait to STARTED and give them."""
+        return await self._transport.call(FUNCTION, {"p_limit": limit})
+
+    async def started(self, limit: int) -> Sequence[JsonValue]:
+        """Give rows in STARTED, those first that were not touched for longest."""
+        wanted = {"select": _COLUMNS, "feedback_status": f"eq.{RowStatus.STARTED}"}
+        return await self._ordered("todolist", wanted, "updated_at.asc.nullsfirst", limit)
+
+    async def row(self, row_id: str) -> JsonValue:
+        """Give one row, None where there is none."""
+        wanted = {"select": _COLUMNS, "id": f"eq.{row_id}"}
+        try:
+            found = await self._transport.get("todolist", wanted)
+        except BadValue:
+            return None
+        return found[0] if found else None
+
+    async def move(
+        self, row_ids: Sequence[str], to: RowStatus, among: Iterable[RowStatus]
+    ) -> Sequence[JsonValue]:
+        """Set the status of those rows whose status is `among`; gives them as they are then.
+
+        Raises RowRefused where one is refused; rows of its chunk have not moved then.
+        """
+        moved: list[JsonValue] = []
+        for chunk in _chunks(row_ids):
+            filters = {
+                "select": _COLUMNS,
+                "id": _among(chunk),
+                "feedback_status": _among(among),
+            }
+            moved += await self._transport.patch("todolist", filters, {"feedback_status": to})
+        return moved
+
+    async def agents(self, tenant_id: str, ids: Sequence[str]) -> Mapping[str, Agent]:
+        """Give those of the ids that are agents of the tenant."""
+        found = [await self._users(tenant_id, chunk) for chunk in _chunks(ids)]
+        agents = (_agent(row, tenant_id) for rows in found for row in rows)
+        return {agent.id: agent for agent in agents if agent}
+
+    async def events(self, row_id: str, tenant_id: str) -> Sequence[JsonValue]:
+        """Give the newest events of a row, oldest first, less those of another tenant."""
+        wanted = {"select": "*", "todo_id": f"eq.{row_id}"}
+        try:
+            newest = await self._ordered("events", wanted, "timestamp.desc", EVENTS)
+        except BadValue:  # the row's id is of another type there, so no event names it
+            return []
+        return [event for event in reversed(newest) if _is_of(event, tenant_id)]
+
+    async def _users(self, tenant_id: str, ids: Sequence[str]) -> Sequence[JsonValue]:
+        filters = {"select": "*", "id": _among(ids), "tenant_id": f"eq.{tenant_id}"}
+        try:
+            return await self._transport.get("users", filters)
+        except BadValue:
+            # Ids are UUIDs there, and one of these is none: the others may be.
+            if len(ids) == 1:
+                return []
+            return [row for one in ids for row in await self._users(tenant_id, [one])]
+
+    async def _ordered(
+        self, table: str, wanted: Mapping[str, str], order: str, limit: int
+    ) -> Sequence[JsonValue]:
+        """Read in an order, or in that of ids where the table lacks the column of the order."""
+        params = {**wanted, "limit": str(limit)}
+        try:
+            return await self._transport.get(table, {**params, "order": order})
+        except UnknownColumn:
+            return await self._transport.get(table, {**params, "order": "id"})
+
+
+def _agent(row: JsonValue, tenant_id: str) -> Agent | None:
+    """Read a user; None where it is a person, or cannot be stored."""
+    if not isinstance(row, dict) or row.get("is_agent", True) is not True:
+        return None
+    texts = {name: str(row.get(name) or "") for name in ("role", "goal", "persona")}
+    agent_id = str(row.get("id") or "")
+    given = {
+        **texts,
+        "id": agent_id,
+        "tenant_id": str(row.get("tenant_id") or ""),
+        "name": str(row.get("username") or agent_id),
+        "skills": _skills(row.get("skills")),
+    }
+    try:
+        agent = checked_agent(given)
+    except InvalidInput as error:
+        log.warning("agent.refused", agent_id=agent_id, tenant_id=tenant_id, error=error.message)
+        return None
+    return agent if agent.tenant_id == tenant_id else None
+
+
+def _skills(value: JsonValue) -> list[str]:
+    """Read a list of names, or names with commas between them."""
+    names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, list):
+        return []
+    texts = (name.strip() for name in names if isinstance(name, str))
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _is_of(event: JsonValue, tenant_id: str) -> bool:
+    return not isinstance(event, dict) or event.get("tenant_id") in (None, tenant_id)
+
+
+def _among(values: Iterable[str]) -> str:
+    r"""Write PostgREST's `in`: each value in quotes, with `"` and `\` escaped by `\`."""
+    escaped = (value.replace("\\", "\\\\").replace('"', '\\"') for value in values)
+    return "in.(" + ",".join(f'"{value}"' for value in escaped) + ")"
+
+
+def _chunks(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK))

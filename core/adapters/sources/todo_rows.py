@@ -1,0 +1,191 @@
+"""Rows of the platform's `todolist` as they come: what was said, and for which agents (pure)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+from pydantic import JsonValue
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.json_text import parse_json
+from core.domain.input_formats.text import MAX_NAME_CHARS, is_blank, name_problem, text_problem
+from core.domain.models.base import Model
+
+DIGEST_CHARS = 32
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+# What begins so is JSON, even where it is cut off; other brackets may be a user's own.
+_JSON_BEGINS = re.compile(r'\s*(\[\s*)?\{\s*"')
+
+
+class Item(Model):
+    """One thing that was said on a row. `id` is made of the row's id and what was said."""
+
+    id: str
+    content: str
+    author: str | None
+    at: datetime
+
+
+class TodoRow(Model):
+    """One row: its items, oldest first, and what could not be read of it.
+
+    `agent_ids` are those of `user_id`, `assignee_ids` those of `assignees`.
+    """
+
+    id: str
+    tenant_id: str = ""
+    task: str = ""
+    items: tuple[Item, ...] = ()
+    agent_ids: tuple[str, ...] = ()
+    assignee_ids: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_row(value: JsonValue) -> TodoRow | None:
+    """Read a row; None where it has no id, so that nothing could be told of it."""
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str | int):
+        return None
+    row_id = str(value["id"])
+    if name_problem(row_id) or text_problem(row_id):
+        return None
+    tenant_id, description = value.get("tenant_id"), value.get("description")
+    agent_ids = _comma_list(value.get("user_id"))
+    assignee_ids = _assignee_ids(value.get("assignees"))
+    problem = _row_problem(tenant_id, [*agent_ids, *assignee_ids])
+    if problem:
+        return TodoRow(id=row_id, problems=(problem,))
+    items, problems = _read_items(row_id, value.get("feedback"))
+    return TodoRow(
+        id=row_id,
+        tenant_id=str(tenant_id),
+        task=description if isinstance(description, str) and not text_problem(description) else "",
+        items=tuple(items),
+        agent_ids=tuple(agent_ids),
+        assignee_ids=tuple(assignee_ids),
+        problems=tuple(problems),
+    )
+
+
+def row_id_of(source_id: str) -> str:
+    """Give the id of the row that a piece belongs to."""
+    return source_id.rpartition("/")[0]
+
+
+def _row_problem(tenant_id: JsonValue, agent_ids: Sequence[str]) -> str | None:
+    if not isinstance(tenant_id, str):
+        return "it names no tenant"
+    if problem := name_problem(tenant_id) or text_problem(tenant_id):
+        return f"its tenant_id {problem}"
+    return None if agent_ids else "it names no agent"
+
+
+def _read_items(row_id: str, feedback: JsonValue) -> tuple[list[Item], list[str]]:
+    items: dict[str, Item] = {}
+    problems: list[str] = []
+    at = BEGINNING
+    try:
+        entries = list(_entries(feedback))
+    except InvalidInput as error:
+        return [], [f"its feedback begins like JSON, but {error.message}"]
+    for number, entry in enumerate(entries, start=1):
+        try:
+            item = _item(row_id, entry, at)
+        except InvalidInput as error:
+            problems.append(f"item {number} {error.message}")
+            continue
+        if item is not None:
+            at = item.at
+            items.setdefault(item.id, item)
+    return sorted(items.values(), key=lambda item: item.at), problems
+
+
+def _entries(feedback: JsonValue) -> Iterator[JsonValue]:
+    """Give the entries of an array, of JSON text, or the one there is. Raises InvalidInput."""
+    value = _parsed(feedback) if isinstance(feedback, str) else feedback
+    if isinstance(value, list):
+        for entry in value:
+            yield from _entries(entry)
+    elif value not in (None, {}):
+        yield value
+
+
+def _parsed(text: str) -> JsonValue:
+    """Read text that is JSON of an array or object; any other is what a user said."""
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return parse_json(text)
+    except InvalidInput:
+        if _JSON_BEGINS.match(text):
+            raise
+        return text
+
+
+def _item(row_id: str, entry: JsonValue, before: datetime) -> Item | None:
+    """Read an entry, None where it is blank; without a time it was said after the one `before`.
+
+    Raises InvalidInput.
+    """
+    fields = entry if isinstance(entry, dict) else {"content": entry}
+    content, time, author = (fields.get(name) for name in ("content", "time", "user_id"))
+    if content is None and "content" in fields:
+        return None
+    if not isinstance(content, str):
+        raise InvalidInput("has no text as its content")
+    if problem := text_problem(content):
+        raise InvalidInput(problem)
+    if is_blank(content):
+        return None
+    return Item(
+        id=f"{row_id}/{_digest(content, time, author)}",
+        content=content,
+        author=_author(author),
+        at=_moment(time) or before,
+    )
+
+
+def _digest(content: str, time: JsonValue, author: JsonValue) -> str:
+    canonical = json.dumps([content, time, author], sort_keys=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:DIGEST_CHARS]
+
+
+def _author(author: JsonValue) -> str | None:
+    if not isinstance(author, str) or is_blank(author) or text_problem(author):
+        return None
+    return author[:MAX_NAME_CHARS]
+
+
+def _moment(time: JsonValue) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(str(time))
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def _comma_list(value: JsonValue) -> list[str]:
+    return _ids(value.split(",")) if isinstance(value, str) else []
+
+
+def _assignee_ids(value: JsonValue) -> list[str]:
+    """Give the ids in `[].endpoint[]`, where an endpoint may also be one id, or a list of them."""
+    try:
+        parsed = parse_json(value) if isinstance(value, str) else value
+    except InvalidInput:
+        return []
+    assignees = parsed if isinstance(parsed, list) else [parsed]
+    found: list[JsonValue] = []
+    for assignee in assignees:
+        endpoint = assignee.get("endpoint") if isinstance(assignee, dict) else None
+        found.extend(endpoint if isinstance(endpoint, list) else [endpoint])
+    return _ids(part for text in found if isinstance(text, str) for part in text.split(","))
+
+
+def _ids(texts: Iterator[str] | Sequence[str]) -> list[str]:
+    stripped = (text.strip() for text in texts)
+    good = (text for text in stripped if not (name_problem(text) or text_problem(text)))
+    return list(dict.fromkeys(good))

@@ -1,0 +1,189 @@
+"""One call of PostgREST: its failures translated once, its answer read as rows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import httpx
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from core.domain.errors import ConfigurationError, InvalidInput, SkillWorkerError, SourceDown
+from core.domain.http_retry import passes, retry_after
+from core.domain.text import one_line
+
+CONNECT_SECONDS = 10.0
+CALL_SECONDS = 30.0
+SQL_HINT = "its SQL is in docs/how-to/connect-supabase.md"
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_NO_FUNCTION = frozenset({"PGRST202", "42883"})
+_NO_TABLE = frozenset({"PGRST205", "42P01"})
+# Classes of SQLSTATE that say something of the data: exceptions, constraints, what triggers raise.
+_OF_DATA = ("22", "23", "P0")
+_ROWS: TypeAdapter[list[JsonValue] | None] = TypeAdapter(list[JsonValue] | None)
+
+
+class UnknownColumn(ConfigurationError):
+    """A table lacks a column that was asked for."""
+
+
+class BadValue(InvalidInput):
+    """A value is none of its column's type, such as a name where ids are UUIDs."""
+
+
+class RowRefused(InvalidInput):
+    """The platform's own rules, such as a trigger of theirs, refuse to change a row so."""
+
+
+class _Problem(BaseModel):
+    """What PostgREST says of a call that failed."""
+
+    code: str | None = None
+    message: str = ""
+    hint: str | None = None
+    details: str | None = None
+
+    def __str__(self) -> str:
+        parts = [self.message, self.details, self.hint]
+        said = one_line(". ".join(part for part in parts if part))[:500]
+        return f"{said} ({self.code})" if self.code else said
+
+
+class PostgrestTransport:
+    """Sends calls to one project with its key."""
+
+    def __init__(self, url: str, key: str, http: httpx.AsyncClient) -> None:
+        """Raises ConfigurationError where the key can be no header."""
+        self._base = f"{url.rstrip('/').removesuffix('/rest/v1')}/rest/v1"
+        self._headers = _headers(key.strip())
+        self._http = http
+
+    async def get(self, table: str, params: Mapping[str, str]) -> Sequence[JsonValue]:
+        """Give the rows that the filters leave."""
+        return await self._send("GET", table, params=params)
+
+    async def patch(
+        self, table: str, params: Mapping[str, str], values: Mapping[str, JsonValue]
+    ) -> Sequence[JsonValue]:
+        """Change the rows that the filters leave, all or none; gives them as they are then.
+
+        Raises RowRefused where the platform's rules refuse that for one of them.
+        """
+        return await self._send("PATCH", table, params=params, json=values)
+
+    async def call(self, function: str, arguments: Mapping[str, JsonValue]) -> Sequence[JsonValue]:
+        """Call a function of the database that gives rows."""
+        return await self._send("POST", f"rpc/{function}", json=arguments)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        json: Mapping[str, JsonValue] | None = None,
+    ) -> Sequence[JsonValue]:
+        where = f"{method} {self._base}/{path}"
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                response = await self._http.request(
+                    method,
+                    f"{self._base}/{path}",
+                    params=dict(params or {}),
+                    json=None if json is None else dict(json),
+                    headers=self._headers,
+                )
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise SourceDown(
+                f"{where} failed: {str(error) or type(error).__name__}",
+                hint="does this machine reach SUPABASE_URL?",
+            ) from error
+        if not response.is_success:
+            raise _refusal(response, where)
+        return _rows(response, where)
+
+
+@asynccontextmanager
+async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport]:
+    """Open a connection pool to a project. A server on this machine is reached without a proxy.
+
+    Raises ConfigurationError where URL or key can be none.
+    """
+    try:
+        direct = httpx.URL(url).host in _LOOPBACK
+    except httpx.InvalidURL as error:
+        raise ConfigurationError(f"SUPABASE_URL {url!r} is no URL: {error}") from error
+    limits = httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
+    async with httpx.AsyncClient(trust_env=not direct, timeout=limits) as http:
+        yield PostgrestTransport(url, key, http)
+
+
+def _headers(key: str) -> Mapping[str, str]:
+    if not key.isascii() or not key.isprintable() or not key:
+        raise ConfigurationError(
+            "SUPABASE_KEY holds what no HTTP header can carry",
+            hint="copy the key anew, without line breaks",
+        )
+    # Without `representation` a PATCH would not say which rows it met; reads do not mind.
+    return {
+        "apikey": key,
+        "Authorization": f"Bearer {key}",
+        "Accept": "application/json",
+        "Prefer": "return=representation",
+    }
+
+
+def _rows(response: httpx.Response, where: str) -> Sequence[JsonValue]:
+    try:
+        return _ROWS.validate_json(response.content) or []
+    except ValidationError as error:
+        kind = response.headers.get("content-type", "no type")
+        raise SourceDown(
+            f"{where} answered {response.status_code} with {kind} that is no list of rows:"
+            f" {_excerpt(response)}",
+            hint="does SUPABASE_URL lead to the project's API, not to a page?",
+        ) from error
+
+
+def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
+    """Sort an answer that is no success; PostgREST's codes say more than the status."""
+    status, problem = response.status_code, _problem(response)
+    message = f"{where} answered {status}: {problem}"
+    if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):
+        return RowRefused(message)
+    if passes(status):
+        hint = "nothing to mend here: it is asked again by itself"
+        return SourceDown(message, hint=hint, retry_after=retry_after(response.headers))
+    if status in {401, 403}:
+        return ConfigurationError(
+            message, hint="set SUPABASE_KEY to a key that may do this, such as the service role's"
+        )
+    if problem.code == "22P02":
+        return BadValue(message)
+    if problem.code == "42703":
+        return UnknownColumn(message, hint="are the tables those of the platform?")
+    return ConfigurationError(message, hint=_hint(problem, where))
+
+
+def _hint(problem: _Problem, where: str) -> str:
+    function = where.rpartition("/rpc/")[2]
+    if problem.code in _NO_FUNCTION:
+        return f"make the function {function}(p_limit integer): {SQL_HINT}"
+    if problem.code == "PGRST203":
+        return f"drop all functions {function} but the one with p_limit alone: {SQL_HINT}"
+    if problem.code in _NO_TABLE:
+        return "is SUPABASE_URL the project that holds todolist, users and events?"
+    return "set SUPABASE_URL to the address of the project, which answers under /rest/v1"
+
+
+def _problem(response: httpx.Response) -> _Problem:
+    try:
+        return _Problem.model_validate_json(response.content)
+    except ValidationError:
+        target = response.headers.get("location")
+        return _Problem(message=f"it leads to {target}" if target else _excerpt(response))
+
+
+def _excerpt(response: httpx.Response) -> str:
+    return one_line(response.content[:400].decode("utf-8", "replace"))[:160] or "nothing"

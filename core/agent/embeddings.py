@@ -1,0 +1,194 @@
+"""The embedding model: any of LangChain's, built from settings, its errors sorted once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from core.agent.model.errors import translate_model_errors
+from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
+from core.domain.models.vectors import Vector
+from core.knowledge.search.vectors import MOST_DIMENSIONS, unit
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+    from openai import DefaultAsyncHttpxClient
+
+Close = Callable[[], Awaitable[None]]
+_FORM = "write it like openai:text-embedding-3-small, or set LLM_PROXY_URL"
+_HINT = "check EMBEDDING_MODEL, its API key and, for a proxy, LLM_PROXY_URL"
+# The providers of `langchain.embeddings.init_embeddings`, save the one whose protocol proxies
+# speak: what is named so is not for the proxy.
+DIRECT = frozenset(
+    {
+        "azure_ai",
+        "azure_openai",
+        "bedrock",
+        "cohere",
+        "google_genai",
+        "google_vertexai",
+        "huggingface",
+        "mistralai",
+        "ollama",
+    }
+)
+
+
+class LangChainEmbeddings:
+    """The `Embeddings` port over a LangChain model; `close` ends what was opened for it."""
+
+    def __init__(self, model: Embeddings, *, timeout: float, close: Close | None = None) -> None:
+        self._model = model
+        self._timeout = timeout
+        self._close = close
+
+    async def embed_query(self, text: str) -> Vector:
+        """Give the vector of what somebody looks for."""
+        with _translated():
+            async with asyncio.timeout(self._timeout):
+                found = await self._model.aembed_query(_sendable(text))
+        return _checked([found], 1)[0]
+
+    async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Give the vectors of what is to be found, in the order of `texts`."""
+        if not texts:
+            return []
+        with _translated():
+            async with asyncio.timeout(self._timeout):
+                found = await self._model.aembed_documents([_sendable(text) for text in texts])
+        return _checked(found, len(texts))
+
+    async def close(self) -> None:
+        """Close the connections that were opened for the model."""
+        if self._close is not None:
+            await self._close()
+
+
+def build_embeddings(
+    model: str,
+    *,
+    proxy_url: str | None = None,
+    proxy_api_key: str | None = None,
+    timeout: float = 60.0,
+) -> LangChainEmbeddings:
+    """Build the embedding model that `EMBEDDING_MODEL` names; `timeout` is in seconds a call.
+
+    `openai:text-embedding-3-small`, `ollama:bge-m3`, … as LangChain writes them. With `proxy_url`
+    the name goes to that OpenAI-compatible server, save that of another provider of LangChain's.
+    Calls are not repeated here. Raises ConfigurationError.
+    """
+    provider, _, name = model.partition(":")
+    try:
+        if proxy_url and not (name and provider in DIRECT):
+            return _proxied(model.removeprefix("openai:"), proxy_url, proxy_api_key, timeout)
+        return _provided(model, timeout)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL={model!r} needs a package that is not installed: {error}",
+            hint=f"pip install {_package(error, provider)}",
+        ) from error
+    except Exception as error:  # constructors of providers raise what they like
+        raise _unusable(model, error) from error
+
+
+def _proxied(name: str, url: str, api_key: str | None, timeout: float) -> LangChainEmbeddings:
+    from langchain_openai import OpenAIEmbeddings
+    from pydantic import SecretStr
+
+    client = _http_client()
+    model = OpenAIEmbeddings(
+        model=name,
+        openai_api_base=url,
+        openai_api_key=SecretStr(api_key or "none"),
+        openai_proxy=None,
+        http_async_client=client,
+        request_timeout=timeout,
+        max_retries=0,
+        check_embedding_ctx_length=False,
+        # What speaks OpenAI's protocol does not always know its default, base64.
+        model_kwargs={"encoding_format": "float"},
+    )
+    return LangChainEmbeddings(model, timeout=timeout, close=client.aclose)
+
+
+def _provided(model: str, timeout: float) -> LangChainEmbeddings:
+    from langchain.embeddings import init_embeddings
+
+    provider, _, name = model.partition(":")
+    if not name:
+        raise ValueError("it names no provider and model")
+    if provider != "openai":
+        return LangChainEmbeddings(init_embeddings(model), timeout=timeout)
+    client = _http_client()
+    built = init_embeddings(
+        model,
+        http_async_client=client,
+        timeout=timeout,
+        max_retries=0,
+        # Counting tokens would download a vocabulary; texts are short enough without.
+        check_embedding_ctx_length=False,
+    )
+    return LangChainEmbeddings(built, timeout=timeout, close=client.aclose)
+
+
+def _http_client() -> DefaultAsyncHttpxClient:
+    """A connection pool of the model's own, so that it can be closed."""
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient()
+
+
+def _package(error: ImportError, provider: str) -> str:
+    missing = error.name or f"langchain-{provider}"
+    return missing.partition(".")[0].replace("_", "-")
+
+
+def _unusable(model: str, error: Exception) -> ConfigurationError:
+    said, *_ = str(error).splitlines() or [type(error).__name__]
+    form = "not supported" in said or "names no provider" in said
+    return ConfigurationError(
+        f"EMBEDDING_MODEL={model!r} cannot be used: {said}", hint=_FORM if form else _HINT
+    )
+
+
+def _sendable(text: str) -> str:
+    """Give text as JSON in UTF-8 can hold it."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise ModelDown for what may pass, else ConfigurationError or InvalidInput."""
+    try:
+        with translate_model_errors():
+            yield
+    except ModelDown as error:
+        said = error.message.replace("the model", "the embedding model", 1)
+        raise ModelDown(said, hint=_HINT, retry_after=error.retry_after) from error
+    except ConfigurationError as error:
+        raise ConfigurationError(f"EMBEDDING_MODEL: {error.message}", hint=_HINT) from error
+    except SkillWorkerError:
+        raise
+    except Exception as error:  # the clients of providers raise what they like
+        raise ModelDown(f"the embedding model failed: {error}", hint=_HINT) from error
+
+
+def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
+    """Give vectors of length 1. Raises ModelDown, InvalidInput or ConfigurationError."""
+    dimensions = {len(vector) for vector in found}
+    if len(found) != wanted or len(dimensions) != 1:
+        raise ModelDown(
+            f"the embedding model's answer cannot be read: {len(found)} vectors of"
+            f" {sorted(dimensions)} numbers for {wanted} texts",
+            hint=_HINT,
+        )
+    if max(dimensions) > MOST_DIMENSIONS:
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL makes vectors of more than {MOST_DIMENSIONS} numbers", hint=_HINT
+        )
+    try:
+        return [unit(vector) for vector in found]
+    except ValueError as error:
+        raise InvalidInput(f"the embedding model makes nothing of a text: {error}") from error

@@ -1,0 +1,60 @@
+"""What a ReAct run works with: shared by all runs, and of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from core.agent.budgets import Meter
+from core.agent.model.chat_model import ToolSchema
+from core.domain.models import Agent, Candidate, Feedback, Fence
+from core.domain.ports import Gate, Journal, Knowledge, ModelLine, Replies, Runs, Search, SkillStore
+
+MAX_ITERATIONS = 50
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReactDeps:
+    """What every run shares; each is its own key. `max_iterations` counts calls of one thread."""
+
+    model: BaseChatModel
+    line: ModelLine
+    gate: Gate
+    search: Search
+    knowledge: Knowledge
+    skills: SkillStore
+    runs: Runs
+    replies: Replies
+    journal: Journal
+    saver_factory: Callable[[], BaseCheckpointSaver[str]]
+    meter: Meter = field(default_factory=Meter)
+    max_iterations: int = MAX_ITERATIONS
+    search_limit: int = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunDeps:
+    """What one run works with: one candidate, its feedback and its agent."""
+
+    shared: ReactDeps
+    candidate: Candidate
+    feedback: Feedback
+    agent: Agent
+
+    @property
+    def fence(self) -> Fence:
+        """The right to write that this run started with."""
+        return Fence(candidate_id=self.candidate.id, epoch=self.candidate.epoch)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunContext:
+    """What the graph, which all runs share, is told of the run that it serves."""
+
+    deps: RunDeps
+    tools: Mapping[str, StructuredTool]
+    schemas: Sequence[ToolSchema]

@@ -1,0 +1,99 @@
+"""The first message of a ReAct run: all it may need, as one fenced JSON document.
+
+::
+
+    {"feedback": {"text", "task", "author"},        the user's words, verbatim;
+                                                    with "setup": true it is an agent's goal
+     "candidate": {"content", "intent_hint"},
+     "agent": {"id", "name", "role", "goal", "persona", "skills": [name]},
+     "events": [json, …],                           abridged
+     "related": [{"id", "kind", "name", "excerpt", "score", "agent_id"?, "why"?, "on_agent"?}],
+     "receipts": [{"status", "message", …}]}        of earlier attempts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+from langchain_core.messages import HumanMessage
+from pydantic import JsonValue
+
+from core.agent.loop.deps import RunDeps
+from core.agent.prompt_data import fenced_json
+from core.domain.errors import InvalidInput, SkillApiDown
+from core.domain.models import SETUP, Agent, Feedback, Hit, Kind, Receipt
+from core.domain.text import compact, shorten
+
+log = structlog.get_logger(__name__)
+
+EVENTS = 20
+EVENT_CHARS = 500
+QUERY_CHARS = 20_000
+
+
+async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage:
+    """Gather what the run starts from. Raises DependencyDown."""
+    shared, candidate = deps.shared, deps.candidate
+    tenant_id = deps.feedback.tenant_id
+    await _refresh(deps)
+    hits = await shared.search.search(
+        shorten(candidate.content, QUERY_CHARS),
+        tenant_id=tenant_id,
+        agent_id=deps.agent.id,
+        kind=None,
+        limit=shared.search_limit,
+    )
+    receipts: Sequence[Receipt] = ()
+    if candidate.generation > 1:
+        receipts = await shared.runs.receipts(candidate.id)
+    data: dict[str, JsonValue] = {
+        "feedback": feedback_data(deps.feedback, feedback_content),
+        "candidate": {"content": candidate.content, "intent_hint": candidate.intent_hint},
+        "agent": agent_data(deps.agent),
+        "events": abridged(deps.feedback.events),
+        "related": [_related(hit, deps.agent) for hit in hits],
+        "receipts": [receipt.model_dump(mode="json", exclude_none=True) for receipt in receipts],
+    }
+    text = f"Decide what this agent should learn, by tool calls.\n\n{fenced_json(data)}"
+    return HumanMessage(text, id="first")
+
+
+async def _refresh(deps: RunDeps) -> None:
+    """Look at skills written by others; what needs no skill goes on without the skill API."""
+    try:
+        await deps.shared.search.refresh(deps.feedback.tenant_id)
+    except (SkillApiDown, InvalidInput) as error:
+        log.warning("search.stale", error=error.message)
+
+
+def feedback_data(feedback: Feedback, content: str) -> JsonValue:
+    """Give feedback as a model sees it."""
+    setup: dict[str, JsonValue] = {"setup": True} if feedback.source == SETUP else {}
+    return {"text": content, "task": feedback.task, "author": feedback.author, **setup}
+
+
+def agent_data(agent: Agent) -> JsonValue:
+    """Give an agent as a model sees it."""
+    data: JsonValue = agent.model_dump(mode="json", exclude={"tenant_id"})
+    return data
+
+
+def abridged(events: Sequence[JsonValue]) -> list[JsonValue]:
+    """Give the last events of a log, each as it is where short, else as cut text."""
+    texts = ((event, compact(event)) for event in events[-EVENTS:])
+    return [
+        event if len(text) <= EVENT_CHARS else shorten(text, EVENT_CHARS) for event, text in texts
+    ]
+
+
+def _related(hit: Hit, agent: Agent) -> JsonValue:
+    if hit.kind is not Kind.SKILL:
+        return hit_data(hit)
+    return hit_data(hit) | {"on_agent": hit.name in agent.skills}
+
+
+def hit_data(hit: Hit) -> dict[str, JsonValue]:
+    """Give a hit as the model sees it."""
+    data: dict[str, JsonValue] = hit.model_dump(mode="json", exclude_defaults=True)
+    return data | {"score": round(hit.score, 3)}

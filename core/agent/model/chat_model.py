@@ -1,0 +1,289 @@
+"""The language model: built from settings, asked for structure, its errors sorted once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+
+from core.agent.model.errors import translate_model_errors
+from core.agent.model.usage import billed, usage_of
+from core.agent.prices import Price
+from core.domain.errors import ConfigurationError
+from core.domain.models import Usage
+from core.domain.text import clean
+
+if TYPE_CHECKING:
+    from openai import DefaultAsyncHttpxClient
+
+__all__ = [
+    "StructuredReply",
+    "ToolSchema",
+    "ask_structured",
+    "build_chat_model",
+    "close_chat_model",
+    "knock",
+    "parse_structured",
+    "prompt",
+    "prompt_sections",
+    "tool_schema",
+    "translate_model_errors",
+]
+
+M = TypeVar("M", bound=BaseModel)
+ToolSchema = dict[str, JsonValue]
+
+_SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+_TOOL_SCHEMA = TypeAdapter[ToolSchema](ToolSchema)
+
+
+@lru_cache
+def prompt(name: str) -> str:
+    """Give the text of `core/prompts/<name>.md`."""
+    return files("core.agent").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+@lru_cache
+def prompt_sections(name: str) -> dict[str, str]:
+    """Give the texts under the `## headings` of `core/prompts/<name>.md`."""
+    parts = [part.strip() for part in _SECTION.split(prompt(name))[1:]]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def build_chat_model(
+    model: str,
+    *,
+    proxy_url: str | None = None,
+    proxy_api_key: str | None = None,
+    timeout: float = 120.0,
+    max_retries: int = 2,
+) -> BaseChatModel:
+    """Build the chat model that `LLM_MODEL` names; `timeout` is in seconds a call.
+
+    `openai:gpt-4o`, `anthropic:…`, `ollama:…` as LangChain writes them, or `offline`. With
+    `proxy_url` the name goes to that OpenAI-compatible server. Raises ConfigurationError.
+    """
+    if not model.strip():
+        raise ConfigurationError("LLM_MODEL is not set", hint="e.g. LLM_MODEL=openai:gpt-4o")
+    if model == "offline":
+        from core.agent.offline.model import OfflineChatModel
+
+        return OfflineChatModel()
+    if proxy_url:
+        return _proxied(model, proxy_url, proxy_api_key, timeout, max_retries)
+    return _provided(model, timeout, max_retries)
+
+
+def _proxied(
+    model: str, url: str, api_key: str | None, timeout: float, max_retries: int
+) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    return ChatOpenAI(
+        model=model.removeprefix("openai:"),
+        base_url=url,
+        api_key=SecretStr(api_key or "none"),
+        http_async_client=_http_client(),
+        timeout=timeout,
+        max_retries=max_retries,
+    )
+
+
+def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model
+
+    provider, _, name = model.partition(":")
+    if not name:
+        raise ConfigurationError(
+            f"LLM_MODEL={model!r} names no provider", hint="write it as openai:gpt-4o"
+        )
+    try:
+        if provider == "ollama":
+            return init_chat_model(model, client_kwargs={"timeout": timeout})
+        built = init_chat_model(
+            model,
+            timeout=timeout,
+            max_retries=max_retries,
+            http_async_client=_http_client() if provider == "openai" else None,
+        )
+        return _with_key(provider, built)
+    except ImportError as error:
+        raise ConfigurationError(
+            f"LLM_MODEL={model!r} needs a package that is not installed: {error}",
+            hint=f"pip install {_package(provider)}",
+        ) from error
+    except ConfigurationError:
+        raise
+    except ValueError as error:
+        if "model_provider" in str(error):
+            raise _no_provider(model, provider) from None
+        raise _unusable(model, error) from error
+    except Exception as error:  # constructors of providers raise what they like
+        raise _unusable(model, error) from error
+
+
+def _no_provider(model: str, provider: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"LLM_MODEL={model!r}: there is no provider {provider!r}",
+        hint="write it like openai:gpt-4o, anthropic:… or ollama:…, or set LLM_PROXY_URL",
+    )
+
+
+def _unusable(model: str, error: Exception) -> ConfigurationError:
+    said, *_ = str(error).splitlines() or [type(error).__name__]
+    return ConfigurationError(
+        f"LLM_MODEL={model!r} cannot be used: {said}",
+        hint="check the name, and the provider's API key in its own variable",
+    )
+
+
+def _http_client() -> DefaultAsyncHttpxClient:
+    """A connection pool of the model's own: the one LangChain shares cannot be closed."""
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient()
+
+
+async def close_chat_model(model: BaseChatModel) -> None:
+    """Close the connections that `build_chat_model` opened for a model."""
+    client = getattr(model, "root_async_client", None)
+    if client is not None:
+        await client.close()
+
+
+def _with_key(provider: str, model: BaseChatModel) -> BaseChatModel:
+    field = f"{provider}_api_key"
+    if hasattr(model, field) and not _secret(getattr(model, field)):
+        raise ConfigurationError(
+            f"LLM_MODEL is of {provider}, and no API key is set",
+            hint=f"set {field.upper()}, or LLM_PROXY_URL for a proxy",
+        )
+    return model
+
+
+def _secret(value: object) -> bool:
+    return bool(value.get_secret_value()) if hasattr(value, "get_secret_value") else bool(value)
+
+
+def _package(provider: str) -> str:
+    if provider == "anthropic":
+        return "'skill-worker[anthropic]'"
+    return f"langchain-{provider.replace('_', '-')}"
+
+
+@lru_cache
+def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") -> ToolSchema:
+    """Give a model's schema as a tool in OpenAI's form, which every LangChain provider takes.
+
+    Converting takes milliseconds, so it is done once a process.
+    """
+    tool = _TOOL_SCHEMA.validate_python(convert_to_openai_tool(schema))
+    function = tool["function"]
+    if isinstance(function, dict):
+        function |= {"name": name or schema.__name__}
+        function |= {"description": description} if description else {}
+    return tool
+
+
+@dataclass(frozen=True)
+class StructuredReply(Generic[M]):
+    """A structured answer: `value`, or None with what was wrong in `error`.
+
+    `raw` is what to store: `{"calls": [{"name", "args"}], "text": …}`.
+    """
+
+    value: M | None
+    raw: JsonValue
+    error: str
+    usage: Usage
+
+
+async def knock(model: BaseChatModel) -> None:
+    """Ask for one word, to see whether the model answers. Raises ModelDown and its kin."""
+    with translate_model_errors():
+        await model.ainvoke("Answer with one word: ready")
+
+
+async def ask_structured(
+    model: BaseChatModel,
+    messages: Sequence[BaseMessage],
+    *schemas: type[M],
+    price: Price | None = None,
+) -> StructuredReply[M]:
+    """Ask for one call of one of `schemas`. Raises ModelDown and the permanent kinds."""
+    with translate_model_errors():
+        bound = model.bind_tools([tool_schema(schema) for schema in schemas], tool_choice="any")
+        message = await bound.ainvoke(list(messages))
+    raw = _raw(message)
+    value, error = parse_structured(raw, *schemas)
+    return StructuredReply(value, raw, error, usage_of(billed(message, price)))
+
+
+def _raw(message: AIMessage) -> JsonValue:
+    calls: list[JsonValue] = [
+        {"name": call["name"], "args": call["args"]} for call in message.tool_calls
+    ]
+    calls += [
+        {"name": call["name"], "malformed": call["args"]} for call in message.invalid_tool_calls
+    ]
+    return clean({"calls": calls, "text": str(message.text)})
+
+
+def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
+    """Read a stored answer: (value, "") or (None, what was wrong in words for the model)."""
+    calls = raw.get("calls") if isinstance(raw, dict) else None
+    if isinstance(calls, list) and calls:
+        return _from_calls(calls, schemas)
+    text = raw.get("text") if isinstance(raw, dict) else None
+    return _from_text(text if isinstance(text, str) else "", schemas)
+
+
+def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M | None, str]:
+    names = " or ".join(schema.__name__ for schema in schemas)
+    if len(calls) > 1:
+        return None, f"answer with exactly one call of {names}, not {len(calls)}"
+    call = calls[0] if isinstance(calls[0], dict) else {}
+    if "malformed" in call:
+        return None, "the arguments of the call were not valid JSON, or were cut off"
+    for schema in schemas:
+        if schema.__name__ == call.get("name"):
+            return _validated(call.get("args"), schema)
+    return None, f"there is no tool {call.get('name')!r}; call {names}"
+
+
+def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
+    fenced = _FENCE.search(text)
+    try:
+        data: JsonValue = json.loads(fenced.group(1) if fenced else text)
+    except ValueError:
+        names = " or ".join(schema.__name__ for schema in schemas)
+        return None, f"answer by a call of {names}, not in prose"
+    errors: list[str] = []
+    for schema in schemas:
+        value, error = _validated(data, schema)
+        if value is not None:
+            return value, ""
+        errors.append(f"{schema.__name__}: {error}")
+    return None, "; ".join(errors)
+
+
+def _validated(data: JsonValue, schema: type[M]) -> tuple[M | None, str]:
+    try:
+        return schema.model_validate(data), ""
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        return None, "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or schema.__name__}: {problem['msg']}"
+            for problem in problems
+        )

@@ -1,0 +1,109 @@
+"""Errors of model providers, sorted once by class and status code: retry it, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+from langchain_core.exceptions import (
+    ContextOverflowError,
+    ModelAuthenticationError,
+    ModelError,
+    ModelNotFoundError,
+    ModelPermissionDeniedError,
+)
+
+from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
+from core.domain.http_retry import passes, retry_after
+
+_OURS_TO_FIX = frozenset({401, 403, 404})
+_HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
+# The client libraries under the providers, where those let their errors through.
+_TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc", "openai"})
+# What a provider's client raises over an answer that is no completion: HTML, an empty body.
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError)
+
+
+@contextmanager
+def translate_model_errors() -> Iterator[None]:
+    """Raise ModelDown for what may pass, else ConfigurationError or InvalidInput.
+
+    408, 409, 425, 429, 5xx, time-outs, the network and unreadable answers may pass.
+    """
+    try:
+        yield
+    except SkillWorkerError:
+        raise
+    except Exception as error:
+        translated = _translated(error)
+        if translated is None:
+            raise
+        raise translated from error
+
+
+def _translated(error: Exception) -> SkillWorkerError | None:
+    if isinstance(error, ContextOverflowError):
+        return InvalidInput(_says(error), hint="the feedback, its log or a skill is too long")
+    status = _status(error)
+    if status >= 400:
+        return _by_status(status, error)
+    if isinstance(error, ModelError) and not error.is_retryable:
+        return _by_class(error)
+    if _is_transport(error):
+        return ModelDown(
+            f"the model{_address(error)} cannot be reached: {_says(error)}", hint=_HINT
+        )
+    if isinstance(error, _UNREADABLE) or status:
+        return ModelDown(f"the model's answer cannot be read: {_says(error)}")
+    return None
+
+
+def _by_status(status: int, error: Exception) -> SkillWorkerError:
+    message = f"the model answered {status}: {_says(error)}"
+    if passes(status):
+        return ModelDown(message, retry_after=retry_after(_headers(error)))
+    if status in _OURS_TO_FIX:
+        return ConfigurationError(message, hint="check LLM_MODEL, its API key and LLM_PROXY_URL")
+    return InvalidInput(message)
+
+
+def _by_class(error: ModelError) -> SkillWorkerError:
+    if isinstance(
+        error, ModelAuthenticationError | ModelPermissionDeniedError | ModelNotFoundError
+    ):
+        return ConfigurationError(_says(error), hint="check LLM_MODEL and its API key")
+    return InvalidInput(f"the model refused the request: {_says(error)}")
+
+
+def _is_transport(error: Exception) -> bool:
+    library = type(error).__module__.partition(".")[0]
+    return isinstance(error, ModelError | OSError) or library in _TRANSPORTS
+
+
+def _address(error: Exception) -> str:
+    """Give ` at http://host:port` of the request that failed, or nothing."""
+    try:
+        url = urlsplit(str(getattr(error, "request").url))  # noqa: B009 - most have none
+    except (AttributeError, RuntimeError, ValueError):
+        return ""
+    return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}" if url.netloc else ""
+
+
+def _status(error: Exception) -> int:
+    """Give the HTTP status the error stands for, 0 where it stands for none."""
+    for holder in (error, getattr(error, "response", None)):
+        status = getattr(holder, "status_code", None)
+        if isinstance(status, int):
+            return status
+    return 0
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers if isinstance(headers, Mapping) else {}
+
+
+def _says(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 500 else f"{text[:499]}…"

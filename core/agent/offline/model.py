@@ -1,0 +1,170 @@
+"""A deterministic stand-in for a language model, so that all else runs without a key.
+
+It speaks LangChain's tool-calling protocol and picks by rules of thumb: `offline_rules` for a
+ReAct run, `offline_neighbours` for a memory beside a near one, `offline_match` for dividing
+feedback, `offline_author` for skills. It reads only
+what a model is given, the JSON document of the prompt, and says in its reasons that it is a
+stand-in. Tokens are estimated at four characters each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.messages.tool import ToolCall
+from pydantic import JsonValue
+
+from core.agent.offline import author as offline_author
+from core.agent.offline import match as offline_match
+from core.agent.offline import neighbours as offline_neighbours
+from core.agent.offline import rules
+from core.agent.offline import setup as offline_setup
+from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.reasons import STAND_IN
+from core.agent.prompt_data import read_fenced_json
+from core.domain.text import compact
+
+_DONE = ("applied", "held", "known", "attached", "prepared")
+Data = dict[str, JsonValue]
+
+
+class OfflineChatModel(AnsweringChatModel):
+    """Answers by rules of thumb; the same messages always get the same answer."""
+
+    def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
+        """Give the next message of the conversation these tools stand for."""
+        data = _document(messages)
+        if "MatchAnswer" in tools:
+            return _said(messages, ("MatchAnswer", offline_match.answer(data)))
+        if "SkillArtifact" in tools:
+            return _said(messages, offline_author.answer(data))
+        view, answers = _view(data), _answers(messages)
+        if not answers and _part(data, "feedback").get("setup") is True:
+            return _said(messages, *offline_setup.propose(view))
+        corrected = _corrected(messages, answers)
+        return _said(messages, corrected or _next(view, answers, _asked(messages)))
+
+
+def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> rules.Call | str:
+    """Give the next step of a run by what the tools answered last: a call, or the reason why.
+
+    `asked` are the arguments of the calls that were answered.
+    """
+    if any(answer.get("status") in _DONE for answer in answers):
+        return str(asked[-1].get("reason", STAND_IN)) if asked else STAND_IN
+    for answer, args in zip(answers, asked, strict=False):
+        call = _after(view, answer, str(args.get("content") or view.text))
+        if call is not None:
+            return call
+    if answers:
+        told = str(answers[0].get("message") or answers[0].get("status") or "a tool failed")
+        return rules.no_action(view, "unclear", "failed", told)
+    return rules.decide(view)
+
+
+def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
+    """Give what follows on a table that was read, or on an item in the way."""
+    table, hits = answer.get("table"), answer.get("hits")
+    if isinstance(table, dict):
+        return rules.edit_rule(view, str(answer["id"]), table)
+    if not isinstance(hits, list) or not hits or answer.get("status") != "refused":
+        return None
+    kind, item_id = str(answer["kind"]), str(answer["target_id"])
+    if kind != "MEMORY":
+        return rules.update_instead(view, kind, item_id)
+    if answer.get("operation") == "CREATE":
+        return offline_neighbours.settle(view, content, hits)
+    return rules.no_action(view, "duplicate", "known", f"MEMORY {item_id}")
+
+
+def _corrected(messages: Sequence[BaseMessage], answers: Sequence[Data]) -> rules.Call | None:
+    """Give the first refused edit of a rule once more, as one of the row that it clashes with."""
+    calls = [c for m in messages if isinstance(m, AIMessage) for c in m.tool_calls]
+    edits = [c["args"] for c in calls if c["args"].get("rule_id") and c["args"].get("rule")]
+    read = [_parsed(m.text).get("table") for m in messages if isinstance(m, ToolMessage)]
+    tables = [table for table in read if isinstance(table, dict)]
+    if len(edits) != 1 or not tables or not answers or answers[-1].get("status") in _DONE:
+        return None
+    return rules.correct_rule(edits[0], str(answers[-1].get("message")), tables[-1])
+
+
+def _document(messages: Sequence[BaseMessage]) -> Data:
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            data = read_fenced_json(message.text)
+            if isinstance(data, dict):
+                return data
+    return {}
+
+
+def _answers(messages: Sequence[BaseMessage]) -> list[Data]:
+    """Give what the tools answered after the last turn."""
+    answers: list[Data] = []
+    for message in reversed(messages):
+        if isinstance(message, AIMessage):
+            break
+        if isinstance(message, ToolMessage):
+            answers.insert(0, _parsed(message.text))
+    return answers
+
+
+def _asked(messages: Sequence[BaseMessage]) -> list[Data]:
+    """Give the arguments of the last turn's calls; their reason says best what a run came to."""
+    said = [message for message in messages if isinstance(message, AIMessage)]
+    return [call["args"] for call in said[-1].tool_calls] if said else []
+
+
+def _parsed(text: str) -> Data:
+    try:
+        data: JsonValue = json.loads(text)
+    except ValueError:
+        return {"message": text}
+    return data if isinstance(data, dict) else {"message": text}
+
+
+def _view(data: Data) -> rules.View:
+    candidate, feedback, agent = (_part(data, key) for key in ("candidate", "feedback", "agent"))
+    related = data.get("related")
+    hits = [hit for hit in related if isinstance(hit, dict)] if isinstance(related, list) else []
+    return rules.View(
+        text=str(candidate.get("content") or feedback.get("text") or ""),
+        task=str(feedback.get("task") or ""),
+        related=tuple(_related(hit, str(agent.get("id"))) for hit in hits),
+    )
+
+
+def _related(hit: Data, agent_id: str) -> rules.Related:
+    return rules.Related(
+        id=str(hit["id"]),
+        kind=str(hit["kind"]),
+        name=str(hit["name"]),
+        excerpt=str(hit["excerpt"]),
+        is_own=hit["kind"] == "SKILL" or hit.get("agent_id") in {None, agent_id},
+        on_agent=hit.get("on_agent") is True,
+    )
+
+
+def _part(data: Data, key: str) -> Data:
+    part = data.get(key)
+    return part if isinstance(part, dict) else {}
+
+
+def _said(messages: Sequence[BaseMessage], *steps: rules.Call | str) -> AIMessage:
+    read = sum(len(message.text) for message in messages) // 4 + 1
+    turn = sum(isinstance(message, AIMessage) for message in messages) + 1
+    text = "".join(step for step in steps if isinstance(step, str))
+    calls = [
+        ToolCall(name=step[0], args=step[1], id=f"offline-{turn}-{place}", type="tool_call")
+        for place, step in enumerate(steps)
+        if not isinstance(step, str)
+    ]
+    written = len(text) + sum(len(compact(call["args"])) for call in calls)
+    return AIMessage(text, tool_calls=calls, usage_metadata=_usage(read, written))
+
+
+def _usage(read: int, written: int) -> UsageMetadata:
+    out = written // 4 + 1
+    return UsageMetadata(input_tokens=read, output_tokens=out, total_tokens=read + out)

@@ -1,0 +1,177 @@
+"""What a model call costs, by a table of prices (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import yaml
+from pydantic import Field, ValidationError
+
+from core.domain.errors import ConfigurationError
+from core.domain.models import Usage
+from core.domain.models.base import Model
+
+MILLION = 1_000_000
+_NOTHING = Decimal(0)
+
+Amount = Annotated[Decimal, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)]
+
+
+class Price(Model):
+    """Money for a million tokens; input that the provider had cached may cost less."""
+
+    input: Amount
+    output: Amount
+    cached_input: Amount | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """True where no call can cost anything."""
+        return not (self.input or self.output or self.cached_input)
+
+    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> Decimal:
+        """Give what a call cost; the cached tokens are among those of the input."""
+        cached = min(max(cached_tokens, 0), input_tokens)
+        cheap = self.input if self.cached_input is None else self.cached_input
+        total = (input_tokens - cached) * self.input + cached * cheap + output_tokens * self.output
+        return total / MILLION
+
+
+@dataclass(frozen=True)
+class PriceTable:
+    """Prices by the name of a model."""
+
+    prices: Mapping[str, Price] = field(default_factory=dict)
+
+    def of(self, model: str) -> Price | None:
+        """Give the price of `LLM_MODEL`: by its whole name, else without its provider."""
+        _, _, name = model.partition(":")
+        return self.prices.get(model) or self.prices.get(name)
+
+
+@dataclass(frozen=True)
+class Billing:
+    """Which model a process asks, and its price; None where the table does not know it."""
+
+    model: str
+    price: Price | None = None
+
+    @property
+    def can_cost(self) -> bool:
+        """True where a call of this process may cost something."""
+        return self.price is not None and not self.price.is_free
+
+    def unpriced(self, usage: Usage) -> int:
+        """Count the calls whose cost nobody knows: without a price, or without told tokens."""
+        untold = usage.input_tokens + usage.output_tokens == 0
+        return usage.model_calls if self.price is None or untold else 0
+
+
+UNBILLED = Billing("unknown")
+
+MAX_BYTES = 1_000_000
+MODEL_PRICES, DAILY_BUDGETS = "MODEL_PRICES", "DAILY_BUDGETS"
+UNLIMITED = "none"
+
+_HINTS = {
+    MODEL_PRICES: "write it like {gpt-4o: {input: 2.50, output: 10}}, money for a million tokens;"
+    " see docs/how-to/cost.md",
+    DAILY_BUDGETS: "write it like {acme: 20, lab: none}, money for a tenant a day;"
+    " see docs/how-to/cost.md",
+}
+Pairs: TypeAlias = list[tuple[str, yaml.Node]]
+
+
+def load_prices(given: str | None) -> PriceTable:
+    """Read `MODEL_PRICES`. Raises ConfigurationError."""
+    pairs = _pairs(MODEL_PRICES, given)
+    return PriceTable({model: _price(model, node) for model, node in pairs})
+
+
+def load_budgets(given: str | None) -> Mapping[str, Decimal | None]:
+    """Read `DAILY_BUDGETS`: money by tenant, None where one has no limit.
+
+    Raises ConfigurationError.
+    """
+    return {tenant: _budget(tenant, node) for tenant, node in _pairs(DAILY_BUDGETS, given)}
+
+
+def _price(model: str, node: yaml.Node) -> Price:
+    fields = dict(_entries(MODEL_PRICES, node, f"{model!r} needs a mapping with input and output"))
+    texts = {name: _text(value) for name, value in fields.items()}
+    try:
+        return Price.model_validate(texts)
+    except ValidationError as error:
+        told = [
+            f"{model!r}, {'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            for problem in error.errors(include_url=False)
+        ]
+        raise _wrong(MODEL_PRICES, "; ".join(told)) from None
+
+
+def _budget(tenant: str, node: yaml.Node) -> Decimal | None:
+    text = _text(node)
+    if text is not None and text.strip().lower() == UNLIMITED:
+        return None
+    try:
+        amount = Decimal(text or "")
+    except InvalidOperation:
+        amount = Decimal("nan")
+    if not amount.is_finite() or amount < 0:
+        raise _wrong(DAILY_BUDGETS, f"the budget of {tenant!r} is {text!r}, which is no money")
+    return amount
+
+
+def _pairs(setting: str, given: str | None) -> Pairs:
+    if given is None:
+        return []
+    text = given if _is_inline(given) else _read(setting, Path(given.strip()).expanduser())
+    try:
+        # Nodes, not values: floats would not be the decimals that were written, and of two equal
+        # keys the first would be lost.
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise _wrong(setting, f"it is no YAML: {' '.join(str(error).split())}") from None
+    return [] if node is None else list(_entries(setting, node, "it is no mapping"))
+
+
+def _entries(setting: str, node: yaml.Node, problem: str) -> Iterator[tuple[str, yaml.Node]]:
+    if not isinstance(node, yaml.MappingNode):
+        raise _wrong(setting, problem)
+    seen: set[str] = set()
+    for key, value in node.value:
+        name = _text(key)
+        if not name:
+            raise _wrong(setting, f"line {key.start_mark.line + 1} has a key that is no name")
+        if name in seen:
+            raise _wrong(setting, f"{name!r} stands there twice")
+        seen.add(name)
+        yield name, value
+
+
+def _text(node: yaml.Node) -> str | None:
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
+
+def _is_inline(given: str) -> bool:
+    return given.lstrip().startswith("{") or ": " in given or "\n" in given.strip()
+
+
+def _read(setting: str, path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise _wrong(setting, f"{path} has more than {MAX_BYTES} bytes")
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _wrong(setting, f"{path} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise _wrong(setting, f"{path} cannot be read: {reason}") from None
+
+
+def _wrong(setting: str, problem: str) -> ConfigurationError:
+    return ConfigurationError(f"{setting}: {problem}", hint=_HINTS[setting])

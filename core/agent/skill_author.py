@@ -1,0 +1,168 @@
+"""The model that writes and edits skills: feedback in, artifact or edits out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from pydantic import JsonValue
+
+from core.agent.budgets import Meter
+from core.agent.fair_share import fair_shares
+from core.agent.model.chat_model import ask_structured, parse_structured, prompt
+from core.agent.prompt_data import fenced_json
+from core.domain.errors import ArtifactInvalid
+from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
+from core.domain.ports import ModelLine, Replies, Runs
+from core.domain.text import shorten
+from core.skills.document.markdown import has_too_many_lines, headings
+
+# In characters: more than any good skill has, and what models can read.
+DOCUMENT_CHARS = 120_000
+FILE_CHARS = 20_000
+ALL_CHARS = 240_000
+_HEADINGS = 200
+_HEADING_CHARS = 120
+
+
+def shown_files(bundle: Bundle) -> dict[str, JsonValue]:
+    """Give a skill's files by path: text, of long ones the beginning and the headings.
+
+    A binary file is shown as its size in bytes. An edit of what was not shown would be a guess;
+    with the headings there is still something to add to.
+    """
+    texts = {
+        path: text for path in sorted(bundle.files) if (text := _text(bundle, path)) is not None
+    }
+    order = sorted(texts, key=lambda path: path != SKILL_MD)
+    rooms = [_most(path, texts[path]) for path in order]
+    document = rooms[0] if order[:1] == [SKILL_MD] else 0
+    others = rooms[1:] if document else rooms
+    shares = fair_shares(others, ALL_CHARS - document)
+    room = dict(zip(order, [document, *shares] if document else shares, strict=True))
+    return {
+        path: _shown(texts[path], room[path])
+        if path in texts
+        else {"binary": True, "bytes": len(bundle.files[path].data)}
+        for path in sorted(bundle.files)
+    }
+
+
+def _text(bundle: Bundle, path: str) -> str | None:
+    try:
+        return bundle.files[path].data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _most(path: str, text: str) -> int:
+    return min(len(text), DOCUMENT_CHARS if path == SKILL_MD else FILE_CHARS)
+
+
+def _shown(text: str, room: int) -> JsonValue:
+    if len(text) <= room:
+        return text
+    known = [] if has_too_many_lines(text) else headings(text)
+    found = [shorten(heading.text, _HEADING_CHARS) for heading in known]
+    return {
+        "cut": True,
+        "characters": len(text),
+        "begins": text[:room],
+        "headings": [*found[:_HEADINGS]],
+    }
+
+
+class SkillAuthorModel:
+    """A chat model as the skill author (port `SkillAuthor`)."""
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        line: ModelLine,
+        replies: Replies,
+        runs: Runs,
+        meter: Meter | None = None,
+    ) -> None:
+        self._meter = meter or Meter()
+        self._model = model
+        self._line = line
+        self._replies = replies
+        self._runs = runs
+
+    async def write(
+        self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
+    ) -> SkillArtifact | SkillEdits:
+        """Write or edit one skill; see `core.domain.ports.SkillAuthor`.
+
+        Raises ModelDown and its kin, and LeaseLost where the request's fence was overtaken.
+        """
+        raw = await self._reply(request, key, ordinal, problems)
+        answer, problem = _read(raw, request)
+        if answer is None:
+            raise ArtifactInvalid([problem])
+        return answer
+
+    async def _reply(
+        self, request: AuthorRequest, key: str, ordinal: int, problems: Sequence[str]
+    ) -> JsonValue:
+        """Give the stored reply, or ask and store it before anyone acts on it."""
+        stored = await self._replies.get(key, ordinal)
+        if stored is not None:
+            return stored[0]
+        last = await self._replies.get(key, ordinal - 1) if problems else None
+        messages = _question(request, problems, last[0] if last else None)
+        if request.fence is not None:
+            await self._runs.check(request.fence)
+        tenant_id = request.tenant_id
+        async with self._meter.budgets.call(tenant_id, key):
+            async with self._line.call():
+                raw, usage = await self._ask(messages, is_new=request.existing is None)
+            await self._replies.put(key, ordinal, raw, usage, tenant_id=tenant_id)
+        return raw
+
+    async def _ask(self, messages: list[BaseMessage], *, is_new: bool) -> tuple[JsonValue, Usage]:
+        price = self._meter.price
+        if is_new:
+            created = await ask_structured(self._model, messages, SkillArtifact, price=price)
+            return created.raw, created.usage
+        edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact, price=price)
+        return edited.raw, edited.usage
+
+
+def _read(raw: JsonValue, request: AuthorRequest) -> tuple[SkillArtifact | SkillEdits | None, str]:
+    if request.existing is None:
+        return parse_structured(raw, SkillArtifact)
+    edited: tuple[SkillArtifact | SkillEdits | None, str]
+    edited = parse_structured(raw, SkillEdits, SkillArtifact)  # type: ignore[assignment]
+    return edited
+
+
+def _question(
+    request: AuthorRequest, problems: Sequence[str], last: JsonValue
+) -> list[BaseMessage]:
+    data: dict[str, JsonValue] = {
+        "operation": request.operation,
+        "skill_name": request.skill_name,
+        "feedback": request.feedback_content,
+        "candidate": request.candidate_content,
+        "merge_mode": request.merge_mode,
+        "relationship_analysis": request.relationship_analysis,
+    }
+    if request.existing is not None:
+        data["existing"] = shown_files(request.existing)
+    if problems:
+        data |= {"last_answer": last, "problems": [*problems]}
+    text = fenced_json(data) + _related(request)
+    return [SystemMessage(prompt("skill_author")), HumanMessage(text)]
+
+
+def _related(request: AuthorRequest) -> str:
+    """Give the related skills under the heading that the author's guide names."""
+    if not request.related and not request.related_unknown:
+        return ""
+    skills: list[JsonValue] = [
+        skill.model_dump(mode="json", exclude_defaults=True) for skill in request.related
+    ]
+    skills += [{"not_shown": reason} for reason in request.related_unknown]
+    return f"\n\n[관련 스킬 참고]\n{fenced_json(skills)}"

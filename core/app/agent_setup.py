@@ -1,0 +1,84 @@
+"""First knowledge of an agent: goal and persona, put in as feedback that is learnt from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.domain.errors import InvalidInput
+from core.domain.hashing import text_hash
+from core.domain.models import SETUP, Agent, NewFeedback
+from core.domain.ports import Agents, Inbox
+
+_BATCH = 100
+_DIGEST_CHARS = 16
+
+
+@dataclass(frozen=True)
+class _Words:
+    ask: str
+    task: str
+    role: str
+    goal: str
+    persona: str
+
+
+_ENGLISH = _Words(
+    ask="Decide what this agent should know from the start.",
+    task="setting up the agent",
+    role="Role",
+    goal="Goal",
+    persona="Persona",
+)
+_KOREAN = _Words(
+    ask="이 에이전트가 처음부터 알아야 할 것을 정해 주세요.",
+    task="에이전트 초기 설정",
+    role="역할",
+    goal="목표",
+    persona="페르소나",
+)
+
+
+def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
+    """Make the piece that asks for an agent's first knowledge, in the language of its goal.
+
+    Its id holds a digest of what it says, so that it goes in once; `again` makes another.
+    Raises InvalidInput where there is neither goal nor persona.
+    """
+    if not (agent.goal.strip() or agent.persona.strip()):
+        raise InvalidInput(
+            f"agent {agent.id!r} has neither goal nor persona: nothing can be derived",
+            hint="say what it is for: `skill-worker agents add` with --goal, --persona or both",
+        )
+    words = _KOREAN if _is_korean(agent.goal + agent.persona) else _ENGLISH
+    content = _content(agent, words)
+    digest = text_hash(content)[:_DIGEST_CHARS]
+    return NewFeedback(
+        id=":".join(filter(None, (agent.id, digest, again))),
+        tenant_id=agent.tenant_id,
+        agent_ids=(agent.id,),
+        task=words.task,
+        content=content,
+    )
+
+
+async def set_up_new_agents(agents: Agents, inbox: Inbox) -> int:
+    """Put in the first piece of each new agent that waits for it; gives how many went in.
+
+    An agent waits until its piece is in: who dies in between, or does it too, does no harm. One
+    whose goal was changed meanwhile is looked at again.
+    """
+    begun = 0
+    while waiting := await agents.awaiting_setup(_BATCH):
+        for agent in waiting:
+            begun += await inbox.add_first(SETUP, setup_feedback(agent), agent)
+    return begun
+
+
+def _content(agent: Agent, words: _Words) -> str:
+    parts = ((words.role, agent.role), (words.goal, agent.goal), (words.persona, agent.persona))
+    told = [f"[{label}]\n{text}" for label, text in parts if text.strip()]
+    return "\n\n".join([words.ask, *told])
+
+
+def _is_korean(text: str) -> bool:
+    return any("가" <= char <= "힣" for char in text)

@@ -1,0 +1,52 @@
+"""What calls of the model cost, and what tenants may spend, as settings say."""
+
+from __future__ import annotations
+
+import asyncio
+
+from core.adapters.postgres.budgets import PostgresBudgets
+from core.adapters.postgres.queries import Pool
+from core.agent.budgets import DailyBudgets
+from core.agent.prices import Billing, load_budgets, load_prices
+from core.app.settings import OFFLINE_MODEL, Settings
+from core.domain.errors import ConfigurationError
+from core.domain.ports import Budgets
+
+
+def billing(settings: Settings, *, offline: bool = False, asks: bool = True) -> Billing:
+    """Give the model that calls are billed under, and its price.
+
+    Raises ConfigurationError for a table that cannot be read, and where this process `asks` the
+    model and a budget could hold nobody back: its price is not known.
+    """
+    model = OFFLINE_MODEL if offline or settings.llm_model is None else settings.llm_model
+    billed = Billing(model, load_prices(settings.model_prices).of(model))
+    if asks:
+        _require_price(settings, billed)
+    return billed
+
+
+def daily_budgets(settings: Settings) -> DailyBudgets:
+    """Give what tenants may spend in a day. Raises ConfigurationError."""
+    return DailyBudgets(
+        settings.daily_budget, load_budgets(settings.daily_budgets), settings.price_currency
+    )
+
+
+def budgets(settings: Settings, pool: Pool, billed: Billing) -> Budgets:
+    """Give what holds tenants to their budgets over all workers. Raises ConfigurationError."""
+    return PostgresBudgets(
+        pool,
+        daily_budgets(settings),
+        billed,
+        sleep=asyncio.sleep,
+        longest_wait=settings.llm_timeout_seconds,
+    )
+
+
+def _require_price(settings: Settings, billed: Billing) -> None:
+    if daily_budgets(settings).has_any and billed.price is None and billed.model != OFFLINE_MODEL:
+        raise ConfigurationError(
+            f"there is a daily budget, and MODEL_PRICES has no price for {billed.model!r}",
+            hint=f"add it, e.g. MODEL_PRICES={{{billed.model}: {{input: 2.50, output: 10}}}}",
+        )

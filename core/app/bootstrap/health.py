@@ -1,0 +1,157 @@
+"""The health of a worker: what it is read from, and the server that tells of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from core.adapters.postgres.figures import PostgresBacklog
+from core.adapters.postgres.pool import answers
+from core.app.bootstrap.pods import mcp_servers
+from core.app.bootstrap.stores import Stores
+from core.app.run_summary import Tally
+from core.app.settings import Settings
+from core.domain.errors import ConfigurationError, DatabaseDown, ModelHeld
+from core.domain.models import HoldKind
+from core.domain.ports import FeedbackSource, ModelLine
+from core.skill_api_client import open_skill_api
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from core.app.health.health import Health, Probe, Watched
+
+log = structlog.get_logger(__name__)
+
+USUAL_PORT = 8720
+PROBE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Served:
+    """What is told of a worker, and the address at which it is."""
+
+    health: Health
+    url: str
+
+
+@asynccontextmanager
+async def serve_health(
+    settings: Settings, stop: asyncio.Event, around: Callable[[ASGIApp], ASGIApp] | None = None
+) -> AsyncIterator[Served]:
+    """Serve /healthz, /readyz and /metrics while the context lasts; `stop` ends readiness.
+
+    `around` gives what is served besides, with these pages in it, and is itself on its guard.
+    Raises ConfigurationError where the address that is set cannot be had.
+    """
+    from core.adapters.embedded.http_guard import HttpGuard
+    from core.app.health.app import create_app
+    from core.app.health.health import Health
+
+    health = Health(stopping=stop.is_set, clock=time.monotonic)
+    pages = create_app(health)
+    app = (
+        around(pages)
+        if around
+        else HttpGuard(pages, host=settings.health_host, token=None, setting=None)
+    )
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(health.pulse.beating())
+        url = await _served(stack, app, settings, websockets=around is not None)
+        log.info("server.started", url=url)
+        yield Served(health, url)
+
+
+async def _served(
+    stack: AsyncExitStack, app: ASGIApp, settings: Settings, *, websockets: bool
+) -> str:
+    """Serve on the port that is set; where none is, on the usual one, or a free one."""
+    from core.adapters.embedded.http_server import run_server
+
+    async def on(port: int) -> str:
+        server = run_server(app, settings.health_host, port, websockets=websockets)
+        return await stack.enter_async_context(server)
+
+    if settings.health_port is not None:
+        return await on(settings.health_port)
+    try:
+        return await on(USUAL_PORT)
+    except ConfigurationError:  # another worker has it
+        return await on(0)
+
+
+@asynccontextmanager
+async def watched(
+    settings: Settings,
+    stores: Stores,
+    *,
+    url: str,
+    line: ModelLine,
+    sources: Mapping[str, FeedbackSource],
+    tally: Tally,
+) -> AsyncIterator[Watched]:
+    """Give what a worker's health is read from; `url` is the skill API's."""
+    from core.app.health.health import Watched
+
+    async def holds() -> Collection[HoldKind]:
+        found = [await stores.intake.paused(), await line.hold()]
+        return {hold.kind for hold in found if hold is not None}
+
+    async def at_budget() -> int:
+        return len(await stores.budgets.used_up())
+
+    async with AsyncExitStack() as stack:
+        probes: dict[str, Probe] = {
+            "database": lambda: _ask_database(stores),
+            "skill_api": await _skill_api(stack, settings, url),
+            "model": lambda: _ask_line(line),
+            **{name: source.ping for name, source in sources.items()},
+        }
+        if settings.use_skill_creator_workflow and settings.computer_use_mcp_url is not None:
+            probes["computer_use"] = await _pods(stack, settings, url)
+        yield Watched(
+            probes=probes,
+            backlog=PostgresBacklog(stores.pool),
+            holds=holds,
+            running=lambda: tally.working,
+            at_budget=at_budget,
+        )
+
+
+async def _ask_database(stores: Stores) -> None:
+    if not await answers(stores.pool, PROBE_SECONDS):
+        raise DatabaseDown("PostgreSQL does not answer in time")
+
+
+async def _ask_line(line: ModelLine) -> None:
+    """See that the model is not held back; nobody asks it for this, calls cost money."""
+    hold = await line.hold()
+    if hold is not None:
+        raise ModelHeld(hold.reason)
+
+
+async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:
+    """Give a probe with a client of its own, which waits no longer than anybody would for it."""
+    token = settings.skill_api_token
+    secret = token.get_secret_value() if token else None
+    client = await stack.enter_async_context(open_skill_api(url, secret, PROBE_SECONDS))
+    return client.ping
+
+
+async def _pods(stack: AsyncExitStack, settings: Settings, skills_url: str) -> Probe:
+    """Give a probe that keeps one session to the computer-use server."""
+    from core.mcp_client import COMPUTER_USE, open_mcp
+
+    servers = mcp_servers(settings, skills_url)
+    client = await stack.enter_async_context(open_mcp(servers, call_seconds=PROBE_SECONDS))
+
+    async def ask() -> None:
+        await client.tool_names(COMPUTER_USE)
+
+    return ask

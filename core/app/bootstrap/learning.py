@@ -1,0 +1,271 @@
+"""What a process that changes or learns has besides: the gate, the model, the worker."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.app.bootstrap.model import LinedModel
+from core.app.bootstrap.stores import Stores, Wrap, as_it_is, new_id, without_trace
+from core.app.program import Learning
+from core.app.run_summary import Tally
+from core.app.settings import Settings
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.gate.deps import GateDeps
+from core.changes.policy.review_policy import Policy, load_policy
+from core.changes.review_sweep import ReviewSweep
+from core.domain.models import Kind
+from core.domain.ports import Committer, FeedbackSource, SkillAuthor
+from core.knowledge.embedding_backfill import Backfill
+from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
+from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
+from core.learning_committers.memory_committer import MemoryCommitter
+from core.learning_committers.neighbours import Neighbours
+from core.learning_committers.skill_committer import SkillCommitter
+from core.learning_committers.skill_folders import SkillLimits
+from core.learning_committers.skill_writing import NoAuthor
+from core.skill_creator_committer import SkillCreatorDeps
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from core.agent.loop.deps import ReactDeps
+    from core.polling_manager import PollingDeps
+
+    SaverFactory = Callable[[], BaseCheckpointSaver[str]]
+
+DAY_SECONDS = 86_400
+HOUR_SECONDS = 3_600
+
+
+def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
+    """Build the chat model. Raises ConfigurationError."""
+    from core.agent.model.chat_model import build_chat_model
+
+    key = settings.llm_proxy_api_key
+    return build_chat_model(
+        "offline" if offline else settings.require_model(),
+        proxy_url=settings.llm_proxy_url,
+        proxy_api_key=key.get_secret_value() if key else None,
+        timeout=settings.llm_timeout_seconds,
+        max_retries=settings.llm_max_retries,
+    )
+
+
+async def close_chat_model(chat: BaseChatModel) -> None:
+    """Close the model's connections."""
+    from core.agent.model import chat_model as llm
+
+    await llm.close_chat_model(chat)
+
+
+def build_gates(
+    settings: Settings,
+    stores: Stores,
+    model: LinedModel | None,
+    creator: SkillCreatorDeps | None,
+    *,
+    dry_run: bool,
+) -> tuple[ChangeGate, Callable[[], ChangeGate]]:
+    """Make the gate, and what makes one for a single look ahead, which leaves no trace.
+
+    Without a model skills can be applied and reverted, not written.
+    """
+    policy = load_policy(settings.review_policy)
+    gate = _gate(settings, stores, model, creator, policy, dry_run)
+    return gate, lambda: _gate(settings, without_trace(stores), model, creator, policy, True)
+
+
+def _gate(
+    settings: Settings,
+    stores: Stores,
+    model: LinedModel | None,
+    creator: SkillCreatorDeps | None,
+    policy: Policy,
+    dry_run: bool,
+) -> ChangeGate:
+    limits = _skill_limits(settings)
+    neighbours = Neighbours(stores.search, stores.skills)
+    committers: dict[Kind, Committer] = {
+        Kind.MEMORY: MemoryCommitter(stores.knowledge, neighbours),
+        Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge, stores.search),
+        Kind.SKILL: SkillCommitter(
+            stores.skills,
+            _author(stores, model),
+            stores.changes,
+            stores.agents,
+            check=stores.runs.check,
+            limits=limits,
+            neighbours=neighbours,
+            creator=creator,
+        ),
+        Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills, limits=limits),
+    }
+    return ChangeGate(
+        GateDeps(
+            committers=committers,
+            changes=stores.changes,
+            targets=stores.targets,
+            reviews=stores.reviews,
+            echoes=stores.echoes,
+            journal=stores.journal,
+            new_id=new_id,
+            sleep=asyncio.sleep,
+            policy=policy,
+            dry_run=dry_run,
+        )
+    )
+
+
+def _skill_limits(settings: Settings) -> SkillLimits:
+    return SkillLimits(
+        author_rounds=settings.author_max_rounds,
+        shrink_percent=settings.skill_shrink_percent,
+        related_chars=settings.related_skills_max_chars,
+        descriptions_chars=settings.agent_descriptions_max_chars,
+    )
+
+
+def _author(stores: Stores, model: LinedModel | None) -> SkillAuthor:
+    if model is None:
+        return NoAuthor()
+    from core.agent.skill_author import SkillAuthorModel
+
+    return SkillAuthorModel(model.chat, model.line, stores.replies, stores.runs, model.meter)
+
+
+def build_learning(
+    settings: Settings,
+    stores: Stores,
+    gate: ChangeGate,
+    model: LinedModel,
+    *,
+    sources: Mapping[str, FeedbackSource],
+    tally: Tally,
+    dry_run: bool,
+    wrap: Wrap = as_it_is,
+    backfill: Backfill | None = None,
+) -> Learning:
+    """Make what a worker needs, with the model in it; `tally` is told what happens."""
+    from core.polling_manager import process_feedback
+
+    saver = _dry_saver if dry_run else _saver(stores, wrap)
+    react = _react(settings, stores, gate, model, saver)
+    polling = _polling(settings, stores, react, sources)
+
+    async def perform(feedback_id: str) -> None:
+        async with tally.at_work():
+            await process_feedback(feedback_id, deps=polling)
+
+    def worker(concurrency: int) -> JobWorker:
+        options = WorkerOptions(
+            name=settings.worker_name,
+            concurrency=concurrency,
+            heartbeat=settings.heartbeat_seconds,
+            stalled_after=settings.stalled_after_seconds,
+            sweep_every=settings.sweep_seconds,
+            reconcile_every=settings.reconcile_seconds,
+            grace=settings.shutdown_grace_seconds,
+        )
+        return JobWorker(stores.jobs, perform, options, resting=resting)
+
+    async def resting() -> Collection[str]:
+        return {tenant.tenant_id for tenant in await stores.budgets.used_up()}
+
+    return Learning(
+        polling=polling,
+        worker=worker,
+        line=model.line,
+        ask=model.knock,
+        retention=stores.retention,
+        keep_seconds=settings.retention_days * DAY_SECONDS,
+        poll_every=settings.poll_interval_seconds,
+        sweep_every=settings.reconcile_seconds,
+        tally=tally,
+        backfill=backfill,
+        reviews=_reviews(settings, stores, gate),
+    )
+
+
+def _reviews(settings: Settings, stores: Stores, gate: ChangeGate) -> ReviewSweep | None:
+    remind, expire = settings.review_remind_hours, settings.review_expire_days
+    if remind is None and expire is None:
+        return None
+    return ReviewSweep(
+        reviews=stores.reviews,
+        decisions=gate.decisions,
+        journal=stores.journal,
+        remind_after=None if remind is None else remind * HOUR_SECONDS,
+        expire_after=None if expire is None else expire * DAY_SECONDS,
+    )
+
+
+def _saver(stores: Stores, wrap: Wrap) -> SaverFactory:
+    from core.adapters.postgres.saver import postgres_saver
+
+    return lambda: wrap("saver", postgres_saver(stores.pool))
+
+
+def _dry_saver() -> BaseCheckpointSaver[str]:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    return InMemorySaver()
+
+
+def _react(
+    settings: Settings,
+    stores: Stores,
+    gate: ChangeGate,
+    model: LinedModel,
+    saver_factory: SaverFactory,
+) -> ReactDeps:
+    from core.agent.loop.deps import ReactDeps
+
+    return ReactDeps(
+        model=model.chat,
+        line=model.line,
+        gate=gate,
+        search=stores.search,
+        knowledge=stores.knowledge,
+        skills=stores.skills,
+        runs=stores.runs,
+        replies=stores.replies,
+        journal=stores.journal,
+        saver_factory=saver_factory,
+        meter=model.meter,
+        max_iterations=settings.react_max_iterations,
+        search_limit=settings.search_limit,
+    )
+
+
+def _polling(
+    settings: Settings,
+    stores: Stores,
+    react: ReactDeps,
+    sources: Mapping[str, FeedbackSource],
+) -> PollingDeps:
+    from core.domain.retry_policy import RetryPolicy
+    from core.feedback_matcher import MatchDeps
+    from core.polling_manager import PollingDeps
+
+    return PollingDeps(
+        inbox=stores.inbox,
+        runs=stores.runs,
+        agents=stores.agents,
+        journal=stores.journal,
+        deliveries=stores.deliveries,
+        sources=sources,
+        matching=MatchDeps(react.model, react.line, stores.replies, meter=react.meter),
+        react=react,
+        retry=RetryPolicy(
+            max_attempts=settings.max_attempts,
+            base=settings.retry_base_seconds,
+            longest=settings.retry_max_seconds,
+            jitter=random.random,
+        ),
+        max_chars=settings.feedback_max_chars,
+    )

@@ -1,0 +1,164 @@
+"""The line to the model that settings name, the question a held one is asked, and what holds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from core.adapters.postgres import migrations
+from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.vectors import PostgresVectors
+from core.agent.budgets import Meter
+from core.agent.circuit_breaker import LineOptions
+from core.app.bootstrap.stores import Stores, by_meaning, database, new_id
+from core.app.settings import OFFLINE_MODEL, Settings
+from core.domain.models import Hold
+from core.domain.models.vectors import VectorBacklog
+from core.domain.ports import Embeddings, ModelLine
+from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
+from core.knowledge.search.fused import FusedSearch
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from core.agent.embeddings import LangChainEmbeddings
+
+# What clients of providers wait at most, between two tries, for a server that asks them to.
+_CLIENT_PAUSE = 120.0
+
+
+@dataclass(frozen=True)
+class LinedModel:
+    """A chat model, the line that every call of it goes through, and what a call costs."""
+
+    chat: BaseChatModel
+    line: ModelLine
+    meter: Meter
+
+    async def knock(self) -> None:
+        """Ask whether it answers, outside the line. Raises ModelDown, ConfigurationError."""
+        from core.agent.model.chat_model import knock
+
+        await knock(self.chat)
+
+
+def model_line(settings: Settings, pool: Pool, *, offline: bool = False) -> ModelLine:
+    """Make the line of one worker to the model that settings name."""
+    name = OFFLINE_MODEL if offline else _name(settings)
+    options = LineOptions() if offline else _options(settings)
+    return PostgresModelLine(pool, name, options, new_id=new_id, sleep=asyncio.sleep)
+
+
+async def model_hold(settings: Settings) -> Hold | None:
+    """Say why workers hold the model back, or None. Raises DatabaseDown, ConfigurationError."""
+    async with _migrated(settings) as pool:
+        return await model_line(settings, pool).hold()
+
+
+async def intake_pause(settings: Settings) -> Hold | None:
+    """Say why a person holds work back, or None. Raises DatabaseDown, ConfigurationError."""
+    async with _migrated(settings) as pool:
+        return await PostgresIntake(pool, Jobs(pool)).paused()
+
+
+@asynccontextmanager
+async def _migrated(settings: Settings) -> AsyncIterator[Pool]:
+    with database(settings) as conninfo:
+        async with open_pool(conninfo) as pool:
+            await migrations.require_current(pool)
+            yield pool
+
+
+def _name(settings: Settings) -> str:
+    """Name the line: one model behind two proxies is two."""
+    model = settings.llm_model or OFFLINE_MODEL
+    proxy = urlsplit(settings.llm_proxy_url or "").netloc.rpartition("@")[2]
+    return f"{model} at {proxy}" if proxy else model
+
+
+def _options(settings: Settings) -> LineOptions:
+    timeout, repeats = settings.llm_timeout_seconds, settings.llm_max_retries
+    return LineOptions(
+        failures=settings.llm_breaker_failures,
+        probe_every=settings.llm_probe_seconds,
+        max_concurrency=settings.llm_max_concurrency,
+        requests_per_minute=settings.llm_requests_per_minute,
+        longest_wait=timeout,
+        longest_call=(repeats + 1) * timeout + repeats * _CLIENT_PAUSE,
+    )
+
+
+class Meaning:
+    """An embedding model that is built when first used: its library takes a second to import."""
+
+    def __init__(self, settings: Settings, model: str) -> None:
+        self._settings = settings
+        self._name = model
+        self._built: LangChainEmbeddings | None = None
+
+    def model(self) -> Embeddings:
+        """Give the model. Raises ConfigurationError."""
+        if self._built is None:
+            from core.agent.embeddings import build_embeddings
+
+            key = self._settings.llm_proxy_api_key
+            self._built = build_embeddings(
+                self._name,
+                proxy_url=self._settings.llm_proxy_url,
+                proxy_api_key=key.get_secret_value() if key else None,
+                timeout=CALL_SECONDS,
+            )
+        return self._built
+
+    def beside_words(self, stores: Stores) -> Stores:
+        """Give the stores with a search that goes by words and by meaning."""
+        search = FusedSearch(
+            stores.search,
+            PostgresVectors(stores.pool, self._name),
+            self.model,
+            timeout=self._settings.embedding_timeout_seconds,
+            clock=time.monotonic,
+        )
+        return replace(stores, search=search)
+
+    def backfill(self, stores: Stores) -> Backfill:
+        """Give the job that makes vectors. Raises ConfigurationError."""
+        vectors = PostgresVectors(stores.pool, self._name)
+        return Backfill(vectors, self.model(), clock=time.monotonic)
+
+    async def close(self) -> None:
+        """Close the model's connections, where it was built."""
+        if self._built is not None:
+            await self._built.close()
+
+
+@asynccontextmanager
+async def open_meaning(
+    settings: Settings, *, offline: bool = False
+) -> AsyncIterator[Meaning | None]:
+    """Give search by meaning, None where it is off; a process that is `offline` asks no model."""
+    if settings.embedding_model is None or offline:
+        yield None
+        return
+    meaning = Meaning(settings, settings.embedding_model)
+    try:
+        yield meaning
+    finally:
+        await meaning.close()
+
+
+async def vector_backlog(settings: Settings) -> VectorBacklog:
+    """Count the documents that wait for a vector. Raises DatabaseDown, ConfigurationError."""
+    with database(settings) as conninfo:
+        async with open_pool(conninfo) as pool:
+            await migrations.require_current(pool, vectors=by_meaning(settings))
+            return await PostgresVectors(pool, settings.embedding_model or "").backlog()

@@ -1,0 +1,111 @@
+"""What the skill-creator path needs: sessions to both MCP servers, where the flag asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from core.app.bootstrap.stores import LOOPBACK, Wrap, as_it_is, new_id
+from core.app.settings import Settings
+from core.skill_creator_committer import SkillCreatorDeps
+
+if TYPE_CHECKING:
+    from core.mcp_client import McpServer
+
+log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def skill_creator(
+    settings: Settings, skills_url: str, wrap: Wrap = as_it_is
+) -> AsyncIterator[SkillCreatorDeps | None]:
+    """Give the pods and documents of the skill-creator path; None where skills go out over HTTP.
+
+    `skills_url` is the skill API, whose server also speaks MCP where MCP_SERVER_URL is unset.
+    """
+    if not settings.use_skill_creator_workflow:
+        yield None
+        return
+    if settings.computer_use_mcp_url is None:
+        log.warning("skill_creator.skipped", reason="COMPUTER_USE_MCP_URL 없음 → 기존 HTTP 사용")
+        yield None
+        return
+    from core.mcp_client import McpPods, McpSkillDocuments, open_mcp
+
+    async with open_mcp(
+        mcp_servers(settings, skills_url), call_seconds=settings.mcp_timeout_seconds
+    ) as client:
+        yield SkillCreatorDeps(
+            pods=wrap("pods", McpPods(client)),
+            documents=wrap("documents", McpSkillDocuments(client, settings.mcp_server_name)),
+            new_id=new_id,
+        )
+
+
+def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
+    """Give the MCP servers that the settings name; the embedded one is guarded like its API."""
+    from core.mcp_client import COMPUTER_USE, McpServer
+
+    token = settings.mcp_server_token
+    if settings.mcp_server_url is None:
+        token = settings.skill_api_token
+    servers = [
+        McpServer(
+            settings.mcp_server_name,
+            settings.mcp_server_url or f"{skills_url}/mcp",
+            token.get_secret_value() if token else None,
+        )
+    ]
+    if settings.computer_use_mcp_url is not None:
+        pod_token = settings.computer_use_mcp_token
+        servers.append(
+            McpServer(
+                COMPUTER_USE,
+                settings.computer_use_mcp_url,
+                pod_token.get_secret_value() if pod_token else None,
+            )
+        )
+    return servers
+
+
+async def mcp_tools(settings: Settings, skills_url: str, server_name: str) -> Sequence[str]:
+    """Ask one MCP server for the names of its tools. Raises McpDown, ConfigurationError."""
+    from core.mcp_client import open_mcp
+
+    servers = mcp_servers(settings, skills_url)
+    async with open_mcp(servers, call_seconds=settings.mcp_timeout_seconds) as client:
+        return await client.tool_names(server_name)
+
+
+@asynccontextmanager
+async def computer_use(
+    settings: Settings, host: str = LOOPBACK, port: int = 0
+) -> AsyncIterator[str]:
+    """Serve pods of this machine; gives the URL to set as COMPUTER_USE_MCP_URL.
+
+    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    """
+    from core.adapters.embedded.computer_use import run_computer_use
+
+    token = settings.computer_use_mcp_token
+    secret = token.get_secret_value() if token else None
+    async with run_computer_use(host=host, port=port, token=secret) as url:
+        yield url
+
+
+async def serve_computer_use(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
+    """Serve pods until `stop` is set. Raises ConfigurationError."""
+    async with computer_use(settings, host, port) as url:
+        log.info("server.started", url=url)
+        await stop.wait()
+
+
+async def sandbox_status() -> tuple[str, bool, str]:
+    """Give what keeps pods of this machine in: name, whether it holds, a sentence about it."""
+    from core.adapters.embedded import sandbox
+
+    return await asyncio.to_thread(sandbox.sandbox_status)

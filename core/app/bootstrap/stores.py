@@ -1,0 +1,284 @@
+"""What every process has: the database, the skill API, and the stores over them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Protocol, TypeVar
+
+import structlog
+
+from core.adapters.postgres import migrations
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.answers import PostgresAnswers
+from core.adapters.postgres.budgets import PostgresSpending
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.deliveries import PostgresDeliveries
+from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.feed import PostgresFeed
+from core.adapters.postgres.figures import PostgresFigures
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.job_sweep import forget_workers
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.knowledge import (
+    PostgresKnowledge,
+    PostgresKnowledgePages,
+    PostgresKnowledgePast,
+)
+from core.adapters.postgres.lineage import PostgresLineage
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.reads import PostgresReader
+from core.adapters.postgres.replies import PostgresReplies
+from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.reviews import PostgresReviewQueue, PostgresReviews
+from core.adapters.postgres.runs import PostgresRuns
+from core.adapters.postgres.search import PostgresSearch
+from core.adapters.postgres.skill_follower import SkillFollower
+from core.adapters.postgres.steps import PostgresSteps
+from core.adapters.postgres.target_lock import PostgresTargets
+from core.adapters.postgres.threads import PostgresThreads
+from core.adapters.postgres.tokens import PostgresTokens
+from core.agent.prices import UNBILLED, Billing
+from core.app.bootstrap.costs import budgets
+from core.app.dry_run import DryJournal, DryReplies, DryRuns
+from core.app.settings import Settings
+from core.domain.models.views import MigrationStatus
+from core.domain.ports import (
+    Agents,
+    Answers,
+    Budgets,
+    ChangeLog,
+    Deliveries,
+    Echoes,
+    Feed,
+    Figures,
+    Inbox,
+    Intake,
+    Journal,
+    Knowledge,
+    KnowledgePages,
+    KnowledgePast,
+    Lineage,
+    Observer,
+    Reader,
+    Replies,
+    Retention,
+    ReviewQueue,
+    Reviews,
+    Runs,
+    Search,
+    SkillStore,
+    Spending,
+    Steps,
+    Targets,
+    Threads,
+    Tokens,
+)
+from core.skill_api_client import open_skill_api
+
+LOOPBACK = "127.0.0.1"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stores:
+    """The adapters over one pool and one skill API."""
+
+    pool: Pool
+    jobs: Jobs
+    inbox: Inbox
+    intake: Intake
+    deliveries: Deliveries
+    agents: Agents
+    runs: Runs
+    replies: Replies
+    spending: Spending
+    budgets: Budgets
+    retention: Retention
+    changes: ChangeLog
+    targets: Targets
+    reviews: Reviews
+    review_queue: ReviewQueue
+    threads: Threads
+    steps: Steps
+    echoes: Echoes
+    knowledge: Knowledge
+    pages: KnowledgePages
+    past: KnowledgePast
+    lineage: Lineage
+    search: Search
+    journal: Journal
+    feed: Feed
+    figures: Figures
+    reader: Reader
+    tokens: Tokens
+    answers: Answers
+    skills: SkillStore
+
+
+def without_trace(stores: Stores) -> Stores:
+    """Keep in memory what a gate writes beside its changes, for one look ahead."""
+    return replace(
+        stores,
+        runs=DryRuns(new_id),
+        replies=DryReplies(stores.spending),
+        journal=DryJournal(stores.spending),
+    )
+
+
+class Wrap(Protocol):
+    """Stands a port in for another of the same kind: where tests cut off, delay and count."""
+
+    def __call__(self, name: str, port: T, /) -> T:
+        """Give what is used in place of `port`, which is called `name`."""
+
+
+def as_it_is(_name: str, port: T, /) -> T:
+    """Use a port as it is."""
+    return port
+
+
+def wrapped(stores: Stores, wrap: Wrap) -> Stores:
+    """Pass each port of the stores through `wrap`."""
+    names = [f.name for f in fields(stores) if f.name not in {"pool", "jobs", "skills"}]
+    return replace(stores, **{name: wrap(name, getattr(stores, name)) for name in names})
+
+
+def new_id() -> str:
+    """A new id: unique, and in the order of time."""
+    return f"{time.time_ns() // 1_000_000:012x}-{uuid.uuid4().hex[:16]}"
+
+
+def build_stores(
+    settings: Settings,
+    pool: Pool,
+    skills: SkillStore,
+    *,
+    observe: Observer,
+    billed: Billing = UNBILLED,
+    dry_run: bool = False,
+) -> Stores:
+    """Make the adapters; a dry run keeps its runs in memory and takes the index as it stands."""
+    jobs = Jobs(pool)
+    made = Stores(
+        pool=pool,
+        jobs=jobs,
+        inbox=PostgresInbox(pool, jobs, new_id, observe),
+        intake=PostgresIntake(pool, jobs, observe),
+        deliveries=PostgresDeliveries(pool),
+        agents=PostgresAgents(pool, sets_up_new=settings.setup_new_agents),
+        runs=PostgresRuns(pool, new_id),
+        replies=PostgresReplies(pool, observe, billed),
+        spending=PostgresSpending(pool, billed),
+        budgets=budgets(settings, pool, billed),
+        retention=PostgresRetention(pool),
+        changes=PostgresChangeLog(pool, observe),
+        targets=PostgresTargets(pool),
+        reviews=PostgresReviews(pool, observe),
+        review_queue=PostgresReviewQueue(pool),
+        threads=PostgresThreads(pool),
+        steps=PostgresSteps(pool),
+        echoes=PostgresEchoes(pool),
+        knowledge=PostgresKnowledge(pool, skills),
+        pages=PostgresKnowledgePages(pool),
+        past=PostgresKnowledgePast(pool),
+        lineage=PostgresLineage(pool),
+        search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
+        journal=PostgresJournal(pool, observe, billed),
+        feed=PostgresFeed(pool),
+        figures=PostgresFigures(pool, stalled_after=settings.stalled_after_seconds),
+        reader=PostgresReader(pool),
+        tokens=PostgresTokens(pool),
+        answers=PostgresAnswers(pool),
+        skills=skills,
+    )
+    return without_trace(made) if dry_run else made
+
+
+def _follower(settings: Settings, pool: Pool, skills: SkillStore) -> SkillFollower:
+    every = settings.skill_refresh_seconds
+    return SkillFollower(pool, skills, every=every, clock=time.monotonic)
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[str]:
+    """Give the connection string: of `DATABASE_URL`, or of the embedded server."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    from core.adapters.embedded.postgres import embedded_postgres
+
+    with embedded_postgres(settings.skill_worker_home, on_alone=forget_workers) as uri:
+        yield uri
+
+
+@asynccontextmanager
+async def skill_server(settings: Settings) -> AsyncIterator[str]:
+    """Give the address of the skill API: the one that is set, or an embedded one's."""
+    if settings.skill_api_base_url is not None:
+        yield settings.skill_api_base_url
+        return
+    async with _embedded_skills(settings) as url:
+        yield url
+
+
+@asynccontextmanager
+async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]:
+    """Give a client of the skill API."""
+    token = settings.skill_api_token
+    async with open_skill_api(
+        url, token.get_secret_value() if token else None, settings.skill_api_timeout_seconds
+    ) as client:
+        yield client
+
+
+@asynccontextmanager
+async def _embedded_skills(
+    settings: Settings, host: str = LOOPBACK, port: int = 0
+) -> AsyncIterator[str]:
+    from core.adapters.embedded.http_guard import HttpGuard
+    from core.adapters.embedded.http_server import run_server
+    from core.adapters.embedded.skill_server import create_app
+
+    token = settings.skill_api_token
+    guarded = HttpGuard(
+        create_app(settings.skill_worker_home / "skills"),
+        host=host,
+        token=token.get_secret_value() if token else None,
+        setting="SKILL_API_TOKEN",
+    )
+    async with run_server(guarded, host, port) as url:
+        yield url
+
+
+async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
+    """Serve the skill API over the home's folders until `stop` is set.
+
+    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    """
+    async with _embedded_skills(settings, host, port) as url:
+        structlog.get_logger(__name__).info("server.started", url=url)
+        await stop.wait()
+
+
+def by_meaning(settings: Settings) -> bool:
+    """Tell whether search is to look for meaning too, which needs pgvector."""
+    return settings.embedding_model is not None
+
+
+async def migrate(settings: Settings) -> MigrationStatus:
+    """Bring the database's schemas to date. Raises ConfigurationError, DatabaseDown."""
+    with database(settings) as conninfo:
+        return await migrations.migrate(conninfo, vectors=by_meaning(settings))
+
+
+async def migration_status(settings: Settings) -> MigrationStatus:
+    """Compare the database's schemas with the code's. Raises DatabaseDown."""
+    with database(settings) as conninfo:
+        return await migrations.status(conninfo, vectors=by_meaning(settings))

@@ -1,0 +1,323 @@
+"""A worker's health: whether its loop turns, whether it is ready, and its figures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+import structlog
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
+from prometheus_client import disable_created_metrics as without_times_of_creation
+
+from core.app.health.figures import Clock, Figures, Gauges, Reading
+from core.domain.errors import SkillWorkerError
+from core.domain.models import FeedbackStatus, HoldKind, RunEvent, Usage
+from core.domain.ports import Backlog
+from core.domain.tasks import end_tasks
+
+TICK_SECONDS = 1.0
+SILENCE_SECONDS = 10.0
+
+
+class Pulse:
+    """Ticks while it beats."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = clock()
+
+    @asynccontextmanager
+    async def beating(self) -> AsyncIterator[None]:
+        """Tick as long as the context lasts."""
+        beat = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            await end_tasks([beat])
+
+    def age(self) -> float:
+        """Give the seconds since the last tick."""
+        return self._clock() - self._last
+
+    def is_alive(self) -> bool:
+        """True where the last tick is not too old."""
+        return self.age() <= SILENCE_SECONDS
+
+    async def _beat(self) -> None:
+        while True:
+            self._last = self._clock()
+            await asyncio.sleep(TICK_SECONDS)
+
+
+RUN_BUCKETS = (0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800)
+_OUTCOMES: Mapping[str, str] = {
+    "change.applied": "applied",
+    "change.failed": "failed",
+    "change.refused": "refused",
+    "change.went_stale": "stale",
+}
+# Runs whose end this process never sees, since another took them over, are forgotten beyond this.
+_MOST_RUNS = 10_000
+
+
+class Metrics:
+    """An observer of events; `render` adds figures that are read when somebody looks."""
+
+    def __init__(self, clock: Clock) -> None:
+        without_times_of_creation()  # type: ignore[no-untyped-call]
+        self._clock = clock
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._begun: dict[str, float] = {}
+        self._claimed = self._counter("feedback_claimed", "Attempts that began.")
+        self._finished = self._counter("feedback_finished", "Feedback that ended.", "status")
+        for status in FeedbackStatus:
+            if status.is_end:
+                self._finished.labels(status)
+        self._retried = self._counter(
+            "feedback_retried", "Attempts that failed for a passing reason, to be tried again."
+        )
+        self._changes = self._counter(
+            "changes", "Changes that were asked for.", "kind", "operation", "outcome"
+        )
+        self._calls = self._counter("model_calls", "Model calls that were answered.")
+        self._tokens = self._counter("model_tokens", "Tokens of those calls.", "direction")
+        self._cost = self._counter("model_cost", "Money for those calls, in PRICE_CURRENCY.")
+        self._seconds = Histogram(
+            "skill_worker_run_seconds",
+            "Wall time of one agent's run, from its start or resumption to its verdict.",
+            registry=self._registry,
+            buckets=RUN_BUCKETS,
+        )
+        self._notes: Mapping[str, Callable[[RunEvent], None]] = {
+            "feedback.claimed": lambda _: self._claimed.inc(),
+            "feedback.finished": self._note_finished,
+            "feedback.cancelled": lambda _: self._finished.labels(FeedbackStatus.CANCELLED).inc(),
+            "feedback.retried": self._note_retried,
+            "feedback.held_back": self._forget,
+            "run.started": self._note_started,
+            "run.finished": self._note_run,
+            **dict.fromkeys(_OUTCOMES, self._note_change),
+        }
+
+    def observe(self, event: RunEvent, spent: Usage) -> None:
+        """Count an event, and what was spent on it."""
+        self._calls.inc(spent.model_calls)
+        self._tokens.labels("input").inc(spent.input_tokens)
+        self._tokens.labels("output").inc(spent.output_tokens)
+        self._cost.inc(float(spent.cost))
+        note = self._notes.get(event.name)
+        if note is not None:
+            note(event)
+
+    def render(self, figures: Figures) -> bytes:
+        """Give all metrics in Prometheus' text form."""
+        return generate_latest(self._registry) + generate_latest(Gauges(figures))
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"skill_worker_{name}", text, labels, registry=self._registry)
+
+    def _note_finished(self, event: RunEvent) -> None:
+        self._finished.labels(str(event.data.get("status"))).inc()
+        self._forget(event)
+
+    def _forget(self, event: RunEvent) -> None:
+        self._begun.pop(event.feedback_id or "", None)
+
+    def _note_retried(self, event: RunEvent) -> None:
+        self._retried.inc()
+        self._forget(event)
+
+    def _note_change(self, event: RunEvent) -> None:
+        kind, operation = (str(event.data.get(key)) for key in ("kind", "operation"))
+        self._changes.labels(kind, operation, _OUTCOMES[event.name]).inc()
+
+    def _note_started(self, event: RunEvent) -> None:
+        """Remember when a run began: a piece of feedback has one at a time."""
+        if event.feedback_id is None:
+            return
+        if len(self._begun) >= _MOST_RUNS:
+            del self._begun[next(iter(self._begun))]
+        self._begun[event.feedback_id] = self._clock()
+
+    def _note_run(self, event: RunEvent) -> None:
+        began = self._begun.pop(event.feedback_id or "", None)
+        if began is not None:
+            self._seconds.observe(self._clock() - began)
+
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+Probe = Callable[[], Awaitable[None]]
+
+KEEP_SECONDS = 2.0
+PATIENCE_SECONDS = 2.0
+# Counting all that ever ended takes longer the more that is: at most this share of the time, 1/n.
+REST = 100.0
+OK = "ok"
+LATE = "timeout"
+
+
+class State(StrEnum):
+    """Where a worker stands between its start and its end."""
+
+    STARTING = "starting"
+    WORKING = "working"
+    STOPPING = "stopping"
+
+
+async def _nobody() -> int:
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What can be looked at once the program is open.
+
+    A probe raises SkillWorkerError where its dependency is not well. `holds` gives why no
+    work is begun, `running` the number of pieces that this process works on, `at_budget` that of
+    the tenants held back by their budget.
+    """
+
+    probes: Mapping[str, Probe]
+    backlog: Backlog
+    holds: Callable[[], Awaitable[Collection[HoldKind]]]
+    running: Callable[[], int]
+    at_budget: Callable[[], Awaitable[int]] = _nobody
+
+
+class Health:
+    """What is told of one worker. `stopping` says whether it was told to stop."""
+
+    def __init__(self, *, stopping: Callable[[], bool], clock: Clock) -> None:
+        self.metrics = Metrics(clock)
+        self.pulse = Pulse(clock)
+        self._stopping = stopping
+        self._clock = clock
+        self._readings: _Readings | None = None
+
+    @property
+    def state(self) -> State:
+        """Where the worker stands; it is stopping as soon as it is told to."""
+        if self._stopping():
+            return State.STOPPING
+        return State.WORKING if self._readings else State.STARTING
+
+    @asynccontextmanager
+    async def watching(self, watched: Watched) -> AsyncIterator[None]:
+        """Look at these while the context lasts: the worker works."""
+        readings = self._readings = _Readings(watched, self._clock)
+        try:
+            yield
+        finally:
+            self._readings = None
+            await readings.close()
+
+    async def checks(self) -> Mapping[str, str]:
+        """Give each dependency's state: `ok`, `timeout`, or the kind of its error."""
+        return await self._readings.checks() if self._readings else {}
+
+    async def figures(self) -> Figures:
+        """Give the figures as far as they can be read in time."""
+        return await self._readings.figures() if self._readings else Figures()
+
+
+class _Readings:
+    """One shared reading each, so that however many ask, nobody is asked more often."""
+
+    def __init__(self, watched: Watched, clock: Clock) -> None:
+        def kept(read: Callable[[], Awaitable[T]], rest: float = 0) -> Reading[T]:
+            return Reading(
+                read, keep=KEEP_SECONDS, patience=PATIENCE_SECONDS, clock=clock, rest=rest
+            )
+
+        self._running = watched.running
+        self._checks = {
+            name: kept(_Check(name, probe).look) for name, probe in watched.probes.items()
+        }
+        self._holds = kept(lambda: _or_none(watched.holds))
+        self._waiting = kept(lambda: _or_none(watched.backlog.waiting), REST)
+        self._ended = kept(lambda: _or_none(watched.backlog.ended), REST)
+        self._undecided = kept(lambda: _or_none(watched.backlog.undecided), REST)
+        self._at_budget = kept(lambda: _or_none(watched.at_budget), REST)
+
+    async def checks(self) -> Mapping[str, str]:
+        found = await asyncio.gather(*(check.get() for check in self._checks.values()))
+        return {name: state or LATE for name, state in zip(self._checks, found, strict=True)}
+
+    async def figures(self) -> Figures:
+        checks, holds, waiting, ended, undecided, at_budget = await asyncio.gather(
+            self.checks(),
+            self._holds.get(),
+            self._waiting.get(),
+            self._ended.get(),
+            self._undecided.get(),
+            self._at_budget.get(),
+        )
+        return Figures(
+            running=self._running(),
+            up={name: state == OK for name, state in checks.items()},
+            holds=holds,
+            waiting=waiting,
+            ended=ended,
+            undecided=undecided,
+            at_budget=at_budget,
+        )
+
+    async def close(self) -> None:
+        figures: list[Reading[object]] = [self._holds, self._waiting, self._ended]
+        figures += [self._undecided, self._at_budget]
+        for reading in [*figures, *self._checks.values()]:
+            await reading.close()
+
+
+class _Check:
+    """Asks one dependency, and logs when it stops or begins to answer."""
+
+    def __init__(self, name: str, probe: Probe) -> None:
+        self._name = name
+        self._probe = probe
+        self._last = OK
+
+    async def look(self) -> str:
+        error = await _failure(self._probe)
+        state = error.kind if error else OK
+        if state != self._last and error:
+            log.warning("dependency.lost", dependency=self._name, error=error.message)
+        elif state != self._last:
+            log.info("dependency.found", dependency=self._name)
+        self._last = state
+        return state
+
+
+async def _failure(probe: Probe) -> SkillWorkerError | None:
+    try:
+        await probe()
+    except SkillWorkerError as error:
+        return error
+    except Exception as error:  # a probe that breaks must not take the answer down
+        log.exception("dependency.broke")
+        return SkillWorkerError(f"unexpected {type(error).__name__}: {error}")
+    return None
+
+
+async def _or_none(read: Callable[[], Awaitable[T]]) -> T | None:
+    """Give what is read, or None: why it cannot be is what the dependency's check says."""
+    try:
+        return await read()
+    except SkillWorkerError:
+        return None
+    except Exception:  # as above
+        log.exception("dependency.broke")
+        return None

@@ -1,0 +1,146 @@
+"""Logging, set up once: structured lines on stderr, for people on a terminal, else as JSON."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+from core.domain.text import escape_json, printable
+
+LogFormat = Literal["auto", "console", "json", "talk"]
+_OURS = "core"
+# These set handlers or levels of their own; all others are held to the level of the root.
+_LIBRARIES = (
+    "alembic",
+    "asyncio",
+    "httpcore",
+    "httpx",
+    "langchain",
+    "langgraph",
+    "mcp",
+    "openai",
+    "procrastinate",
+    "psycopg",
+    "sqlalchemy",
+    "uvicorn",
+)
+
+
+class _StderrHandler(logging.StreamHandler[TextIO]):
+    """Writes to whatever stderr is now: a progress bar may stand in for it for a while."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
+
+
+def configure_logging(level: str, log_format: LogFormat) -> None:
+    """Send all logs at `level` or above to stderr; libraries only from warning on.
+
+    May be called again; the last call counts. `talk` is plain lines for a person who runs one
+    command; `auto` is `console` on a terminal and `json` elsewhere. With level `debug` libraries
+    tell all from info on.
+    """
+    number = logging.getLevelNamesMapping()[level.upper()]
+    if log_format == "auto":
+        log_format = "console" if sys.stderr.isatty() else "json"
+    structlog.configure(
+        processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=False,
+    )
+    handler = _StderrHandler()
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *_rendering(log_format),
+            ],
+            foreign_pre_chain=_shared(),
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    of_libraries = logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING)
+    root.setLevel(of_libraries)
+    logging.getLogger(_OURS).setLevel(number)
+    _quieten(of_libraries)
+
+
+@contextmanager
+def worker_named(name: str | None) -> Iterator[None]:
+    """Put the worker's name on every line of the log meanwhile: the given one, or host and process.
+
+    Names need not be unique: nothing is decided by them.
+    """
+    given = name or f"{socket.gethostname()}:{os.getpid()}"
+    with structlog.contextvars.bound_contextvars(worker=given):
+        yield
+
+
+def _shared() -> list[Processor]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+
+
+def _rendering(log_format: LogFormat) -> Sequence[Processor]:
+    if log_format == "talk":
+        return structlog.processors.format_exc_info, _make_printable, _in_plain_words
+    if log_format == "json":
+        return (
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(serializer=_serialize),
+        )
+    return (
+        _make_printable,
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        ),
+    )
+
+
+def _serialize(event: EventDict, **_options: object) -> str:
+    return escape_json(json.dumps(event, ensure_ascii=False, default=str))
+
+
+def _make_printable(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    return {
+        key: printable(value) if isinstance(value, str) else value for key, value in event.items()
+    }
+
+
+def _in_plain_words(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
+    """Render `warning: directory opened: path=/srv, why=…`, and a trace below it."""
+    words = str(event.pop("event")).replace(".", " ").replace("_", " ")
+    trace = event.pop("exception", None)
+    level = event.pop("level", "info")
+    data = ", ".join(
+        f"{key}={value}" for key, value in event.items() if key not in {"logger", "timestamp"}
+    )
+    line = ": ".join(filter(None, (level, words, data)))
+    return f"{line}\n{trace}" if trace else line
+
+
+def _quieten(level: int) -> None:
+    for name in _LIBRARIES:
+        library = logging.getLogger(name)
+        library.handlers = []
+        library.propagate = True
+        library.setLevel(level)

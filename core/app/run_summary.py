@@ -1,0 +1,83 @@
+"""What one run of the worker did: which pieces of feedback it took up, and what each came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from core.domain.models import NO_USAGE, FeedbackStatus, Hold, RunEvent, TenantBudget, Usage
+from core.domain.models.base import Model
+
+_UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
+# A worker runs for months: older pieces are only counted, of the unhappy the newest are named.
+_MOST = 2_000
+_MOST_NAMED = 10_000
+
+
+class TakenPiece(Model):
+    """A piece that this run took up; `queued` where it was given back."""
+
+    id: str
+    status: FeedbackStatus = FeedbackStatus.QUEUED
+    error: str | None = None
+
+
+class Tally:
+    """TakenPieces by id, as the events of this process tell of them.
+
+    `working` counts those at work, `hold` says why no more are begun, `warned` counts the changes
+    that were applied with a warning, `resting` are the tenants whose feedback waits since their
+    budget is used up.
+    """
+
+    def __init__(self) -> None:
+        self._statuses: dict[str, FeedbackStatus] = {}
+        self._older: Counter[str] = Counter()
+        self._unhappy: dict[str, TakenPiece] = {}
+        self.working = 0
+        self.warned = 0
+        self.hold: Hold | None = None
+        self.resting: Sequence[TenantBudget] = ()
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Count a piece as being worked on."""
+        self.working += 1
+        try:
+            yield
+        finally:
+            self.working -= 1
+
+    def note(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+        """Take down what an event says of a piece: the tally as an observer."""
+        del spent
+        if event.feedback_id is None:
+            return
+        if event.name == "feedback.claimed":
+            self._put(TakenPiece(id=event.feedback_id))
+        elif event.name == "feedback.finished":
+            told = {key: event.data.get(key) for key in ("status", "error")}
+            self._put(TakenPiece.model_validate({"id": event.feedback_id} | told))
+        elif event.name == "change.applied":
+            self.warned += bool(event.data.get("warnings"))
+
+    def counts(self) -> Mapping[str, int]:
+        """Give the number of pieces by what they came to."""
+        return self._older + Counter(map(str, self._statuses.values()))
+
+    def unhappy(self) -> Sequence[TakenPiece]:
+        """Give the pieces that ended failed or dead."""
+        return [*self._unhappy.values()]
+
+    def _put(self, piece: TakenPiece) -> None:
+        self._statuses.pop(piece.id, None)
+        self._unhappy.pop(piece.id, None)
+        self._statuses[piece.id] = piece.status
+        if piece.status in _UNHAPPY:
+            self._unhappy[piece.id] = piece
+        if len(self._statuses) > _MOST:
+            oldest = next(iter(self._statuses))
+            self._older[str(self._statuses.pop(oldest))] += 1
+        if len(self._unhappy) > _MOST_NAMED:
+            del self._unhappy[next(iter(self._unhappy))]

@@ -1,0 +1,186 @@
+"""The only reader of the environment: every setting, its default, its check and its fix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import (
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+from pydantic_settings import SettingsConfigDict
+
+from core.app.settings_groups import (
+    OFF,
+    ON,
+    CostSettings,
+    KnowledgeSettings,
+    LimitSettings,
+    ModelSettings,
+    PlaceSettings,
+    ReviewSettings,
+    ServerSettings,
+    ServingSettings,
+    WorkerSettings,
+)
+from core.domain.errors import ConfigurationError
+
+_ALIKE = 0.8
+# The environment is full of others' names; what begins so is most likely meant for us.
+_OURS = ("SKILL_WORKER_", "LLM_", "MCP_", "FEEDBACK_")
+
+
+def name_warnings(
+    names: Iterable[str], environment: Mapping[str, str], env_file: Path | None
+) -> tuple[str, ...]:
+    """Say what in the file and the environment looks like a setting and is none.
+
+    `names` are the settings' upper-case names. Raises UnicodeDecodeError.
+    """
+    known = list(names)
+    return (*_in_file(known, env_file), *_in_environment(known, environment))
+
+
+def _in_file(known: list[str], env_file: Path | None) -> Iterator[str]:
+    from dotenv.parser import parse_stream
+
+    if env_file is None or not env_file.is_file():
+        return
+    with env_file.open(encoding="utf-8-sig") as stream:
+        for binding in parse_stream(stream):
+            place = f"{env_file}, line {binding.original.line}"
+            if binding.error:
+                yield f"{place}: it is no NAME=VALUE and is left out"
+            elif binding.key and (meant := _meant(binding.key, known)):
+                yield f"{place}: there is no setting {binding.key}; is {meant} meant?"
+
+
+def _in_environment(known: list[str], environment: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(environment):
+        if name.upper().startswith(_OURS) and (meant := _meant(name, known)):
+            yield f"the environment: there is no setting {name}; is {meant} meant?"
+
+
+def _meant(name: str, known: list[str]) -> str | None:
+    """Give the setting whose name is most like this one; None where it is one, or like none."""
+    if name.upper() in known:
+        return None
+    return next(iter(get_close_matches(name.upper(), known, n=1, cutoff=_ALIKE)), None)
+
+
+OFFLINE_MODEL = "offline"
+Override = str | int | float | bool | Path | None
+
+
+# Fields come in the order of these bases read from right to left.
+class Settings(
+    LimitSettings,
+    ReviewSettings,
+    KnowledgeSettings,
+    ServingSettings,
+    WorkerSettings,
+    ServerSettings,
+    CostSettings,
+    ModelSettings,
+    PlaceSettings,
+):
+    """All settings, frozen. A field's upper-case name is its environment variable.
+
+    `description` is what the reference says of it, `examples[0]` a value that works.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_file_encoding="utf-8-sig", env_ignore_empty=True
+    )
+
+    _warnings: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was ignored while reading, one sentence each."""
+        return self._warnings
+
+    @field_validator("log_level", "log_format", mode="before")
+    @classmethod
+    def _lower(cls, value: object) -> object:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    @field_validator("skill_api_base_url")
+    @classmethod
+    def _derive_base(cls, value: str | None, info: ValidationInfo) -> str | None:
+        server: str | None = info.data.get("mcp_server_url")
+        return server.removesuffix("/mcp") if value is None and server else value
+
+    @field_validator("retry_max_seconds")
+    @classmethod
+    def _not_below_base(cls, value: float, info: ValidationInfo) -> float:
+        if value < info.data.get("retry_base_seconds", 0):
+            raise ValueError("it is less than RETRY_BASE_SECONDS")
+        return value
+
+    @field_validator("stalled_after_seconds")
+    @classmethod
+    def _above_heartbeat(cls, value: float, info: ValidationInfo) -> float:
+        if value <= info.data.get("heartbeat_seconds", 0):
+            raise ValueError("it is not more than HEARTBEAT_SECONDS")
+        return value
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _note_ignored(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        settings = handler(data)
+        raw = str(data.get("use_skill_creator_workflow", "")).strip()
+        if raw.lower() not in ON | OFF:
+            settings._warnings = (
+                f"USE_SKILL_CREATOR_WORKFLOW={raw!r} is neither true nor false: it counts as off",
+            )
+        return settings
+
+    def require_model(self) -> str:
+        """Give the model's name. Raises ConfigurationError where none is set."""
+        if self.llm_model is None:
+            raise ConfigurationError(
+                "LLM_MODEL is not set",
+                hint="set LLM_MODEL, e.g. LLM_MODEL=openai:gpt-4o, or try it with --offline",
+            )
+        return self.llm_model
+
+
+def load_settings(
+    overrides: Mapping[str, Override] | None = None, *, env_file: Path | None = Path(".env")
+) -> Settings:
+    """Read the environment over `.env` of the working directory, once; `overrides` win.
+
+    Raises ConfigurationError that names every wrong setting with its fix.
+    """
+    given: dict[str, Any] = dict(overrides or {})
+    try:
+        settings = Settings(_env_file=env_file, **given)
+        names = (name.upper() for name in Settings.model_fields)
+        settings._warnings += name_warnings(names, os.environ, env_file)
+    except ValidationError as error:
+        lines = [_problem(detail) for detail in error.errors(include_url=False)]
+        raise ConfigurationError(
+            "\n".join(lines),
+            hint="mend them in the environment or in .env, then look with `skill-worker doctor`",
+        ) from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{env_file} is not UTF-8 text", hint="save it as UTF-8") from None
+    return settings
+
+
+def _problem(detail: ErrorDetails) -> str:
+    name = str(detail["loc"][0])
+    example = (Settings.model_fields[name].examples or [""])[0]
+    reason = detail["msg"].removeprefix("Value error, ")
+    reason = reason[:1].lower() + reason[1:]
+    return f"{name.upper()}: {reason}. Fix: e.g. {name.upper()}={example}, or leave it out."

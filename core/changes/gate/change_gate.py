@@ -1,0 +1,240 @@
+"""The waist: every change is prepared, judged, applied and recorded here, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import structlog
+
+from core.changes.gate import drafts, receipts, records
+from core.changes.gate.applying import close, finish, has_moved
+from core.changes.gate.decisions import Decisions
+from core.changes.gate.deps import GateDeps
+from core.changes.gate.drafts import prepare
+from core.changes.gate.target_lock import held, when_free
+from core.domain.errors import (
+    AlreadyExists,
+    ArtifactInvalid,
+    InvalidInput,
+    KeyReused,
+    NotFound,
+    PrepareFailed,
+    Refused,
+    SkillWorkerError,
+    Stale,
+    TargetBusy,
+)
+from core.domain.hashing import request_digest, state_hash
+from core.domain.models import (
+    Change,
+    ChangeRequest,
+    ChangeStatus,
+    Fence,
+    Kind,
+    Prepared,
+    Receipt,
+    ReceiptStatus,
+    Snapshot,
+    SubmitContext,
+)
+
+log = structlog.get_logger(__name__)
+
+MAX_PREPARES = 5
+_DONE_WITH = {ChangeStatus.STALE, ChangeStatus.FAILED}
+_OVER = {ChangeStatus.REJECTED, ChangeStatus.REVERTED, ChangeStatus.FAILED}
+
+
+class ChangeGate:
+    """prepare → policy → apply → record, for the agent, the command line and the console."""
+
+    def __init__(self, deps: GateDeps) -> None:
+        self._deps = deps
+        self.decisions = Decisions(deps)
+        self.is_dry_run = deps.dry_run
+
+    async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
+        """Carry a request through; see `core.domain.ports.Gate` for the promises."""
+        digest = request_digest(request)
+        for _ in range(MAX_PREPARES):
+            known = await self._deps.changes.find(context.key)
+            try:
+                if known is None or _may_begin_anew(known):
+                    attempt = known.attempt + 1 if known else 1
+                    return await self._attempt(request, context, digest, attempt)
+                if known.status is not ChangeStatus.PREPARED:
+                    return await self._again(known, digest, context)
+                await self._deps.targets.release(known.id)  # the hold of a run that died
+            except Stale as stale:
+                context = drafts.behind(context, stale)
+        raise TargetBusy(
+            f"the target kept moving: {MAX_PREPARES} preparations went stale",
+            hint="it is tried again later",
+        )
+
+    async def resume(self, fence: Fence) -> int:
+        """Finish what earlier generations of a candidate left open."""
+        open_intents = await self._deps.targets.unfinished(fence.candidate_id)
+        for change in open_intents:
+            await self._settled(change.model_copy(update={"epoch": fence.epoch}))
+        return len(open_intents)
+
+    async def sweep(self, older_than: float) -> int:
+        """Finish intents that dead runs left behind; gives how many were settled."""
+        settled = 0
+        for change in await self._deps.targets.abandoned(older_than):
+            try:
+                adopted = await self._deps.targets.adopt(change)
+                if adopted is not None:
+                    settled += await self._settled(adopted)
+            except SkillWorkerError as error:  # one that cannot be finished keeps no other
+                log.warning("change.left_behind", change_id=change.id, error=error.message)
+        return settled
+
+    async def revert(self, change_id: str, reason: str) -> Receipt:
+        """Bring the target of an applied change back to what it was before.
+
+        Cut off and called again, it goes on. Raises NotFound; Refused where it is not applied.
+        """
+        change = await self._deps.changes.get(change_id)
+        if change.status is not ChangeStatus.APPLIED:
+            raise Refused(
+                f"change {change_id} is {change.status}, only an applied one can be reverted",
+                hint="see `skill-worker changes list --status applied`",
+            )
+        return await self.submit(drafts.revert_of(change, reason), drafts.revert_context(change))
+
+    async def current(self, kind: Kind, tenant_id: str, target_id: str) -> Snapshot | None:
+        """Give a target's state as its store holds it now."""
+        return await self._deps.committers[kind].current(tenant_id, target_id)
+
+    async def _settled(self, change: Change) -> bool:
+        try:
+            await finish(change, self._deps)
+        except Stale:
+            return False
+        return True
+
+    async def _again(self, known: Change, digest: str, context: SubmitContext) -> Receipt:
+        """Answer a key that was used before: the same receipt, or the open intent finished."""
+        if known.digest != digest:
+            raise KeyReused(
+                f"the key {known.key!r} belongs to another request",
+                hint="submit a different request under a key of its own",
+            )
+        if known.status is ChangeStatus.APPLYING:
+            epoch = context.fence.epoch if context.fence else None
+            return await finish(known.model_copy(update={"epoch": epoch}), self._deps)
+        return receipts.receipt_of(known)
+
+    async def _attempt(
+        self, request: ChangeRequest, context: SubmitContext, digest: str, attempt: int
+    ) -> Receipt:
+        """Hold, prepare and, unless the policy stops it, apply. Raises Stale."""
+        draft = drafts.draft(
+            request, context, digest=digest, attempt=attempt, change_id=self._deps.new_id()
+        )
+        if self._deps.dry_run:
+            return await self._prepared(draft, request, context)
+        async with held(draft, self._deps.targets, self._deps.sleep):
+            return await self._prepared(draft, request, context)
+
+    async def _prepared(
+        self, draft: Change, request: ChangeRequest, context: SubmitContext
+    ) -> Receipt:
+        try:
+            prepared = await prepare(request, context, self._deps)
+        except PrepareFailed as error:
+            return await self._put_on_record(draft, error)
+        except ArtifactInvalid as error:
+            return await self._give_up(draft, error)
+        except (Refused, InvalidInput, NotFound) as error:
+            await self._deps.journal.emit(records.refused_event(request, context, error))
+            return _refusal(request, error)
+        return await self._go_on(drafts.filled(draft, prepared), prepared)
+
+    async def _go_on(self, change: Change, prepared: Prepared) -> Receipt:
+        """Apply what was prepared, unless it changes nothing or the policy stops it."""
+        if state_hash(change.before) == state_hash(change.after):
+            if drafts.says_all(change) and not self._deps.dry_run:
+                await self._deps.echoes.note(change)
+            return receipts.known_receipt(change)
+        change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
+        if self._deps.dry_run:
+            return receipts.receipt_of(change)
+        if change.held:
+            return await self._hold(change, prepared)
+        intent = change.model_copy(update={"status": ChangeStatus.APPLYING})
+        waited = await when_free(
+            lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
+        )
+        if waited and await has_moved(intent, self._deps):
+            moved = Stale(f"{change.kind} {change.target_id!r} moved while this change waited")
+            await close(intent, ChangeStatus.STALE, moved, self._deps, tried=False)
+            raise moved
+        return await finish(intent, self._deps)
+
+    async def _hold(self, change: Change, prepared: Prepared) -> Receipt:
+        """Keep a change that waits for a person, with all that it takes to apply it.
+
+        Where one waits already that says the same, it is that one which waits.
+        """
+        if change.feedback_id is not None and not change.undoes:
+            same = await self._deps.echoes.join(change)
+            if same is not None:
+                return receipts.joined_receipt(same)
+        waiting = change.model_copy(update={"status": ChangeStatus.HELD})
+        event = records.event("change.held", waiting, because=list(waiting.held))
+        await self._deps.changes.keep(waiting, prepared.blobs, event)
+        return receipts.receipt_of(waiting)
+
+    async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:
+        """Put on record a skill that its author never got right."""
+        before = None
+        if draft.target_id:
+            committer = self._deps.committers[draft.kind]
+            before = await committer.current(draft.tenant_id, draft.target_id)
+        return await self._failed(drafts.without_content(draft, before), {}, error)
+
+    async def _put_on_record(self, draft: Change, error: PrepareFailed) -> Receipt:
+        """Put on record content that could not be made ready; what may pass is raised again."""
+        assert isinstance(error.prepared, Prepared)
+        change = drafts.filled(draft, error.prepared)
+        receipt = await self._failed(change, error.prepared.blobs, error.cause)
+        if error.cause.retryable:
+            raise error.cause
+        return receipt
+
+    async def _failed(
+        self, draft: Change, blobs: Mapping[str, bytes], error: SkillWorkerError
+    ) -> Receipt:
+        change = draft.model_copy(update={"status": ChangeStatus.FAILED, "error": error.message})
+        if not self._deps.dry_run:
+            history = records.failed(change, self._deps.new_id(), error)
+            event = records.event("change.failed", change, error.message)
+            await self._deps.changes.keep(change, blobs, event, history)
+        return receipts.failed_receipt(change, error)
+
+
+def _may_begin_anew(known: Change) -> bool:
+    """Tell whether a key that was used may be used for another attempt.
+
+    A run is told what a person decided; a person may ask to bring something back once more.
+    """
+    if known.undoes and known.status in _OVER:
+        return True
+    return known.status in _DONE_WITH and not known.held
+
+
+def _refusal(request: ChangeRequest, error: SkillWorkerError) -> Receipt:
+    message = f"{error.message}. {error.hint}" if error.hint else error.message
+    kind = drafts.kind_of(request)
+    if isinstance(error, AlreadyExists):
+        return receipts.exists_receipt(kind, request.operation, error)
+    return Receipt(
+        status=ReceiptStatus.REFUSED,
+        message=message,
+        kind=kind,
+        operation=request.operation,
+        target_id=request.target_id,
+    )

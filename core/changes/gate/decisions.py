@@ -1,0 +1,321 @@
+"""What a person makes of a change that waits: approve, reject, edit, prepare it again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+
+from core.changes.gate import drafts, receipts, records
+from core.changes.gate.applying import finish, has_moved
+from core.changes.gate.deps import GateDeps
+from core.changes.gate.drafts import prepare
+from core.changes.gate.records import StoredStates
+from core.changes.gate.target_lock import when_free
+from core.changes.three_way_merge import Clash, rebased
+from core.domain.errors import (
+    ArtifactInvalid,
+    Decided,
+    DependencyDown,
+    InvalidInput,
+    NotFound,
+    PrepareFailed,
+    Refused,
+    Stale,
+)
+from core.domain.hashing import state_hash
+from core.domain.models import (
+    SKILL_MD,
+    AttachRequest,
+    Change,
+    ChangeRequest,
+    ChangeStatus,
+    Edited,
+    Kind,
+    MemoryRequest,
+    MergeMode,
+    Operation,
+    Receipt,
+    RestoreRequest,
+    RuleRequest,
+    SkillFile,
+    SkillRequest,
+    Snapshot,
+)
+from core.domain.ports import ChangeLog
+
+
+async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> ChangeRequest:
+    """Ask for the edited content, whole, on behalf of the same agent.
+
+    Raises Refused where there is nothing to edit, InvalidInput where the content does not fit.
+    """
+    if change.after is None or isinstance(change.request, RestoreRequest):
+        raise Refused(
+            f"change {change.id} {_what(change)}: there is no content to edit",
+            hint="approve it or reject it",
+        )
+    if edited.files is not None and change.kind is not Kind.SKILL:
+        raise InvalidInput(f"a {change.kind} has no files", hint="give its content")
+    if change.kind is Kind.SKILL:
+        return _skill(change, await _edited_folder(change, edited, changes))
+    if edited.content is None:
+        raise InvalidInput("the edited content is missing")
+    if change.kind is Kind.AGENT_SKILLS:
+        names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
+        return AttachRequest(skill_ids=names, reason=change.reason)
+    if change.kind is Kind.DMN_RULE:
+        return RuleRequest(document=edited.content, **_common(change))
+    return MemoryRequest(content=edited.content, **_common(change))
+
+
+async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) -> ChangeRequest:
+    """Give what was asked for, to be prepared against what is there `now`.
+
+    What a person has edited is done to that as an edit. Raises Refused where it does not fit any
+    more, or is not on record.
+    """
+    if change.request is None:
+        raise Refused(f"change {change.id} does not tell what was asked for", hint="reject it")
+    if change.edited_by is not None and change.before is not None and now is not None:
+        return await edit_request(change, await _done_to(change, now, deps.changes), deps.changes)
+    # A person looks at what it stands beside: that is told, and in nobody's way.
+    request = change.request.model_copy(update={"is_import": True})
+    if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
+        folder = await _folder(change.after, deps.changes)
+        return request.model_copy(update={"folder": folder})
+    return request
+
+
+async def _done_to(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
+    stored = StoredStates(changes)
+    try:
+        before, after, onto = [
+            await stored.read(state) for state in (change.before, change.after, now)
+        ]
+        assert before is not None
+        assert after is not None
+        assert onto is not None
+        made = rebased(change.kind, before, after, onto)
+    except (Clash, NotFound):
+        raise Refused(
+            f"what was edited in change {change.id} does not fit {change.target_name!r} any more",
+            hint="edit it again, or reject it",
+        ) from None
+    return Edited(content=made.text, files=made.files)
+
+
+async def _folder(state: Snapshot | None, changes: ChangeLog) -> Mapping[str, SkillFile]:
+    refs = (state.files if state else None) or {}
+    return await StoredStates(changes).folder(refs)
+
+
+def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
+    return SkillRequest(folder=folder, **_common(change))
+
+
+def _common(change: Change) -> dict[str, object]:
+    """What stays as it was asked for. A person's text stands beside what is near it."""
+    is_new = change.operation is Operation.CREATE
+    return {
+        "operation": change.operation,
+        "target_id": change.target_id,
+        "merge_mode": None if is_new else MergeMode.REPLACE,
+        "relationship": change.relationship,
+        "reason": change.reason,
+        "is_import": True,
+    }
+
+
+async def _edited_folder(
+    change: Change, edited: Edited, changes: ChangeLog
+) -> Mapping[str, SkillFile]:
+    if edited.files is not None:
+        folder = dict(edited.files)
+    else:
+        folder = dict(await _folder(change.after, changes))
+    if edited.content is not None:
+        folder[SKILL_MD] = SkillFile(data=edited.content.encode())
+    return folder
+
+
+def _what(change: Change) -> str:
+    return "deletes its target" if change.after is None else "restores an earlier state"
+
+
+_OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
+
+
+class Decisions:
+    """Every method names who decides. `seen` is the hash of what they looked at, `known` the
+    change where the caller has just read it.
+
+    What is approved is what is applied: where it was edited, decided or overtaken since, the
+    decision is refused and nothing happens. All raise NotFound, Decided and Stale.
+    """
+
+    def __init__(self, deps: GateDeps) -> None:
+        self._deps = deps
+
+    async def approve(
+        self, change_id: str, *, by: str, seen: str | None = None, known: Change | None = None
+    ) -> Receipt:
+        """Apply a held change as it stands. Raises DependencyDown: then a worker goes on."""
+        change = await self._waiting(change_id, seen, known)
+        await self._see_current(change)
+        if self._deps.dry_run:
+            return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
+        event = records.event("change.approved", change, by=by)
+        intent = change
+
+        async def approve() -> None:
+            nonlocal intent
+            intent = await self._deps.reviews.approve(change, by, event)
+
+        await self._first(change_id, when_free(approve, self._deps.sleep))
+        try:
+            return await finish(intent, self._deps)
+        except DependencyDown as error:
+            error.hint = f"the change is approved; a worker goes on with it. {error.hint}".strip()
+            raise
+
+    async def reject(
+        self,
+        change_id: str,
+        *,
+        by: str,
+        reason: str,
+        seen: str | None = None,
+        known: Change | None = None,
+    ) -> Change:
+        """End a change that waits; nothing is applied. Raises InvalidInput without a reason."""
+        if not reason.strip():
+            raise InvalidInput("a rejection needs a reason", hint="say why, for who taught it")
+        change = await self._waiting(change_id, seen, known)
+        if not self._deps.dry_run:
+            event = records.event("change.rejected", change, by=by, reason=reason)
+            end = self._deps.reviews.end(change, ChangeStatus.REJECTED, by, reason, event)
+            await self._first(change_id, end)
+        return _as(change, ChangeStatus.REJECTED)
+
+    async def edit(
+        self, change_id: str, edited: Edited, *, by: str, seen: str | None = None
+    ) -> Change:
+        """Put other content in the place of what waits; it is checked, and waits again.
+
+        Raises InvalidInput and Refused where the checks refuse it.
+        """
+        change = await self._waiting(change_id, seen)
+        await self._see_current(change)
+        request = await edit_request(change, edited, self._deps.changes)
+        return await self._prepared(change, request, "change.edited", by, edited_by=by)
+
+    async def prepare_again(self, change_id: str, *, by: str) -> Change:
+        """Prepare a change anew against what is there now; it waits again.
+
+        Raises ConfigurationError where a model has to write and none is set.
+        """
+        change = await self._waiting(change_id, None)
+        committer = self._deps.committers[change.kind]
+        now = await committer.current(change.tenant_id, change.target_id)
+        request = await whole_request(change, now, self._deps)
+        if change.edited_by is not None and change.merge_mode is MergeMode.REPLACE:
+            # What was edited is done to what is there now: it replaces the whole no more.
+            change = change.model_copy(update={"merge_mode": MergeMode.REFINE})
+        return await self._prepared(
+            change, request, "change.prepared_again", by, edited_by=change.edited_by
+        )
+
+    async def has_moved(self, change: Change) -> bool:
+        """Tell whether the target is not any more what a change is about; notes nothing."""
+        return await has_moved(change, self._deps)
+
+    async def _first(self, change_id: str, decision: Awaitable[object]) -> None:
+        """Carry a decision out; where another came first, say who, or that it was edited."""
+        try:
+            await decision
+        except Decided as error:
+            change = await self._deps.changes.get(change_id)
+            raise (_edited(change_id) if change.status in _OPEN else _decided(change)) from error
+
+    async def _waiting(
+        self, change_id: str, seen: str | None, known: Change | None = None
+    ) -> Change:
+        change = known or await self._deps.changes.get(change_id)
+        if change.status not in _OPEN or not change.held:
+            raise _decided(change)
+        if seen is not None and seen != change.content_hash:
+            raise _edited(change_id)
+        return change
+
+    async def _see_current(self, change: Change) -> None:
+        """Raise Stale, and note it, where the target is not any more what the change is about."""
+        error = _gone_stale(change)
+        if change.status is ChangeStatus.STALE:
+            raise error
+        if not await has_moved(change, self._deps):
+            return
+        if not self._deps.dry_run:
+            event = records.event("change.went_stale", change, error.message)
+            await self._deps.reviews.end(change, ChangeStatus.STALE, "", error.message, event)
+        raise error
+
+    async def _prepared(
+        self,
+        change: Change,
+        request: ChangeRequest,
+        event_name: str,
+        by: str,
+        *,
+        edited_by: str | None,
+    ) -> Change:
+        context = drafts.context_of(change)
+        began = await self._deps.reviews.now()
+        try:
+            prepared = await prepare(request, context, self._deps)
+        except PrepareFailed as error:
+            raise error.cause from error
+        except ArtifactInvalid as error:
+            raise InvalidInput(error.message, hint=error.hint) from error
+        if state_hash(prepared.before) == state_hash(prepared.after):
+            raise Refused(
+                f"{change.kind} {prepared.target_name!r} already says this",
+                hint="reject the change: there is nothing to apply",
+            )
+        fresh = drafts.again(change, request, prepared)
+        fresh = fresh.model_copy(
+            update={
+                "held": tuple(self._deps.policy(fresh)) or change.held,
+                "edited_by": edited_by,
+                "prepared_at": began,
+            }
+        )
+        if not self._deps.dry_run:
+            event = records.event(event_name, fresh, by=by)
+            replace = self._deps.reviews.replace(fresh, change, prepared.blobs, event)
+            await self._first(change.id, replace)
+        return fresh
+
+
+def _edited(change_id: str) -> Stale:
+    return Stale(
+        f"change {change_id} is not what was looked at any more",
+        hint="look at it again, then decide",
+    )
+
+
+def _gone_stale(change: Change) -> Stale:
+    return Stale(
+        f"{change.kind} {change.target_name!r} has changed since change {change.id} was prepared",
+        hint=f"prepare it again: `skill-worker changes refresh {change.id}`, then review it",
+    )
+
+
+def _decided(change: Change) -> Decided:
+    if not change.held:
+        return Decided(f"change {change.id} is {change.status}: it waits for nobody")
+    by = f" by {change.decided_by}" if change.decided_by else ""
+    at = f" at {change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
+    return Decided(f"change {change.id} was decided already{by}{at}: it is {change.status}")
+
+
+def _as(change: Change, status: ChangeStatus) -> Change:
+    return change.model_copy(update={"status": status})

@@ -1,0 +1,242 @@
+"""From a request to a change: the draft that holds the target, and what fills it (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.changes.gate.deps import GateDeps
+from core.domain.errors import Refused, Repeated, Stale
+from core.domain.hashing import ABSENT, content_hash, sha256, state_hash
+from core.domain.models import (
+    AttachRequest,
+    Change,
+    ChangeRequest,
+    ChangeStatus,
+    Kind,
+    MemoryRequest,
+    MergeMode,
+    Operation,
+    Origin,
+    Prepared,
+    Relationship,
+    RestoreRequest,
+    SkillRequest,
+    Snapshot,
+    SubmitContext,
+)
+
+_INVERSE = {
+    Operation.CREATE: Operation.DELETE,
+    Operation.DELETE: Operation.CREATE,
+    Operation.UPDATE: Operation.UPDATE,
+}
+
+
+def _inverse(operation: Operation) -> Operation:
+    """The operation that takes one back."""
+    return _INVERSE[operation]
+
+
+def draft(
+    request: ChangeRequest,
+    context: SubmitContext,
+    *,
+    digest: str,
+    attempt: int,
+    change_id: str,
+) -> Change:
+    """Make the change that holds a target while it is prepared; "" where none is known yet."""
+    target = _known_target(request, context)
+    fence = context.fence
+    return Change(
+        id=change_id,
+        key=context.key,
+        digest=digest,
+        attempt=attempt,
+        tenant_id=context.tenant_id,
+        agent_id=context.agent_id,
+        kind=kind_of(request),
+        target_id=target,
+        target_name=target,
+        operation=request.operation,
+        before=None,
+        after=None,
+        base_hash=ABSENT,
+        status=ChangeStatus.PREPARED,
+        reason=request.reason,
+        merge_mode=request.merge_mode,
+        relationship=request.relationship or _implied(request),
+        feedback_id=context.feedback_id,
+        feedback_content=context.feedback_content,
+        candidate_content=context.candidate_content,
+        candidate_id=fence.candidate_id if fence else None,
+        epoch=fence.epoch if fence else None,
+        origin=Origin.IMPORT if request.is_import else context.origin,
+        request=_kept(request),
+    )
+
+
+def _kept(request: ChangeRequest) -> ChangeRequest:
+    """Leave out of a request the folder, whose files are kept with what was made of it."""
+    if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
+        return request.model_copy(update={"folder": {}})
+    return request
+
+
+def _implied(request: ChangeRequest) -> Relationship | None:
+    """What takes the place of the whole of an item supersedes it, also where nobody says so."""
+    if request.operation is not Operation.UPDATE:
+        return None
+    is_whole = request.merge_mode is MergeMode.REPLACE
+    if isinstance(request, MemoryRequest):
+        is_whole = is_whole or (request.merge_mode is None and not request.part.strip())
+    return Relationship.SUPERSEDES if is_whole else None
+
+
+def filled(change: Change, prepared: Prepared) -> Change:
+    """Put what was prepared into the draft."""
+    made = change.model_copy(
+        update={
+            "target_id": prepared.target_id,
+            "target_name": prepared.target_name,
+            "operation": prepared.operation,
+            "before": prepared.before,
+            "after": prepared.after,
+            "base_hash": prepared.base_hash,
+            "warnings": prepared.warnings,
+            "reverts": prepared.reverts,
+            "retracts": prepared.retracts,
+            "seen": prepared.seen,
+        }
+    )
+    return made.model_copy(update={"content_hash": content_hash(made)})
+
+
+def says_all(change: Change) -> bool:
+    """Tell whether feedback said the whole of what its target holds, and not a part."""
+    asked = change.request
+    if change.feedback_id is None or asked is None:
+        return False
+    return asked.operation is Operation.CREATE or asked.merge_mode is MergeMode.REPLACE
+
+
+def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
+    """Put what was prepared anew into a change that waits; nobody has decided about that.
+
+    How it relates to what was there stays as it was asked for.
+    """
+    fresh = {
+        "status": ChangeStatus.HELD,
+        "request": _kept(request),
+        "error": None,
+        "decided_by": None,
+        "decided_at": None,
+        "decision": "",
+    }
+    return filled(change.model_copy(update=fresh), prepared)
+
+
+def context_of(change: Change) -> SubmitContext:
+    """Give on whose behalf a change was asked for."""
+    return SubmitContext(
+        key=change.key,
+        tenant_id=change.tenant_id,
+        agent_id=change.agent_id,
+        feedback_id=change.feedback_id,
+        feedback_content=change.feedback_content,
+        candidate_content=change.candidate_content,
+        origin=change.origin,
+    )
+
+
+def without_content(change: Change, before: Snapshot | None) -> Change:
+    """Make the change whose content never came to be, so that the attempt is on record."""
+    target = change.target_id or f"unnamed-{change.id}"
+    update = {"target_id": target, "target_name": target, "before": before}
+    return change.model_copy(update=update)
+
+
+def behind(context: SubmitContext, stale: Stale) -> SubmitContext:
+    """Give the context of the next attempt: an item that came meanwhile was not judged."""
+    if not isinstance(stale, Repeated):
+        return context
+    return context.model_copy(update={"unjudged": context.unjudged | {stale.item_id}})
+
+
+def kind_of(request: ChangeRequest) -> Kind:
+    """The kind of a request's target."""
+    return request.target_kind if isinstance(request, RestoreRequest) else request.kind
+
+
+def _known_target(request: ChangeRequest, context: SubmitContext) -> str:
+    if isinstance(request, AttachRequest):
+        return context.agent_id
+    return request.target_id or ""
+
+
+def revert_of(change: Change, reason: str) -> RestoreRequest:
+    """Ask for the state before a change, if nothing has come after it."""
+    return RestoreRequest(
+        operation=_inverse(change.operation),
+        target_kind=change.kind,
+        target_id=change.target_id,
+        state=change.before,
+        expected_hash=state_hash(change.after),
+        reverts=change.id,
+        reason=reason,
+    )
+
+
+def revert_context(change: Change) -> SubmitContext:
+    """Submit a revert on behalf of the agent whose change it takes back, under one key."""
+    return SubmitContext(
+        key=f"revert:{change.id}",
+        tenant_id=change.tenant_id,
+        agent_id=change.agent_id,
+        feedback_id=change.feedback_id,
+        feedback_content=change.feedback_content,
+        origin=Origin.PERSON,
+    )
+
+
+def restored(
+    request: RestoreRequest, before: Snapshot | None, blobs: Mapping[str, bytes]
+) -> Prepared:
+    """Prepare a recorded state in place of what is there now."""
+    named = request.state or before
+    return Prepared(
+        kind=request.target_kind,
+        target_id=request.target_id,
+        target_name=named.name if named else request.target_id,
+        operation=request.operation,
+        before=before,
+        after=request.state,
+        base_hash=request.expected_hash,
+        blobs=blobs,
+        reverts=request.reverts,
+        retracts=request.retracts,
+    )
+
+
+async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:
+    """Make before and after of a request. Writes nothing durable."""
+    if not isinstance(request, RestoreRequest):
+        return await deps.committers[request.kind].prepare(request, context)
+    committer = deps.committers[request.target_kind]
+    before = await committer.current(context.tenant_id, request.target_id)
+    if state_hash(before) != request.expected_hash:
+        raise Refused(
+            f"{request.target_kind} {request.target_id} has changed since",
+            hint="revert the later change first (see `skill-worker changes list`)",
+        )
+    prepared = restored(request, before, await _blobs(request, deps))
+    warnings = await committer.vet(prepared, context)
+    return prepared.model_copy(update={"warnings": tuple(warnings)})
+
+
+async def _blobs(request: RestoreRequest, deps: GateDeps) -> Mapping[str, bytes]:
+    """Give the bytes of the state's files: of the folder that came with it, else as stored."""
+    if request.folder is not None:
+        return {sha256(file.data): file.data for file in request.folder.values()}
+    files = (request.state.files if request.state else None) or {}
+    return await deps.changes.blobs(list(files.values())) if files else {}

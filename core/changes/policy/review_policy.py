@@ -1,0 +1,184 @@
+"""Which prepared changes wait for a person, and why (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import yaml
+from pydantic import BeforeValidator, Field, ValidationError
+
+from core.domain.errors import ConfigurationError
+from core.domain.models import Change, FileRef, Kind, Operation, Origin, Snapshot
+from core.domain.models.base import Model
+
+# Why a change waits for a person, one sentence each; none where it is applied at once.
+Policy = Callable[[Change], Sequence[str]]
+_SCRIPTS = "scripts/"
+_T = TypeVar("_T")
+
+
+def _listed(value: object) -> object:
+    return value if value is None or isinstance(value, list | tuple) else [value]
+
+
+# One value may stand for a list of one.
+Some = Annotated[tuple[_T, ...] | None, BeforeValidator(_listed)]
+
+
+def apply_all(change: Change) -> Sequence[str]:
+    """Every change that no check refuses is applied."""
+    del change
+    return ()
+
+
+class Conditions(Model):
+    """What a rule is about: all that is given must be true of a change.
+
+    `agent`, `tenant` and `target` take `*` and `?`; `warning` is looked for in the warnings,
+    whatever the case of its letters; `changed_over` counts characters.
+    """
+
+    kind: Some[Kind] = None
+    operation: Some[Operation] = None
+    origin: Some[Origin] = None
+    tenant: Some[str] = None
+    agent: Some[str] = None
+    target: Some[str] = None
+    warned: bool | None = None
+    warning: Some[str] = None
+    scripts: bool | None = None
+    changed_over: int | None = Field(default=None, ge=0)
+
+    def meet(self, change: Change) -> bool:
+        """Tell whether all of them are true of a change."""
+        return all(self._answers(change))
+
+    def _answers(self, change: Change) -> Iterator[bool]:
+        yield self.kind is None or change.kind in self.kind
+        yield self.operation is None or change.operation in self.operation
+        yield self.origin is None or change.origin in self.origin
+        yield self.tenant is None or _like(change.tenant_id, self.tenant)
+        yield self.agent is None or _like(change.agent_id, self.agent)
+        yield self.target is None or _like(change.target_name, self.target)
+        yield self.warned is None or self.warned == bool(change.warnings)
+        yield self.warning is None or any(map(_says(change), self.warning))
+        yield self.scripts is None or self.scripts == has_scripts(change)
+        yield self.changed_over is None or changed_characters(change) > self.changed_over
+
+
+class Rule(Model):
+    """One rule: what it is about, what happens then, and why, in words for whoever reviews."""
+
+    then: Literal["hold", "apply"]
+    because: str = ""
+    when: Conditions = Conditions()
+
+
+class ReviewPolicy(Model):
+    """Rules in order. The first that is met decides; where none is, `otherwise` does.
+
+    Called with a change it is a `Policy`.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    otherwise: Literal["hold", "apply"] = "apply"
+
+    def __call__(self, change: Change) -> Sequence[str]:
+        """Give why a change waits: the reasons of every rule that holds it."""
+        met = [rule for rule in self.rules if rule.when.meet(change)]
+        if (met[0].then if met else self.otherwise) == "apply":
+            return ()
+        reasons = [rule.because or "a rule of the policy" for rule in met if rule.then == "hold"]
+        return tuple(dict.fromkeys(reasons)) or ("every change that no rule lets through waits",)
+
+
+def has_scripts(change: Change) -> bool:
+    """Tell whether the skill that a change leaves has files that are run."""
+    files = _files(change.after)
+    return any(path.startswith(_SCRIPTS) or ref.executable for path, ref in files.items())
+
+
+def changed_characters(change: Change) -> int:
+    """Give how much a change adds and takes away, in characters; of a skill's other files, bytes.
+
+    A line that only moved counts for nothing.
+    """
+    before, after = change.before, change.after
+    old = Counter((before.content if before else "").splitlines())
+    new = Counter((after.content if after else "").splitlines())
+    lines = sum(len(line) * times for line, times in ((old - new) + (new - old)).items())
+    return lines + _changed_bytes(_files(before), _files(after))
+
+
+def _changed_bytes(old: Mapping[str, FileRef], new: Mapping[str, FileRef]) -> int:
+    paths = (old.keys() | new.keys()) - {"SKILL.md"}
+    changed = [(old.get(path), new.get(path)) for path in paths if old.get(path) != new.get(path)]
+    return sum(max(ref.size for ref in pair if ref) for pair in changed)
+
+
+def _files(state: Snapshot | None) -> Mapping[str, FileRef]:
+    return (state.files or {}) if state else {}
+
+
+def _like(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _says(change: Change) -> Callable[[str], bool]:
+    told = "\n".join(change.warnings).casefold()
+    return lambda words: words.casefold() in told
+
+
+PRESETS = ("auto", "risky", "all")
+MAX_BYTES = 1_000_000
+
+
+def load_policy(name: str) -> ReviewPolicy:
+    """Read the preset of that name, else the file. Raises ConfigurationError."""
+    if name in PRESETS:
+        text = files("core.changes.policy").joinpath("presets", f"{name}.yaml").read_text("utf-8")
+    else:
+        text = _read(Path(name).expanduser())
+    return parse_policy(text, name)
+
+
+def parse_policy(text: str, name: str) -> ReviewPolicy:
+    """Read a policy; `name` is what errors call it. Raises ConfigurationError."""
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise _wrong(name, f"it is no YAML: {error}") from None
+    if not isinstance(data, dict):
+        raise _wrong(name, "it is no mapping with `rules` and `otherwise`")
+    try:
+        return ReviewPolicy.model_validate(data)
+    except ValidationError as error:
+        told = [
+            f"{'.'.join(map(str, problem['loc'])) or 'the whole'}: {problem['msg']}"
+            for problem in error.errors(include_url=False)
+        ]
+        raise _wrong(name, "; ".join(told)) from None
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise _wrong(str(path), f"it has more than {MAX_BYTES} bytes")
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _wrong(str(path), "it is not UTF-8 text") from None
+    except OSError as error:
+        raise _wrong(str(path), f"it cannot be read: {error.strerror}") from None
+
+
+def _wrong(name: str, problem: str) -> ConfigurationError:
+    presets = ", ".join(PRESETS)
+    return ConfigurationError(
+        f"REVIEW_POLICY={name}: {problem}",
+        hint=f"give one of {presets}, or a file as docs/how-to/review.md describes it",
+    )

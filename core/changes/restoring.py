@@ -1,0 +1,83 @@
+"""Brings an item back to one of its versions, through the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.domain.errors import NotFound
+from core.domain.hashing import ABSENT, text_hash
+from core.domain.models import (
+    Kind,
+    KnowledgeItem,
+    Operation,
+    Origin,
+    Receipt,
+    RestoreRequest,
+    Snapshot,
+    SubmitContext,
+)
+from core.domain.ports import ChangeLog, Gate, Knowledge, KnowledgePast, NewId, SkillStore
+from core.skills.bundle import bundle_hash
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restorer:
+    """In a dry run the gate stops at what would be done."""
+
+    knowledge: Knowledge
+    past: KnowledgePast
+    skills: SkillStore
+    changes: ChangeLog
+    gate: Gate
+    new_id: NewId
+
+    async def restore(self, item: KnowledgeItem, version: int, by: str = "") -> Receipt:
+        """Bring back what `item` was as that version; a skill with all its files.
+
+        `by` is who asks for it. Raises NotFound where there is no such version.
+        """
+        place = (item.kind, item.tenant_id, item.id)
+        versions = await self.knowledge.versions(*place)
+        wanted = next((found for found in versions if found.version == version), None)
+        if wanted is None:
+            known = ", ".join(str(found.version) for found in versions)
+            raise NotFound(
+                f"{item.kind} {item.id!r} has no version {version}", hint=f"there are {known}"
+            )
+        now = await self._hash_now(*place)
+        request = RestoreRequest(
+            operation=Operation.CREATE if now == ABSENT else Operation.UPDATE,
+            target_kind=item.kind,
+            target_id=item.id,
+            state=await self._state(wanted),
+            expected_hash=now,
+            reason=f"restores version {version}" + (f", asked for by {by}" if by else ""),
+        )
+        return await self.gate.submit(request, await self._context(versions[-1]))
+
+    async def _state(self, wanted: KnowledgeItem) -> Snapshot:
+        if wanted.kind is not Kind.SKILL:
+            return Snapshot(content=wanted.content, name=wanted.name)
+        _, files = await self.past.version(wanted.kind, wanted.tenant_id, wanted.id, wanted.version)
+        return Snapshot(content=wanted.content, name=wanted.name, files=files)
+
+    async def _hash_now(self, kind: Kind, tenant_id: str, item_id: str) -> str:
+        if kind is Kind.SKILL:
+            bundle = await self.skills.read(item_id, tenant_id)
+            return bundle_hash(bundle) if bundle else ABSENT
+        try:
+            return text_hash((await self.knowledge.get(kind, tenant_id, item_id)).content)
+        except NotFound:
+            return ABSENT
+
+    async def _context(self, last: KnowledgeItem) -> SubmitContext:
+        """Restore on behalf of the agent that learnt it; a skill itself is the tenant's."""
+        agent_id = last.agent_id
+        if not agent_id and last.change_id is not None:
+            agent_id = (await self.changes.get(last.change_id)).agent_id
+        return SubmitContext(
+            key=f"restore:{self.new_id()}",
+            tenant_id=last.tenant_id,
+            agent_id=agent_id,
+            origin=Origin.PERSON,
+        )

@@ -1,0 +1,178 @@
+"""What a target would hold had some of its changes never been made (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from core.changes.gate.records import StoredStates
+from core.changes.three_way_merge import Clash, State, rebased, without_rows
+from core.decision_table import parse_xml
+from core.decision_table.learning.introduced import introduced
+from core.domain.errors import RuleInvalid
+from core.domain.hashing import memory_name
+from core.domain.models import (
+    SKILL_MD,
+    Bundle,
+    Change,
+    ChangeStatus,
+    Kind,
+    MergeMode,
+    Relationship,
+    Severity,
+    SkillFile,
+    Snapshot,
+)
+from core.domain.ports import ChangeLog
+from core.skill_quick_validate import check_bundle, errors_of
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change that was made: from where, into what. None is absent.
+
+    What others did past us, before our `change` came, is no step of ours.
+    """
+
+    change: Change
+    before: State | None
+    after: State | None
+    is_ours: bool = True
+
+
+async def read_steps(chain: Sequence[Change], changes: ChangeLog) -> list[Step]:
+    """Give changes with the states before and after them, and what others changed in between.
+
+    For that the change that came next is named.
+    """
+    stored = StoredStates(changes)
+    made: list[Step] = []
+    for change in chain:
+        before, after = await stored.read(change.before), await stored.read(change.after)
+        if made and made[-1].after != before:
+            made.append(Step(change, made[-1].after, before, is_ours=False))
+        made.append(Step(change, before, after))
+    return made
+
+
+def followed(steps: Sequence[Step], now: Snapshot | None) -> list[Step]:
+    """Give the steps up to what a list of skills is now: skills that come and go change it too."""
+    last = steps[-1]
+    current = None if now is None else State(now.content, now.name)
+    if current == last.after:
+        return [*steps]
+    return [*steps, Step(last.change, last.after, current, is_ours=False)]
+
+
+def undone(chain: Sequence[Change]) -> frozenset[str]:
+    """Give the ids of the changes that were taken back since, and of all that ever did that.
+
+    The target is as if neither had been made: what was taken back and came back is applied again.
+    """
+    return frozenset(c.id for c in chain if c.status is ChangeStatus.REVERTED or c.undoes)
+
+
+def ground(kind: Kind, created: State) -> State | None:
+    """Give what later changes stand on where the creation is taken back: a table without rows."""
+    if kind is not Kind.DMN_RULE:
+        return None
+    return replace(created, text=without_rows(created.text))
+
+
+def is_nothing(kind: Kind, state: State) -> bool:
+    """Tell whether nothing is left that anybody taught."""
+    if kind is Kind.DMN_RULE:
+        return not parse_xml(state.text).rows
+    return kind is Kind.MEMORY and not state.text.strip()
+
+
+def named(kind: Kind, state: State) -> State:
+    """Give a state the name that its text has."""
+    if kind is Kind.MEMORY:
+        return replace(state, name=memory_name(state.text))
+    if kind is Kind.DMN_RULE:
+        return replace(state, name=parse_xml(state.text).name)
+    return state
+
+
+def problem(kind: Kind, state: State, known: State | None) -> str:
+    """Say what is wrong in a state and was not in a known one, "" where nothing is."""
+    if kind is Kind.DMN_RULE:
+        return _rule_problem(state, known)
+    if kind is Kind.SKILL:
+        new = set(_skill_problems(state)) - set(_skill_problems(known) if known else ())
+        return "; ".join(sorted(new))
+    return ""
+
+
+def _rule_problem(state: State, known: State | None) -> str:
+    try:
+        table = parse_xml(state.text)
+        before = parse_xml(known.text) if known else None
+    except RuleInvalid as error:
+        return f"the table cannot be read: {error.message}"
+    ids = {row.id: row.id for row in before.rows} if before else {}
+    found = introduced(before, table, ids)
+    return "; ".join(d.message for d in found if d.severity is Severity.ERROR)
+
+
+def _skill_problems(state: State) -> Sequence[str]:
+    document = SkillFile(data=state.text.encode(), executable=state.runs)
+    bundle = Bundle(name=state.name, files={**(state.files or {}), SKILL_MD: document})
+    return [problem.message for problem in errors_of(check_bundle(bundle))]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A later change that cannot be kept without what is taken back, and why."""
+
+    change: Change
+    why: str
+
+
+def without(
+    kind: Kind, steps: Sequence[Step], taken_back: Callable[[Change], bool]
+) -> State | Standing | None:
+    """Do the steps over, oldest first, but for those that are taken back.
+
+    Gives the state they lead to, None for absent, or the first step that cannot be done over.
+    """
+    state = steps[0].before
+    for step in steps:
+        if step.is_ours and taken_back(step.change):
+            if state is None and step.before is None and step.after is not None:
+                state = ground(kind, step.after)
+            continue
+        if state == step.before:
+            state = step.after
+            continue
+        try:
+            state = _done_over(kind, step, state)
+        except Clash:
+            return Standing(step.change, "it rewrites what is taken back")
+        if state is not None and (wrong := problem(kind, state, step.after)):
+            return Standing(step.change, f"without what is taken back, {wrong}")
+    return None if state is None or is_nothing(kind, state) else named(kind, state)
+
+
+def _done_over(kind: Kind, step: Step, state: State | None) -> State | None:
+    if _is_whole(step):
+        return step.after
+    assert step.before is not None
+    assert step.after is not None
+    if state is None:
+        state = State("", step.before.name, None if step.before.files is None else {})
+    return rebased(kind, step.before, step.after, state)
+
+
+def _is_whole(step: Step) -> bool:
+    """Tell whether a change leads to its state from any other: it made, ended or replaced all."""
+    change = step.change
+    if step.before is None or step.after is None:
+        return True
+    if not step.is_ours:
+        return False
+    if change.merge_mode is None:
+        is_memory = change.kind is Kind.MEMORY
+        return is_memory and change.relationship is Relationship.SUPERSEDES
+    return change.merge_mode is MergeMode.REPLACE

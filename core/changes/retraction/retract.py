@@ -1,0 +1,297 @@
+"""Takes back what a piece of feedback taught, through the gate, or says what is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.changes.gate.change_gate import ChangeGate
+from core.changes.retraction.replay import Standing, followed, read_steps, undone, without
+from core.changes.three_way_merge import State
+from core.domain.errors import Decided, InvalidInput, NotFound, Stale
+from core.domain.hashing import state_hash, text_hash
+from core.domain.models import (
+    SKILL_MD,
+    Bundle,
+    Change,
+    ChangeStatus,
+    Echo,
+    Feedback,
+    Kind,
+    Operation,
+    Origin,
+    Receipt,
+    ReceiptStatus,
+    RestoreRequest,
+    SkillFile,
+    Snapshot,
+    SubmitContext,
+)
+from core.domain.models.base import Model
+from core.domain.ports import ChangeLog, Echoes, Steps
+from core.skills.bundle import file_refs
+
+
+class Standpoint(Model):
+    """A later change that cannot be kept without what is to be taken back.
+
+    Without a change: somebody has changed the target past the worker.
+    """
+
+    change_id: str | None
+    feedback_id: str | None
+    kind: Kind
+    target_id: str
+    target_name: str
+    why: str
+
+
+class Effect(Model):
+    """What is done to one target. `said_too` are pieces of feedback that say the same.
+
+    `change_id` is of a change that waits for a person, and goes on waiting for those.
+    """
+
+    kind: Kind
+    target_id: str
+    target_name: str
+    operation: Operation | None
+    said_too: tuple[str, ...] = ()
+    receipt: Receipt | None = None
+    change_id: str | None = None
+
+
+class Retraction(Model):
+    """What retracting came to. Where something stands in the way, nothing was done.
+
+    `unsaid` are items that others taught, of which is forgotten that this feedback says the same.
+    """
+
+    feedback_id: str
+    effects: tuple[Effect, ...] = ()
+    rejected: tuple[str, ...] = ()
+    unsaid: tuple[Echo, ...] = ()
+    in_the_way: tuple[Standpoint, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """True where nothing stood in the way and nothing was refused."""
+        refused = {ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
+        found = {effect.receipt.status for effect in self.effects if effect.receipt}
+        return not self.in_the_way and not found & refused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retractor:
+    """With a gate for dry runs it tells what would be done."""
+
+    gate: ChangeGate
+    changes: ChangeLog
+    steps: Steps
+    echoes: Echoes
+
+    async def retract(self, feedback: Feedback, *, by: str) -> Retraction:
+        """Bring every target to where it would be without this feedback.
+
+        What was learnt later stays. Cut off and called again, it goes on. Raises InvalidInput
+        while the feedback is worked on, NotFound where it has taught nothing.
+        """
+        if not feedback.status.is_end:
+            raise InvalidInput(
+                f"feedback {feedback.id} is {feedback.status}: it may teach something yet",
+                hint="cancel it first with `skill-worker feedback cancel`, or wait for its end",
+            )
+        made = await self.steps.of_feedback(feedback.id)
+        unsaid = await self.echoes.of_feedback(feedback.id)
+        if not made and not unsaid:
+            raise NotFound(f"feedback {feedback.id} has changed nothing")
+        plans = [await self._plan(feedback.id, *target) for target in _targets(made)]
+        in_the_way = tuple(plan for plan in plans if isinstance(plan, Standpoint))
+        if in_the_way:
+            return Retraction(feedback_id=feedback.id, in_the_way=in_the_way)
+        waiting = [change for change in made if change.status is not ChangeStatus.APPLIED]
+        shared = [effect for change in waiting if (effect := await self._shared(change))]
+        kept = {effect.change_id for effect in shared}
+        alone = [change for change in waiting if change.id not in kept]
+        for change in alone:
+            await self._reject(change, by)
+        effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]
+        if not self.gate.is_dry_run:
+            await self.echoes.forget(feedback.id)
+        return Retraction(
+            feedback_id=feedback.id,
+            effects=(*effects, *shared),
+            rejected=tuple(change.id for change in alone),
+            unsaid=tuple(unsaid),
+        )
+
+    async def _plan(
+        self, feedback_id: str, kind: Kind, tenant_id: str, target_id: str
+    ) -> _Plan | Standpoint:
+        """Work out where a target would be, from where it is now."""
+        chain = await self.steps.chain(kind, tenant_id, target_id)
+        said_too = await self._said_too(feedback_id, chain)
+        its = [
+            change.id
+            for change in chain
+            if change.feedback_id == feedback_id
+            and change.status is ChangeStatus.APPLIED
+            and change.id not in said_too
+            and not change.retracts
+            and change.reverts is None
+        ]
+        gone = undone(chain) | {*its}
+        now = await self.gate.current(kind, tenant_id, target_id)
+        steps = await read_steps(chain, self.changes)
+        if kind is Kind.AGENT_SKILLS:
+            steps = followed(steps, now)
+        found = without(kind, steps, lambda c: c.id in gone)
+        last = chain[-1]
+        if isinstance(found, Standing):
+            return _standpoint(last, found.change, found.why)
+        known = now if kind is Kind.AGENT_SKILLS else last.after
+        plan = _Plan(last, known, *_snapshot(found), tuple(its), tuple(said_too.values()))
+        if plan.changes_anything and state_hash(now) != state_hash(known):
+            return _standpoint(last, None, "somebody changed it past the worker")
+        return plan
+
+    async def _said_too(self, feedback_id: str, chain: Sequence[Change]) -> Mapping[str, str]:
+        """Give which of this feedback's changes another piece has said again, and which piece.
+
+        Had the first not been there, the other would have taught it.
+        """
+        last = chain[-1]
+        echoes = await self.echoes.at(last.kind, last.tenant_id, last.target_id)
+        return {
+            change.id: echo.feedback_id
+            for change in chain
+            for echo in echoes
+            if change.feedback_id == feedback_id != echo.feedback_id
+            and (echo.change_id == change.id or echo.hash == state_hash(change.after))
+        }
+
+    async def _shared(self, change: Change) -> Effect | None:
+        """Tell of a change that waits for other pieces of feedback too: it goes on waiting."""
+        said_too = await self._said_too(change.feedback_id or "", [change])
+        if not said_too:
+            return None
+        return Effect(
+            kind=change.kind,
+            target_id=change.target_id,
+            target_name=change.target_name,
+            operation=None,
+            said_too=tuple(said_too.values()),
+            change_id=change.id,
+        )
+
+    async def _do(self, plan: _Plan, feedback: Feedback) -> Effect:
+        last, wanted = plan.last, plan.wanted
+        effect = Effect(
+            kind=last.kind,
+            target_id=last.target_id,
+            target_name=last.target_name,
+            operation=None,
+            said_too=tuple(dict.fromkeys(plan.said_too)),
+        )
+        if not plan.changes_anything:
+            await self._note(plan.its)
+            return effect
+        operation = _operation(plan.known, wanted)
+        request = RestoreRequest(
+            operation=operation,
+            target_kind=last.kind,
+            target_id=last.target_id,
+            state=wanted,
+            folder=plan.folder,
+            expected_hash=state_hash(plan.known),
+            retracts=plan.its,
+            reason=f"retracts feedback {feedback.id}",
+        )
+        receipt = await self.gate.submit(request, _context(plan, feedback))
+        return effect.model_copy(update={"operation": operation, "receipt": receipt})
+
+    async def _note(self, change_ids: Sequence[str]) -> None:
+        """Remember that changes are taken back of which nothing was left."""
+        if not self.gate.is_dry_run:
+            await self.steps.take_back(change_ids)
+
+    async def _reject(self, change: Change, by: str) -> None:
+        try:
+            await self.gate.decisions.reject(change.id, by=by, reason="its feedback was retracted")
+        except Decided:
+            raise Stale(
+                f"change {change.id} of this feedback was decided at the same time",
+                hint="retract the feedback again",
+            ) from None
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Where a target would be without the feedback, and from what state it is brought there."""
+
+    last: Change
+    known: Snapshot | None
+    wanted: Snapshot | None
+    folder: Mapping[str, SkillFile] | None
+    its: tuple[str, ...]
+    said_too: tuple[str, ...]
+
+    @property
+    def changes_anything(self) -> bool:
+        """False where nothing is left to undo."""
+        return state_hash(self.known) != state_hash(self.wanted)
+
+
+def _targets(made: Sequence[Change]) -> list[tuple[Kind, str, str]]:
+    """Give what was changed, newest first, but lists of skills before skills, which change them."""
+    found = dict.fromkeys(
+        (change.kind, change.tenant_id, change.target_id)
+        for change in reversed(made)
+        if change.status is ChangeStatus.APPLIED
+    )
+    return sorted(found, key=lambda target: target[0] is not Kind.AGENT_SKILLS)
+
+
+def _standpoint(last: Change, standing: Change | None, why: str) -> Standpoint:
+    return Standpoint(
+        change_id=standing.id if standing else None,
+        feedback_id=standing.feedback_id if standing else None,
+        kind=last.kind,
+        target_id=last.target_id,
+        target_name=last.target_name,
+        why=why,
+    )
+
+
+def _snapshot(
+    state: State | None,
+) -> tuple[Snapshot | None, Mapping[str, SkillFile] | None]:
+    """Give a state as it is restored, and the whole folder of a skill."""
+    if state is None:
+        return None, None
+    if state.files is None:
+        return Snapshot(content=state.text, name=state.name), None
+    document = SkillFile(data=state.text.encode(), executable=state.runs)
+    folder = {**state.files, SKILL_MD: document}
+    refs = file_refs(Bundle(name=state.name, files=folder))
+    return Snapshot(content=state.text, name=state.name, files=refs), folder
+
+
+def _operation(now: Snapshot | None, wanted: Snapshot | None) -> Operation:
+    if wanted is None:
+        return Operation.DELETE
+    return Operation.CREATE if now is None else Operation.UPDATE
+
+
+def _context(plan: _Plan, feedback: Feedback) -> SubmitContext:
+    """Submit on behalf of the agent whose change it takes back, under one key for one effect."""
+    last = plan.last
+    way = text_hash(f"{last.id} {state_hash(plan.known)} {state_hash(plan.wanted)}")
+    return SubmitContext(
+        key=f"retract:{feedback.id}:{last.kind}:{last.target_id}:{way}",
+        tenant_id=last.tenant_id,
+        agent_id=last.agent_id,
+        feedback_id=feedback.id,
+        feedback_content=feedback.content,
+        origin=Origin.PERSON,
+    )

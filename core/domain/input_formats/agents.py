@@ -1,0 +1,79 @@
+"""Agents as they are given from outside: read from JSONL, JSON or YAML, and checked."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+import yaml
+from pydantic import ValidationError
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.json_text import parse_json
+from core.domain.input_formats.text import explain, name_problem, text_problem
+from core.domain.models import Agent
+
+_REQUIRED = ("id", "tenant_id", "name")
+
+
+def read_agents(text: str) -> list[Agent]:
+    """Read a YAML or JSON list, or one JSON object a line. Raises InvalidInput, all at once."""
+    agents: list[Agent] = []
+    problems: list[str] = []
+    for place, entry in _entries(text):
+        try:
+            agents.append(checked_agent(entry))
+        except InvalidInput as error:
+            problems.append(f"{place}: {error.message}")
+    if problems:
+        raise InvalidInput("\n".join(problems), hint="nothing was imported; mend these and repeat")
+    return agents
+
+
+def checked_agent(entry: object) -> Agent:
+    """Make an agent of one entry; ids are normalised to NFC. Raises InvalidInput."""
+    if not isinstance(entry, Mapping):
+        raise InvalidInput("it is no object with id, tenant_id and name")
+    try:
+        agent = Agent.model_validate(entry)
+    except ValidationError as error:
+        raise InvalidInput(explain(error)) from None
+    for name in Agent.model_fields:
+        value = getattr(agent, name)
+        problem = text_problem(value if isinstance(value, str) else "\n".join(value))
+        if problem:
+            raise InvalidInput(f"{name} {problem}")
+    for name in _REQUIRED:
+        problem = name_problem(getattr(agent, name))
+        if problem:
+            raise InvalidInput(f"{name} {problem}")
+    return agent.model_copy(
+        update={
+            "id": unicodedata.normalize("NFC", agent.id),
+            "tenant_id": unicodedata.normalize("NFC", agent.tenant_id),
+        }
+    )
+
+
+def _entries(text: str) -> list[tuple[str, object]]:
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if lines and all(line.lstrip().startswith("{") for _, line in lines):
+        return [(f"line {number}", _parsed_json(number, line)) for number, line in lines]
+    try:
+        loaded: object = yaml.safe_load(text)
+    except RecursionError:
+        raise InvalidInput("it is nested too deep for a list of agents") from None
+    except yaml.YAMLError as error:
+        raise InvalidInput(f"it is neither JSONL nor YAML: {error}") from None
+    if isinstance(loaded, dict) and "items" in loaded:  # as `agents list --json` answers
+        loaded = loaded["items"]
+    if not isinstance(loaded, list):
+        raise InvalidInput("it holds no list of agents", hint="one JSON object a line, or a list")
+    return [(f"entry {number}", entry) for number, entry in enumerate(loaded, 1)]
+
+
+def _parsed_json(number: int, line: str) -> object:
+    try:
+        return parse_json(line)
+    except InvalidInput as error:
+        raise InvalidInput(f"line {number}: {error.message}") from None

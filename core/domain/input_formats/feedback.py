@@ -1,0 +1,135 @@
+"""Feedback as it is given from outside: read line by line, and checked before it is stored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import JsonValue, ValidationError
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.json_text import parse_json
+from core.domain.input_formats.text import (
+    explain,
+    is_blank,
+    json_problem,
+    length_problem,
+    name_problem,
+)
+from core.domain.models import Agent, NewFeedback
+from core.domain.models.base import Model
+
+
+def feedback_digest(piece: NewFeedback) -> str:
+    """SHA-256 (hex) of everything but the id, so that the same id with other content shows."""
+    content = piece.model_dump(exclude={"id"})
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Line(Model):
+    """A line that holds feedback; `size` is its length in bytes."""
+
+    number: int
+    size: int
+    piece: NewFeedback
+
+
+class Problem(Model):
+    """A line that was not taken in, and why."""
+
+    line: int
+    reason: str
+    size: int = 0
+
+
+def read_lines(lines: Iterable[bytes], max_chars: int) -> Iterator[Line | Problem]:
+    """Read JSONL; each line that is not blank gives a piece or a problem. Lines count from 1."""
+    for number, raw in enumerate(lines, start=1):
+        data = raw.removeprefix(_BOM) if number == 1 else raw
+        if not data.strip():
+            continue
+        try:
+            piece = checked(_parse(data), max_chars)
+        except InvalidInput as error:
+            yield Problem(line=number, reason=error.message, size=len(raw))
+        else:
+            yield Line(number=number, piece=piece, size=len(raw))
+
+
+def checked(entry: object, max_chars: int) -> NewFeedback:
+    """Make feedback of one entry; ids are normalised to NFC, the content stays verbatim.
+
+    Raises InvalidInput.
+    """
+    if not isinstance(entry, Mapping):
+        raise InvalidInput("it is no JSON object")
+    try:
+        piece = NewFeedback.model_validate(entry)
+    except ValidationError as error:
+        raise InvalidInput(explain(error)) from None
+    reason = _problem(piece, max_chars)
+    if reason:
+        raise InvalidInput(reason)
+    return piece.model_copy(
+        update={
+            "id": None if piece.id is None else _nfc(piece.id),
+            "tenant_id": _nfc(piece.tenant_id),
+            "agent_ids": tuple(dict.fromkeys(map(_nfc, piece.agent_ids))),
+        }
+    )
+
+
+def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None:
+    """Say which agent of a piece is unknown or belongs to another tenant, or None."""
+    for agent_id in piece.agent_ids:
+        agent = agents.get(agent_id)
+        if agent is None:
+            return f"there is no agent {agent_id!r}"
+        if agent.tenant_id != piece.tenant_id:
+            return f"agent {agent_id!r} does not belong to tenant {piece.tenant_id!r}"
+    return None
+
+
+def _parse(data: bytes) -> JsonValue:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput("it is not UTF-8 text") from None
+    return parse_json(text)
+
+
+def _problem(piece: NewFeedback, max_chars: int) -> str | None:
+    if is_blank(piece.content):
+        return "content is blank"
+    if len(piece.content) > max_chars:
+        return f"content has {len(piece.content)} characters, more than {max_chars}"
+    if len(piece.task) > max_chars:
+        return f"task has {len(piece.task)} characters, more than {max_chars}"
+    if not piece.agent_ids or any(map(is_blank, piece.agent_ids)):
+        return "agent_ids names no agent"
+    return next(_name_problems(piece), None) or next(_text_problems(piece), None)
+
+
+def _name_problems(piece: NewFeedback) -> Iterator[str]:
+    names = [("tenant_id", piece.tenant_id), *(("agent_ids", name) for name in piece.agent_ids)]
+    if piece.id is not None:
+        names.append(("id", piece.id))
+    found = [(field, name_problem(name)) for field, name in names]
+    found.append(("author", length_problem(piece.author or "")))
+    return (f"{field} {problem}" for field, problem in found if problem)
+
+
+def _text_problems(piece: NewFeedback) -> Iterator[str]:
+    for name in NewFeedback.model_fields:
+        problem = json_problem(getattr(piece, name))
+        if problem:
+            yield f"{name} {problem}"
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

@@ -1,0 +1,159 @@
+"""One piece of knowledge as people bring it: a JSON object a line, checked before it is asked for.
+
+::
+
+    {"kind": "MEMORY",   "tenant_id", "agent_id", "id"?, "content": text}
+    {"kind": "DMN_RULE", "tenant_id", "agent_id", "id"?, "name"?, "content": DMN XML}
+    {"kind": "DMN_RULE", "tenant_id", "agent_id", "id"?, "name"?, "rule": a RuleDraft}
+    {"kind": "SKILL",    "tenant_id", "agent_id"?, "other_agent_ids"?, "name",
+     "content": text of SKILL.md, "files"?: {path: {"text" | "base64", "executable"?}}}
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Annotated
+
+from pydantic import BeforeValidator, ValidationError
+from pydantic_core import PydanticCustomError
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.json_text import parse_json
+from core.domain.input_formats.lines import RawLine
+from core.domain.input_formats.skill_files import FileEntry, folder_of
+from core.domain.input_formats.text import explain, is_blank, json_problem, name_problem
+from core.domain.models import Kind, RuleDraft, SkillFile
+from core.domain.models.base import Model
+
+# A skill of the largest size allowed, as base64, and room for the rest of its line.
+MAX_LINE_BYTES = 72 * 2**20
+
+
+_SHOWN_CHARS = 80
+_KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
+
+
+def _known_kind(given: object) -> Kind:
+    if given not in _KINDS:
+        context = {"given": repr(given)[:_SHOWN_CHARS], "kinds": ", ".join(_KINDS)}
+        raise PydanticCustomError("kind", "{given} is none of {kinds}", context)
+    return Kind(str(given))
+
+
+class KnowledgeEntry(Model):
+    """What a line holds, as given."""
+
+    kind: Annotated[Kind, BeforeValidator(_known_kind)]
+    id: str | None = None
+    tenant_id: str | None = None
+    agent_id: str | None = None
+    other_agent_ids: tuple[str, ...] = ()
+    name: str | None = None
+    content: str | None = None
+    rule: RuleDraft | None = None
+    files: Mapping[str, FileEntry] | None = None
+
+
+class KnowledgeLine(Model):
+    """A line that is well-formed; `folder` is set for a skill, `size` is in bytes."""
+
+    number: int
+    size: int
+    entry: KnowledgeEntry
+    folder: Mapping[str, SkillFile] | None = None
+
+    @property
+    def text(self) -> str:
+        """The content, "" where a rule is given in its place."""
+        return self.entry.content or ""
+
+
+def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
+    """Read a line; None where it is blank. Raises InvalidInput."""
+    if raw.data is None:
+        raise InvalidInput(f"it has {raw.size} bytes, more than {MAX_LINE_BYTES}")
+    if not raw.data.strip():
+        return None
+    try:
+        parsed = parse_json(raw.data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InvalidInput("it is not UTF-8 text") from None
+    entry = checked_entry(parsed, max_chars)
+    folder = folder_of(entry.content or "", entry.files or {}) if entry.kind is Kind.SKILL else None
+    return KnowledgeLine(number=raw.number, size=raw.size, entry=entry, folder=folder)
+
+
+def checked_entry(given: object, max_chars: int) -> KnowledgeEntry:
+    """Check one JSON value; ids come back in NFC, contents verbatim. Raises InvalidInput."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput("it is no JSON object")
+    try:
+        entry = KnowledgeEntry.model_validate(given)
+    except ValidationError as error:
+        raise InvalidInput(explain(error)) from None
+    for problem in _problems(entry, max_chars):
+        raise InvalidInput(problem)
+    if entry.kind is Kind.SKILL:
+        entry = entry.model_copy(update={"name": entry.name or entry.id, "id": None})
+    names = {"id": entry.id, "tenant_id": entry.tenant_id, "agent_id": entry.agent_id}
+    update: dict[str, object] = {key: _nfc(name) for key, name in names.items() if name}
+    others = tuple(dict.fromkeys(map(_nfc, entry.other_agent_ids)))
+    return entry.model_copy(update=update | {"other_agent_ids": others})
+
+
+def _problems(entry: KnowledgeEntry, max_chars: int) -> Iterator[str]:
+    yield from _name_problems(entry)
+    for field in ("content", "name", "id"):
+        if problem := json_problem(getattr(entry, field)):
+            yield f"{field} {problem}"
+    if entry.rule and (problem := json_problem(entry.rule.model_dump(mode="json"))):
+        yield f"rule {problem}"
+    yield from _OF_KIND[entry.kind](entry)
+    if entry.content is not None and is_blank(entry.content):
+        yield "content is blank"
+    if entry.kind is Kind.MEMORY and len(entry.content or "") > max_chars:
+        yield f"content has {len(entry.content or '')} characters, more than {max_chars}"
+
+
+def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:
+    names = [(name, getattr(entry, name)) for name in ("id", "tenant_id", "agent_id", "name")]
+    names += [("other_agent_ids", name) for name in entry.other_agent_ids]
+    for field, name in names:
+        if name is not None and (problem := name_problem(name) or json_problem(name)):
+            yield f"{field} {problem}"
+
+
+def _of_memory(entry: KnowledgeEntry) -> Iterator[str]:
+    yield from _not_its_own(entry, "rule", "files", "other_agent_ids")
+    if entry.content is None:
+        yield "content is missing: what is to be remembered"
+
+
+def _of_rule(entry: KnowledgeEntry) -> Iterator[str]:
+    yield from _not_its_own(entry, "files", "other_agent_ids")
+    if (entry.content is None) == (entry.rule is None):
+        yield "it needs either content (DMN XML) or rule (columns and rows)"
+
+
+def _of_skill(entry: KnowledgeEntry) -> Iterator[str]:
+    yield from _not_its_own(entry, "rule")
+    if entry.name is None and entry.id is None:
+        yield "name is missing: a skill is known by its name"
+    if entry.name and entry.id and entry.name != entry.id:
+        yield f"a skill's id is its name: {entry.id!r} is not {entry.name!r}"
+    if entry.content is None:
+        yield "content is missing: the text of SKILL.md"
+
+
+def _not_its_own(entry: KnowledgeEntry, *fields: str) -> Iterator[str]:
+    for field in fields:
+        if getattr(entry, field):
+            yield f"{field} does not belong to a {entry.kind}"
+
+
+_OF_KIND = {Kind.MEMORY: _of_memory, Kind.DMN_RULE: _of_rule, Kind.SKILL: _of_skill}
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

@@ -1,0 +1,80 @@
+"""The base of all models: frozen, and closed to unknown fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+
+class Model(BaseModel):
+    """A frozen value; unknown fields are an error, so that a typing error is never data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FileRef(Model):
+    """A file of a stored bundle: its blob's SHA-256 (hex), its size in bytes, its mode."""
+
+    sha256: str
+    size: int
+    executable: bool = False
+
+
+class Snapshot(Model):
+    """The whole state of a target. `files` is set for skills, SKILL.md among them.
+
+    `version` says which version of an item it was, where versions are counted.
+    """
+
+    content: str
+    name: str
+    files: Mapping[str, FileRef] | None = None
+    version: int | None = None
+
+
+class Fence(Model):
+    """The right to write for a candidate: lost once another worker raised the epoch."""
+
+    candidate_id: str
+    epoch: int
+
+
+T = TypeVar("T")
+
+
+class Page(Model, Generic[T]):
+    """`items` in order, and the cursor of the next page (None at the end)."""
+
+    items: tuple[T, ...]
+    next: str | None = None
+
+
+_SHOWN = Decimal("0.000001")
+_CENT = Decimal("0.01")
+
+
+def plain(amount: Decimal) -> str:
+    """Give the exact amount in digits, without an exponent or zeros that say nothing."""
+    text = format(amount, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def shown(amount: Decimal, currency: str = "") -> str:
+    """Give an amount for people: two to six places, and `<0.000001` for less than that."""
+    if 0 < amount < _SHOWN:
+        text = f"<{_SHOWN:f}"
+    else:
+        rounded = plain(amount.quantize(_SHOWN, ROUND_HALF_UP))
+        exact = Decimal(rounded)
+        text = f"{exact:.2f}" if exact == exact.quantize(_CENT, ROUND_HALF_UP) else rounded
+    return f"{text} {currency}".rstrip()
+
+
+Money = Annotated[
+    Decimal,
+    Field(ge=0, allow_inf_nan=False),
+    PlainSerializer(plain, return_type=str, when_used="json"),
+]

@@ -1,0 +1,224 @@
+"""Feedback and what becomes of it: agents, candidates, verdicts, events, holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+
+from pydantic import Field, JsonValue
+
+from core.domain.models.base import Model, Money
+from core.domain.models.changes import Receipt
+
+SETUP = "setup"  # the source of the pieces that ask for an agent's first knowledge
+
+
+class FeedbackStatus(StrEnum):
+    """Where a piece of feedback stands; the last six are ends."""
+
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    NO_ACTION = "no_action"
+    HELD = "held"
+    FAILED = "failed"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_end(self) -> bool:
+        """True where no worker will touch it again by itself."""
+        return self not in {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
+
+
+class Agent(Model):
+    """An agent that learns. `id` is unique over all tenants; `skills` are skill names."""
+
+    id: str
+    tenant_id: str
+    name: str
+    role: str = ""
+    goal: str = ""
+    persona: str = ""
+    skills: tuple[str, ...] = ()
+
+
+class NewFeedback(Model):
+    """Feedback as it comes in. `id` is the source's own; without one each call is a new piece."""
+
+    id: str | None = None
+    tenant_id: str
+    agent_ids: tuple[str, ...]
+    task: str = ""
+    content: str
+    author: str | None = None
+    events: tuple[JsonValue, ...] = ()
+
+
+class Fetched(Model):
+    """What a source gives at once: agents as it knows them, and pieces, oldest first."""
+
+    agents: tuple[Agent, ...] = ()
+    pieces: tuple[NewFeedback, ...] = ()
+
+
+class HoldKind(StrEnum):
+    """What holds work back: a person's pause, or a model that does not answer."""
+
+    PAUSED = "paused"
+    MODEL = "model"
+
+
+class Hold(Model):
+    """Why no worker begins new work. `fatal`: it will not pass before somebody mends something."""
+
+    kind: HoldKind
+    reason: str
+    since: datetime
+    fatal: bool = False
+
+
+class Usage(Model):
+    """Model calls, their tokens, and what they cost in the currency of the price table."""
+
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Money = Decimal(0)
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            model_calls=self.model_calls + other.model_calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=self.cost + other.cost,
+        )
+
+
+NO_USAGE = Usage()
+
+
+class Feedback(Model):
+    """One thing a user said, as the inbox holds it.
+
+    `attempts` counts starts, `generation` the times a person asked to retry it, `error` is why
+    the last attempt failed, `retry_at` when the next is due. `epoch` is raised by whoever claims
+    or revives it: only who claimed it last may give it back or end it. `claimed_at` is known to
+    its claimer, by the clock that set `created_at`.
+    """
+
+    id: str
+    source: str
+    source_id: str
+    tenant_id: str
+    agent_ids: tuple[str, ...]
+    task: str = ""
+    content: str
+    author: str | None = None
+    events: tuple[JsonValue, ...] = ()
+    status: FeedbackStatus = FeedbackStatus.QUEUED
+    generation: int = 1
+    attempts: int = 0
+    epoch: int = 0
+    error: str | None = None
+    usage: Usage = Usage()
+    created_at: datetime | None = None
+    finished_at: datetime | None = None
+    retry_at: datetime | None = None
+    claimed_at: datetime | None = Field(default=None, exclude=True)
+
+
+class LearningCandidate(Model):
+    """What one agent could learn, in the words of the matcher."""
+
+    content: str = Field(description="what this agent could learn, in the language of the feedback")
+    intent_hint: str = Field(default="", description="one short phrase: what the user wants")
+
+
+class AgentFeedback(Model):
+    """One agent's part of a piece of feedback."""
+
+    agent_id: str
+    agent_name: str = ""
+    learning_candidate: LearningCandidate
+
+
+class MatchResult(Model):
+    """The answer of `match_feedback_to_agents`; `reason` says why there is nothing for anyone."""
+
+    agent_feedbacks: tuple[AgentFeedback, ...]
+    reason: str = ""
+
+
+class VerdictStatus(StrEnum):
+    """How one candidate ended."""
+
+    COMPLETED = "completed"
+    NO_ACTION = "no_action"
+    HELD = "held"
+    FAILED = "failed"
+
+
+class Verdict(Model):
+    """How one candidate ended, why, and by which receipts.
+
+    `usage` is that of the run's thread; what was spent in all is on the candidate.
+    """
+
+    status: VerdictStatus
+    reason: str = ""
+    receipts: tuple[Receipt, ...] = ()
+    usage: Usage = Usage()
+
+
+class Candidate(Model):
+    """What one agent could learn from one piece of feedback.
+
+    `epoch` is raised by whoever starts it; `position` orders the candidates of one feedback.
+    `usage` is what the model calls of its runs cost so far, over all generations, those of the
+    skill author left out.
+    """
+
+    id: str
+    feedback_id: str
+    agent_id: str
+    agent_name: str
+    position: int
+    content: str
+    intent_hint: str = ""
+    generation: int = 1
+    epoch: int = 0
+    verdict: Verdict | None = None
+    usage: Usage = Usage()
+
+    @property
+    def thread(self) -> str:
+        """The id of the ReAct run's thread, which lives until a person asks to retry."""
+        return f"{self.id}:{self.generation}"
+
+
+class Outcome(Model):
+    """What a piece of feedback came to, as its source is told."""
+
+    status: FeedbackStatus
+    error: str | None = None
+
+
+class Undecided(Model):
+    """Changes that wait for a person: by where they stand, and how long the oldest has waited.
+
+    It waits since it was prepared, edited or refreshed last.
+    """
+
+    held: int = 0
+    stale: int = 0
+    oldest_seconds: float = 0.0
+
+
+class Waiting(Model):
+    """Feedback that has not ended: pieces by status, and for how long the oldest is queued."""
+
+    queued: int = 0
+    processing: int = 0
+    oldest_seconds: float = 0.0

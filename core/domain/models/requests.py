@@ -1,0 +1,101 @@
+"""What may be asked of the change gate, for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from core.domain.models.base import Model, Snapshot
+from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
+from core.domain.models.skills import SkillArtifact, SkillFile
+
+
+class _Request(Model):
+    # A person brings it in or looks at it: what stands near is told, and in nobody's way.
+    is_import: bool = False
+    operation: Operation
+    target_id: str | None = None
+    merge_mode: MergeMode | None = None
+    relationship: Relationship | None = None
+    reason: str = ""
+
+
+class MemoryRequest(_Request):
+    """Ask to create, update or delete a memory.
+
+    With REFINE `part` is the words of the old text that `content` takes the place of.
+    """
+
+    kind: Literal[Kind.MEMORY] = Kind.MEMORY
+    content: str = ""
+    part: str = ""
+
+
+class RuleRequest(_Request):
+    """Ask to create, edit or delete a decision table.
+
+    `document` is a whole DMN document that is taken as it is, in place of the draft `rule`.
+    """
+
+    kind: Literal[Kind.DMN_RULE] = Kind.DMN_RULE
+    rule: RuleDraft = RuleDraft()
+    document: str = ""
+
+
+class SkillRequest(_Request):
+    """Ask to create, update or delete a skill; without `artifact` the author writes it.
+
+    `folder` is a whole folder (path -> file) that is taken as it is, in place of both.
+    """
+
+    kind: Literal[Kind.SKILL] = Kind.SKILL
+    artifact: SkillArtifact | None = None
+    folder: Mapping[str, SkillFile] | None = None
+    relationship_analysis: str = ""
+    related_skill_ids: tuple[str, ...] = ()
+
+
+class AttachRequest(_Request):
+    """Ask to put existing skills on the agent's list; the target is the agent."""
+
+    kind: Literal[Kind.AGENT_SKILLS] = Kind.AGENT_SKILLS
+    operation: Operation = Operation.UPDATE
+    skill_ids: tuple[str, ...]
+
+
+class RestoreRequest(_Request):
+    """Ask to bring a target to a recorded state (None: absent), as reverting a change does.
+
+    Refused where the target no longer has `expected_hash`: a later change stands in the way.
+    `folder` is the whole folder of a skill whose state was never stored; `retracts` names the
+    changes of the target that it takes back.
+    """
+
+    kind: Literal["RESTORE"] = "RESTORE"
+    target_kind: Kind
+    target_id: str
+    state: Snapshot | None
+    expected_hash: str
+    folder: Mapping[str, SkillFile] | None = None
+    reverts: str | None = None
+    retracts: tuple[str, ...] = ()
+
+
+ChangeRequest = Annotated[
+    MemoryRequest | RuleRequest | SkillRequest | AttachRequest | RestoreRequest,
+    Field(discriminator="kind"),
+]
+
+
+class Edited(Model):
+    """What a person puts in the place of a held change's content, whole.
+
+    `content` is a memory's text, a decision table's DMN document, a skill's SKILL.md or one name
+    of a skill a line; `files` is a skill's whole folder, in which `content` then takes the place
+    of SKILL.md.
+    """
+
+    content: str | None = None
+    files: Mapping[str, SkillFile] | None = None

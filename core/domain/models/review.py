@@ -1,0 +1,62 @@
+"""Changes that wait for a person as a line, and one of them as a reviewer opens it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from core.domain.models.base import Model
+from core.domain.models.changes import Change
+from core.domain.models.costs import ChangeCost
+from core.domain.models.feedback import FeedbackStatus, Usage
+
+
+class QueuePlace(Model):
+    """Where a change stands among those that wait, the oldest first; `following` wraps around.
+
+    `position` counts from 1 and is None where the change waits no more.
+    """
+
+    waiting: int = 0
+    position: int | None = None
+    previous: str | None = None
+    following: tuple[str, ...] = ()
+
+
+class Cause(Model):
+    """The feedback behind a change."""
+
+    id: str
+    content: str
+    author: str | None = None
+    task: str = ""
+    source: str
+    status: FeedbackStatus
+    created_at: datetime | None = None
+
+
+class Matched(Model):
+    """What the matcher made of the feedback for one agent, and what its runs have cost."""
+
+    agent_name: str = ""
+    content: str
+    intent_hint: str = ""
+    usage: Usage = Usage()
+
+
+class OpenedChange(Model):
+    """A change as a reviewer opens it; `cause` and `matched` are None where nothing is known.
+
+    `undone_by` is the change that took it back, None where it stands or nothing was left of it.
+    """
+
+    change: Change
+    cause: Cause | None = None
+    matched: Matched | None = None
+    place: QueuePlace = QueuePlace()
+    cost: ChangeCost = ChangeCost()
+    undone_by: str | None = None
+
+    @property
+    def tenant_id(self) -> str:
+        """Whose it is."""
+        return self.change.tenant_id

@@ -1,0 +1,86 @@
+"""The borders of the program as Protocols of at most six async methods each.
+
+Each real adapter and the in-memory fake in `core.testing` pass the same contract suite.
+They raise only errors of `domain.errors`; ids are opaque text; times are aware datetimes in UTC.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from core.domain.ports.access import Answers, Tokens
+from core.domain.ports.changes import (
+    ChangeLog,
+    Committer,
+    Echoes,
+    Gate,
+    ReviewQueue,
+    Reviews,
+    Settlement,
+    Steps,
+    Targets,
+)
+from core.domain.ports.costs import Budgets, Spending
+from core.domain.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
+from core.domain.ports.knowledge import (
+    Knowledge,
+    KnowledgePages,
+    KnowledgePast,
+    Lineage,
+    Reader,
+    Search,
+    SkillAuthor,
+    SkillStore,
+)
+from core.domain.ports.pods import Pod, Pods, SkillDocuments
+from core.domain.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs, Threads
+from core.domain.ports.vectors import Embeddings, Vectors
+from core.domain.ports.watching import Bell, Feed, Figures
+
+NewId = Callable[[], str]
+Sleep = Callable[[float], Awaitable[None]]
+
+__all__ = [
+    "Agents",
+    "Answers",
+    "Backlog",
+    "Bell",
+    "Budgets",
+    "ChangeLog",
+    "Committer",
+    "Deliveries",
+    "Echoes",
+    "Embeddings",
+    "Feed",
+    "FeedbackSource",
+    "Figures",
+    "Gate",
+    "Inbox",
+    "Intake",
+    "Journal",
+    "Knowledge",
+    "KnowledgePages",
+    "KnowledgePast",
+    "Lineage",
+    "ModelLine",
+    "NewId",
+    "Observer",
+    "Pod",
+    "Pods",
+    "Reader",
+    "Replies",
+    "Retention",
+    "ReviewQueue",
+    "Reviews",
+    "Runs",
+    "Search",
+    "Settlement",
+    "SkillAuthor",
+    "SkillDocuments",
+    "SkillStore",
+    "Sleep",
+    "Spending",
+    "Steps",
+    "Targets",
+    "Threads",
+    "Tokens",
+    "Vectors",
+]

@@ -1,0 +1,63 @@
+"""What is tried again, when, and what counts as an attempt (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from core.domain.errors import (
+    ConfigurationError,
+    DependencyDown,
+    ModelHeld,
+    SkillWorkerError,
+    TargetBusy,
+)
+from core.domain.models import Feedback
+
+# Waiting for another change to let go of a target is no attempt, while the piece is younger.
+CONTENTION = timedelta(hours=1)
+LONGEST_CONTENTION_SECONDS = 30.0  # a target is free again as soon as one change has ended
+_LARGEST_EXPONENT = 64
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """Back-off between attempts, in seconds; `jitter` gives a share in [0, 1)."""
+
+    max_attempts: int
+    base: float
+    longest: float
+    jitter: Callable[[], float]
+
+    def delay(self, tries: int, error: SkillWorkerError) -> float:
+        """Seconds to wait after so many tries, at least what the error asks for.
+
+        Where the model was not asked, what is known of its line is all there is to wait for.
+        """
+        if isinstance(error, ModelHeld) and error.retry_after is not None:
+            return error.retry_after + self.base * self.jitter()
+        longest = self.longest
+        if isinstance(error, TargetBusy):
+            longest = min(longest, LONGEST_CONTENTION_SECONDS)
+        backoff = min(longest, self.base * 2.0 ** min(tries - 1, _LARGEST_EXPONENT))
+        asked = error.retry_after if isinstance(error, DependencyDown) else None
+        return max(asked or 0.0, backoff * (0.5 + self.jitter() / 2))
+
+
+def may_pass(error: SkillWorkerError) -> bool:
+    """Tell what is tried again. A wrong setting is our fault, not that of the feedback."""
+    return error.retryable or isinstance(error, ConfigurationError)
+
+
+def is_attempt(error: SkillWorkerError, feedback: Feedback) -> bool:
+    """Tell whether a start that ended in `error` counts.
+
+    It does not where the model was not asked, nor where a target was busy; the latter counts
+    past `CONTENTION`, so that waiting comes to an end.
+    """
+    if isinstance(error, ModelHeld):
+        return False
+    created, claimed = feedback.created_at, feedback.claimed_at  # both by one clock
+    young = created is not None and claimed is not None and claimed - created < CONTENTION
+    return not (isinstance(error, TargetBusy) and young)

@@ -1,0 +1,122 @@
+"""Text in its forms: safe for a terminal, fit to be stored, cut short, folded to be compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+_KEPT = "\n\t"
+_ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+# Full-width ASCII (U+FF01 to U+FF5E), blanks that nobody sees, and one form each for signs.
+_WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_UNSEEN = dict.fromkeys((0x00AD, 0x200B, 0x2060, 0xFEFF))
+_SIGNS = str.maketrans("‘’‚′“”„«»「」『』−", '\'\'\'\'"""""""""-')
+_FORMS = {**_WIDE, **_UNSEEN, **_SIGNS}
+# Quotation marks hug words from outside; a mark after a digit may be inches, one in a word an
+# apostrophe.
+_QUOTED = re.compile(r"(?<!\w)([\"'])(\S(?:[^\"']*\S)?)\1(?![a-z0-9_])")
+_CLOSING = re.compile(r"(?<=[^\W\d_]|[)\]%'\"])[.!。…~]+(?=\s|$)|(?<=\d)[.。](?=\s|$)")
+
+
+def printable(text: str, *, keep: str = _KEPT) -> str:
+    r"""Escape what a terminal would act on, as `\x1b` or `\u202e`; `keep` stays as it is.
+
+    Joiners stay, since emoji and several scripts need them between letters.
+    """
+    if _is_plain(text, keep):
+        return text
+    return "".join(char if _is_safe(char, keep) else _escape(char) for char in text)
+
+
+def one_line(text: str) -> str:
+    r"""Give `text` on one line: white space becomes one blank, the rest as in `printable`."""
+    return printable(" ".join(text.split()), keep="")
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """Tell whether `text` holds half a character, which no UTF-8 can carry."""
+    return any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def to_json(value: JsonValue, *, indent: int | None = 2) -> str:
+    """Give `value` as JSON that is safe to show."""
+    return escape_json(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def escape_json(text: str) -> str:
+    """Escape in JSON what a terminal would act on; it still says the same."""
+    if _is_plain(text, "\n"):
+        return text
+    return "".join(
+        char if _is_safe(char, "\n") else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
+        for char in text
+    )
+
+
+def _is_plain(text: str, keep: str) -> bool:
+    """Tell fast of most texts that they are safe: what is printable is in no escaped category."""
+    for char in keep:
+        text = text.replace(char, "")
+    return text.isprintable()
+
+
+def _is_safe(char: str, keep: str) -> bool:
+    if char in keep or char in _JOINERS:
+        return True
+    return unicodedata.category(char) not in _ESCAPED_CATEGORIES
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def compact(data: JsonValue) -> str:
+    """Give `data` as JSON on one line, with non-ASCII text as it is."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def clean_text(text: str) -> str:
+    """Drop NUL and replace lone surrogates: neither can be stored as text."""
+    if "\x00" in text:
+        text = text.replace("\x00", "")
+    return text if text.isascii() else _LONE_SURROGATES.sub("\ufffd", text)
+
+
+def clean(data: JsonValue) -> JsonValue:
+    """Give `data` with every text in it cleaned."""
+    if isinstance(data, str):
+        return clean_text(data)
+    if isinstance(data, list):
+        return [clean(part) for part in data]
+    if isinstance(data, dict):
+        return {clean_text(key): clean(value) for key, value in data.items()}
+    return data
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut `text` to at most `limit` characters, saying that it was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+@lru_cache(maxsize=512)
+def normal_form(text: str) -> str:
+    """Fold what does not change meaning: NFC, case, white space, closing marks, quotation marks.
+
+    Numbers, signs, question marks and symbols inside words (`C++`, `-5`, `1.5`) are kept. A text
+    of nothing but such marks is kept as it is.
+    """
+    plain = unicodedata.normalize("NFC", text).translate(_FORMS).casefold()
+    plain = " ".join(unicodedata.normalize("NFC", plain).split())
+    bare = " ".join(_CLOSING.sub("", _QUOTED.sub(r"\2", plain)).split())
+    return bare or plain

@@ -1,0 +1,80 @@
+"""The application: routes under /v1, problems for failures, and the OpenAPI document."""
+
+from __future__ import annotations
+
+from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
+
+from core import __version__
+from core.entrypoints.api import problems
+from core.entrypoints.api.bodies import Bodies
+from core.entrypoints.api.checks import plain_request
+from core.entrypoints.api.document import describe, query_names
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.api.routes import (
+    agents,
+    changes,
+    costs,
+    events,
+    feedback,
+    graph,
+    history,
+    intake,
+    knowledge,
+    me,
+    overview,
+    runs,
+    search,
+)
+from core.entrypoints.api.sessions import bearer
+
+ROUTERS = (
+    events.router,
+    feedback.router,
+    history.router,
+    agents.router,
+    intake.router,
+    me.router,
+    overview.router,
+    changes.router,
+    runs.router,
+    knowledge.router,
+    search.router,
+    graph.router,
+    costs.router,
+)
+
+
+def create_api(opened: Opened) -> FastAPI:
+    """Make the API. Whoever serves it puts the guard around it: here nobody is let in by token."""
+    app = _Api(
+        title="skill-worker",
+        version=__version__,
+        docs_url=None,  # its pages load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        redirect_slashes=False,
+        generate_unique_id_function=_operation_id,
+    )
+    app.state.opened = opened
+    app.add_middleware(Bodies)
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(
+            router, prefix="/v1", dependencies=[Depends(bearer), Depends(plain_request)]
+        )
+    app.state.query_names = query_names(app.openapi())
+    return app
+
+
+class _Api(FastAPI):
+    def openapi(self) -> dict[str, object]:
+        """Give the OpenAPI document."""
+        if self.openapi_schema is None:
+            self.openapi_schema = describe(self)
+        return self.openapi_schema
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Name an operation as its function is named, which programs made from the document show."""
+    return route.name

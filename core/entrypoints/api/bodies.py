@@ -1,0 +1,73 @@
+"""How large a body may be, and of which type: looked at before any of it is read."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+
+from core.entrypoints.api.problems import answer, problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY = 2**20
+MAX_LARGE = 32 * 2**20
+LARGE = ("/batch", "/edit")  # how paths end whose bodies hold many pieces, or a skill's files
+
+
+class Bodies:
+    """ASGI middleware over the routes of the API."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 413 and 415 where they are due; a body of unknown length is counted."""
+        if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
+            await self._app(scope, receive, send)
+            return
+        limit = MAX_LARGE if scope["path"].endswith(LARGE) else MAX_BODY
+        headers = Headers(scope=scope)
+        refused = _refused(headers, limit)
+        if refused is not None:
+            await answer(problem(refused.status_code, refused.detail))(scope, receive, send)
+            return
+        await self._app(scope, _counted(receive, limit), send)
+
+
+def _refused(headers: Headers, limit: int) -> HTTPException | None:
+    length = headers.get("content-length", "")
+    has_body = "transfer-encoding" in headers or length not in {"", "0"}
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if length.isdecimal() and int(length[:20]) > limit:
+        return too_large(limit)
+    if has_body and kind != "application/json":
+        return HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a body has to be application/json")
+    return None
+
+
+def _counted(receive: Receive, limit: int) -> Receive:
+    seen = 0
+
+    async def counting() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > limit:
+            raise too_large(limit)
+        return message
+
+    return counting
+
+
+def too_large(limit: int) -> HTTPException:
+    """Say that a body has more than so many bytes."""
+    most = f"{limit // 2**20} MiB"
+    return HTTPException(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        f"the body has more than {most}",
+        {"Connection": "close"},
+    )

@@ -1,0 +1,81 @@
+"""What no call may hold, whatever its route: unknown parameters, text that nothing can store."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from fastapi import HTTPException, Request
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.text import text_problem
+
+MOST_DEEP = 100
+# What makes it worth to read a body once more: an escape of half a character or of NUL, a number
+# that is none or may be beyond all bounds, or brackets enough to be nested too deep.
+_SUSPICIOUS = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]|NaN|Infinity|\d[eE]\+?\d{3}|\d{300}")
+_BODILESS = frozenset({"GET", "HEAD"})
+
+
+async def plain_request(request: Request) -> None:
+    """Refuse a call that holds what no route takes. Raises InvalidInput."""
+    for name, value in request.path_params.items():
+        _see_text(f"path.{name}", str(value))
+    known = _known_query(request)
+    for name, value in request.query_params.multi_items():
+        if name not in known:
+            there = f"there are: {', '.join(sorted(known))}" if known else "it takes none"
+            raise InvalidInput(f"query.{name} is no known parameter", hint=there)
+        _see_text(f"query.{name}", value)
+    if request.method not in _BODILESS:  # to hear that there is no body takes turns of the loop
+        _see_body(await request.body())
+
+
+def _known_query(request: Request) -> frozenset[str]:
+    """Give the parameters that the route's own description names."""
+    names: dict[str, frozenset[str]] = request.app.state.query_names
+    return names.get(request.scope["route"].name, frozenset())
+
+
+def _see_text(place: str, text: str) -> None:
+    problem = text_problem(text)
+    if problem:
+        raise InvalidInput(f"{place} {problem}")
+
+
+def _see_body(body: bytes) -> None:
+    if b"\0" in body:  # the framework reads UTF-16 and UTF-32, too, in which nothing here looks
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not JSON in UTF-8")
+    nested = body.count(b"[") + body.count(b"{")
+    if nested <= MOST_DEEP and not _SUSPICIOUS.search(body):
+        return
+    try:
+        value: object = json.loads(body)
+    except RecursionError:
+        raise InvalidInput(f"body is nested deeper than {MOST_DEEP}") from None
+    except ValueError:
+        return  # what is no JSON the route refuses itself
+    for part, depth in _parts(value):
+        if depth > MOST_DEEP:
+            raise InvalidInput(f"body is nested deeper than {MOST_DEEP}")
+        if isinstance(part, str):
+            _see_text("body", part)
+        elif isinstance(part, float) and not math.isfinite(part):
+            raise InvalidInput("body holds a number that JSON has not")
+
+
+def _parts(value: object) -> Iterator[tuple[object, int]]:
+    """Give every part of a JSON value, keys too, with how deep it lies."""
+    waiting = [(value, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        yield part, depth
+        if depth > MOST_DEEP:
+            continue
+        if isinstance(part, dict):
+            waiting += [(inner, depth + 1) for pair in part.items() for inner in pair]
+        elif isinstance(part, list):
+            waiting += [(inner, depth + 1) for inner in part]

@@ -1,0 +1,98 @@
+"""How a person comes into the console and leaves it: by a link, by a token, by signing out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from core.domain.errors import DependencyDown
+from core.entrypoints.api import entry_page
+from core.entrypoints.api.entry_page import CONSOLE
+from core.entrypoints.api.guard import SESSION_COOKIE
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.auth import SESSION_LIFE, Access, Made
+
+LONGEST_FORM = 4096
+
+Answer = Callable[[Access, Request], Awaitable[Response]]
+
+
+class Entry:
+    """The entry page over one opened program. The guard has looked at Host and Origin."""
+
+    def __init__(self, opened: Opened) -> None:
+        self._opened = opened
+
+    async def enter(self, request: Request) -> Response:
+        """Ask for a token, take one, or redeem the key of a link."""
+        if request.method == "POST":
+            return await self._asking(request, _by_token)
+        if request.method == "GET" and "key" in request.query_params:
+            return await self._asking(request, _by_link)
+        return entry_page.enter(_accepted(request))
+
+    async def leave(self, request: Request) -> Response:
+        """Ask whether to sign out, or do it."""
+        if request.method == "POST":
+            return await self._asking(request, _sign_out)
+        return entry_page.leave(_accepted(request))
+
+    async def _asking(self, request: Request, answer: Answer) -> Response:
+        try:
+            return await answer(self._opened.access(), request)
+        except DependencyDown:
+            return entry_page.starting(_accepted(request))
+
+
+async def _by_token(access: Access, request: Request) -> Response:
+    made = await access.open_session(await _field(request, "token"))
+    return _let_in(request, made) if made else _refused(request, "bad_token")
+
+
+async def _by_link(access: Access, request: Request) -> Response:
+    made = await access.redeem(request.query_params["key"])
+    return _let_in(request, made) if made else _refused(request, "bad_link")
+
+
+async def _sign_out(access: Access, request: Request) -> Response:
+    await access.close_session(request.cookies.get(SESSION_COOKIE, ""))
+    answer = entry_page.left(_accepted(request))
+    answer.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict")
+    return answer
+
+
+def _let_in(request: Request, made: Made) -> Response:
+    answer = RedirectResponse(f"{CONSOLE}/", 303, {"Cache-Control": "no-store"})
+    answer.set_cookie(
+        SESSION_COOKIE,
+        made.secret.get_secret_value(),
+        max_age=int(SESSION_LIFE.total_seconds()),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        # What a proxy says in X-Forwarded-Proto is not believed: anybody can say it.
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+def _refused(request: Request, problem: str) -> HTMLResponse:
+    return entry_page.enter(_accepted(request), problem)
+
+
+async def _field(request: Request, name: str) -> str:
+    """Give a field of a form; what is no such form, or a long one, has none."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LONGEST_FORM:
+            return ""
+    found = parse_qs(body.decode("latin-1")).get(name, [""])
+    return found[0].strip()
+
+
+def _accepted(request: Request) -> str:
+    return request.headers.get("accept-language", "")

@@ -1,0 +1,106 @@
+"""The pages before the console: plain HTML without scripts, in Korean and English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from importlib import resources
+from string import Template
+
+import yaml
+from pydantic import TypeAdapter
+from starlette.responses import HTMLResponse
+
+CONSOLE, ENTER, LEAVE = "/console", "/console/enter", "/console/leave"
+_AGAIN = '<meta http-equiv="refresh" content="3">'
+# The address of a page can hold the key of a link, and the form may only come back here. The
+# referrer policy is not `no-referrer`: under that browsers send the form with `Origin: null`.
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self';"
+    " base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+}
+_WORDS = TypeAdapter[dict[str, dict[str, str]]](dict[str, dict[str, str]])
+_CODE = re.compile("`([^`]+)`")
+
+
+def enter(accepted: str, problem: str | None = None) -> HTMLResponse:
+    """Ask for a token; `problem` says what was wrong with what was given before: 403."""
+    say = _speaker(accepted)
+    told = f'<p class="bad" role="alert">{say(problem)}</p>' if problem else ""
+    form = f"""{told}
+<form method="post" action="{ENTER}">
+<label for="token">{say("token")}</label>
+<input id="token" name="token" type="password" required autocomplete="off" autocapitalize="off"
+ spellcheck="false" autofocus>
+<button>{say("open")}</button>
+</form>
+<p class="hint">{say("enter_hint")}</p>
+<p class="hint">{say("signed_in")} <a href="{CONSOLE}/">{say("to_console")}</a></p>"""
+    return _page(accepted, "enter", form, 403 if problem else 200)
+
+
+def leave(accepted: str) -> HTMLResponse:
+    """Ask whether the session is to end: a link alone must not end it."""
+    say = _speaker(accepted)
+    form = f"""<p>{say("leave_text")}</p>
+<form method="post" action="{LEAVE}"><button>{say("leave")}</button></form>
+<p class="hint"><a href="{CONSOLE}/">{say("to_console")}</a></p>"""
+    return _page(accepted, "leave", form)
+
+
+def left(accepted: str) -> HTMLResponse:
+    """Say that the session has ended."""
+    say = _speaker(accepted)
+    text = f'<p>{say("left_text")}</p><p><a href="{ENTER}">{say("again")}</a></p>'
+    return _page(accepted, "left", text)
+
+
+def starting(accepted: str) -> HTMLResponse:
+    """Say that the program does not answer: 503. The page looks again by itself."""
+    text = f"<p>{_speaker(accepted)('starting_text')}</p>"
+    answer = _page(accepted, "starting", text, 503, refresh=_AGAIN)
+    answer.headers["Retry-After"] = "3"
+    return answer
+
+
+def language_of(accepted: str) -> str:
+    """Give `ko` where an Accept-Language header names it before English, else `en`."""
+    named = [part.strip().lower()[:2] for part in accepted.split(",")]
+    return next((name for name in named if name in {"ko", "en"}), "en")
+
+
+class _Speaker:
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    def __call__(self, key: str) -> str:
+        """Give the words for a key as HTML."""
+        return _CODE.sub(r"<code>\1</code>", escape(_words()[key][self._language]))
+
+
+def _speaker(accepted: str) -> _Speaker:
+    return _Speaker(language_of(accepted))
+
+
+def _page(
+    accepted: str, title: str, body: str, status: int = 200, refresh: str = ""
+) -> HTMLResponse:
+    html = _template().substitute(
+        language=language_of(accepted), title=_speaker(accepted)(title), body=body, refresh=refresh
+    )
+    return HTMLResponse(html, status, _HEADERS)
+
+
+@cache
+def _template() -> Template:
+    return Template((resources.files("core.entrypoints.api") / "entry.html").read_text("utf-8"))
+
+
+@cache
+def _words() -> Mapping[str, Mapping[str, str]]:
+    text = (resources.files("core.entrypoints.api") / "entry.yaml").read_text("utf-8")
+    return _WORDS.validate_python(yaml.safe_load(text))

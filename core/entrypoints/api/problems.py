@@ -1,0 +1,155 @@
+"""Errors as problem details (RFC 9457): one place that maps each kind to a status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
+
+from core.domain.errors import DependencyDown, SkillWorkerError
+from core.domain.models.base import Model
+from core.domain.text import printable
+from core.entrypoints.api.paging import SEEN
+
+PROBLEM_TYPE = "application/problem+json"
+MOST_TOLD = 20  # of many that are wrong in one call
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_DETAILS = {
+    HTTPStatus.NOT_FOUND: "there is nothing at this path",
+    HTTPStatus.METHOD_NOT_ALLOWED: "the path does not take this method",
+}
+
+_STATUS = {
+    "invalid": HTTPStatus.UNPROCESSABLE_ENTITY,
+    "usage": HTTPStatus.BAD_REQUEST,
+    "unauthorized": HTTPStatus.UNAUTHORIZED,
+    "forbidden": HTTPStatus.FORBIDDEN,
+    "not_found": HTTPStatus.NOT_FOUND,
+    "refused": HTTPStatus.CONFLICT,
+    "stale": HTTPStatus.CONFLICT,
+    "decided": HTTPStatus.CONFLICT,
+    "dependency": HTTPStatus.SERVICE_UNAVAILABLE,
+    "database": HTTPStatus.SERVICE_UNAVAILABLE,
+    "skill_api": HTTPStatus.SERVICE_UNAVAILABLE,
+    "mcp": HTTPStatus.SERVICE_UNAVAILABLE,
+    "source": HTTPStatus.SERVICE_UNAVAILABLE,
+    "model": HTTPStatus.SERVICE_UNAVAILABLE,
+    "busy": HTTPStatus.SERVICE_UNAVAILABLE,
+    "budget": HTTPStatus.TOO_MANY_REQUESTS,
+    "pod": HTTPStatus.SERVICE_UNAVAILABLE,
+    "configuration": HTTPStatus.SERVICE_UNAVAILABLE,
+    "skill_creator": HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+
+
+class Problem(Model):
+    """What a failed call is answered. `kind` is a word of `domain.errors`, `hint` what to do."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    kind: str
+    hint: str = ""
+
+
+def install(app: FastAPI) -> None:
+    """Answer every failure of the app as a problem."""
+    app.add_exception_handler(SkillWorkerError, _known)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def problem(status: int, detail: str, kind: str = "usage", hint: str = "") -> Problem:
+    """Make a problem; its title is the status in words."""
+    return Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=printable(detail),
+        kind=kind,
+        hint=printable(hint),
+    )
+
+
+def problem_of(error: SkillWorkerError) -> Problem:
+    """Tell an error of ours as a problem."""
+    status = _STATUS.get(error.kind, HTTPStatus.INTERNAL_SERVER_ERROR)
+    return problem(status, error.message, error.kind, error.hint)
+
+
+def answer(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Render a problem."""
+    return JSONResponse(
+        problem.model_dump(mode="json"), problem.status, headers, media_type=PROBLEM_TYPE
+    )
+
+
+def answer_error(error: SkillWorkerError) -> JSONResponse:
+    """Render an error of ours as a problem, with the headers that go with its kind."""
+    headers = {}
+    if isinstance(error, DependencyDown):
+        headers["Retry-After"] = str(max(1, round(error.retry_after or 1)))
+    if error.kind == "unauthorized":
+        headers["WWW-Authenticate"] = "Bearer"
+    return answer(problem_of(error), headers)
+
+
+async def _known(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, SkillWorkerError)
+    return answer_error(error)
+
+
+async def _malformed(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        why, place = str(first["ctx"]["error"]), first["loc"][-1]
+        told = f"the body cannot be read as JSON: {why[:1].lower()}{why[1:]} at character {place}"
+        return answer(problem(HTTPStatus.BAD_REQUEST, told))
+    found = [_explained(part["loc"], part["type"], part["msg"]) for part in error.errors()]
+    more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
+    told = "; ".join(found[:MOST_TOLD]) + more
+    return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, "invalid"))
+
+
+def _explained(place: Sequence[int | str], kind: str, message: str) -> str:
+    field = ".".join(map(str, place))
+    if kind == "string_pattern_mismatch" and SEEN in message:
+        return f"{field} is blank"
+    return f"{field}: {message[:1].lower()}{message[1:]}"
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = ", ".join(allowed(request)) or headers.get("Allow", "")
+    kind = "not_found" if status is HTTPStatus.NOT_FOUND else "usage"
+    detail = error.detail if error.detail != status.phrase else _DETAILS.get(status, error.detail)
+    return answer(problem(status, detail, kind), headers)
+
+
+def allowed(request: Request) -> list[str]:
+    """Give the methods that the path takes: the framework names those of one route only."""
+    scope = dict(request.scope)
+    described = request.app.openapi()["paths"].get(scope["path"])
+    if described is not None:  # else a path with a parameter may take it, too
+        return [method for method in _METHODS if method.lower() in described]
+    return [method for method in _METHODS if _takes(request.app, {**scope, "method": method})]
+
+
+def _takes(app: FastAPI, scope: Scope) -> bool:
+    return any(route.matches(scope)[0] is Match.FULL for route in app.router.routes)
+
+
+async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    detail = f"unexpected {type(error).__name__}; the log says more"
+    return answer(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail, "unexpected"))

@@ -1,0 +1,58 @@
+"""Agents over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Response
+from pydantic import Field
+
+from core.domain.models import Agent, Page
+from core.domain.models.base import Model
+from core.entrypoints.api.paging import SEEN, Cursor, Limit, Name, TenantId
+from core.entrypoints.api.sessions import AtAgents
+from core.entrypoints.service.agents import AgentFilter
+
+router = APIRouter(prefix="/agents", tags=["agents"])
+AgentPath = Annotated[
+    str, Path(min_length=1, max_length=200, pattern=SEEN, description="Id of the agent.")
+]
+
+
+class AgentIn(Model):
+    """What an agent is. The skills it has are changed by what it learns, not here."""
+
+    tenant_id: Name | None = Field(
+        default=None, description="Whose it is; without it, the token's tenant."
+    )
+    name: Name = Field(description="The name people know it by.")
+    role: str = Field(default="", description="What it is.")
+    goal: str = Field(default="", description="What it is for.")
+    persona: str = Field(default="", description="How it speaks.")
+
+
+@router.get("")
+async def list_agents(
+    desk: AtAgents, tenant_id: TenantId = None, limit: Limit = 50, cursor: Cursor = None
+) -> Page[Agent]:
+    """List the agents that learn, by id."""
+    return await desk.page(AgentFilter(tenant_id=tenant_id), limit=limit, cursor=cursor)
+
+
+@router.get("/{agent_id:path}")
+async def get_agent(agent_id: AgentPath, desk: AtAgents) -> Agent:
+    """One agent."""
+    return await desk.get(agent_id)
+
+
+@router.put("/{agent_id:path}", responses={201: {"model": Agent, "description": "It is new."}})
+async def save_agent(
+    agent_id: AgentPath, agent: AgentIn, desk: AtAgents, response: Response
+) -> Agent:
+    """Add an agent, or change one that is there."""
+    told = agent.model_dump(exclude={"tenant_id"})
+    given = Agent(id=agent_id, tenant_id=agent.tenant_id or "", **told)
+    saved, is_new = await desk.save(given, agent.tenant_id)
+    if is_new:
+        response.status_code = 201
+    return saved

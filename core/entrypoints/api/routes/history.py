@@ -1,0 +1,51 @@
+"""History over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from core.domain.models import HistoryFilter, HistoryRecord, HistoryStatus, Kind, Page
+from core.entrypoints.api.paging import AgentId, Cursor, Limit, TenantId
+from core.entrypoints.api.sessions import AtHistory
+
+router = APIRouter(prefix="/history", tags=["history"])
+
+
+@router.get("")
+async def list_history(
+    desk: AtHistory,
+    status: Annotated[
+        tuple[HistoryStatus, ...], Query(description="Only these; may be repeated.")
+    ] = (),
+    tenant_id: TenantId = None,
+    agent_id: AgentId = None,
+    kind: Annotated[Kind | None, Query(description="Only this kind of knowledge.")] = None,
+    item_id: Annotated[
+        str | None, Query(max_length=200, description="Only changes of the item with this id.")
+    ] = None,
+    feedback_id: Annotated[
+        str | None, Query(max_length=200, description="Only what this feedback caused.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[HistoryRecord]:
+    """List changes that were made or tried, newest first."""
+    wanted = HistoryFilter(
+        statuses=status,
+        tenant_id=tenant_id,
+        agent_id=agent_id,
+        kind=kind,
+        item_id=item_id,
+        feedback_id=feedback_id,
+    )
+    return await desk.page(wanted, limit=limit, cursor=cursor)
+
+
+@router.get("/{record_id}")
+async def get_history_record(
+    record_id: Annotated[str, Path(description="Id of the record.")], desk: AtHistory
+) -> HistoryRecord:
+    """One record: what was there before, what after, and why."""
+    return await desk.get(record_id)

@@ -1,0 +1,32 @@
+"""Who calls, over HTTP."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from core.domain.models.access import Role
+from core.domain.models.base import Model
+from core.entrypoints.api.sessions import Seated
+
+router = APIRouter(prefix="/me", tags=["me"])
+
+
+class Me(Model):
+    """Whose token the call came with. `tenant_id` null: it is of all tenants."""
+
+    token_id: str
+    name: str
+    tenant_id: str | None
+    roles: tuple[Role, ...]
+
+
+@router.get("")
+async def get_me(taken: Seated) -> Me:
+    """Who the caller is, and what the token lets them do."""
+    who = taken.who
+    return Me(
+        token_id=who.token_id,
+        name=who.name,
+        tenant_id=who.tenant_id,
+        roles=tuple(sorted(who.roles)),
+    )

@@ -1,0 +1,27 @@
+"""Search over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from core.domain.models import Kind
+from core.entrypoints.api.paging import AgentId, TenantId
+from core.entrypoints.api.sessions import AtSearch
+from core.entrypoints.service.items import Found
+
+router = APIRouter(prefix="/search", tags=["knowledge"])
+
+
+@router.get("")
+async def search_knowledge(
+    desk: AtSearch,
+    q: Annotated[str, Query(min_length=1, max_length=4000, description="What to look for.")],
+    agent_id: AgentId = None,
+    kind: Annotated[Kind | None, Query(description="Only this kind of knowledge.")] = None,
+    tenant_id: TenantId = None,
+    limit: Annotated[int, Query(ge=1, le=50, description="Most hits.")] = 10,
+) -> Found:
+    """Search what one tenant knows, best first."""
+    return await desk.search(q, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit)

@@ -1,0 +1,220 @@
+"""Secrets that let people and programs in: how they are made, told apart and looked up.
+
+A secret has 256 random bits, so that its SHA-256 is as good as a slow hash, nobody guesses one
+however often they try (there is no lockout), and how long a look-up takes tells nothing of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+from pydantic import SecretStr
+
+from core.domain.errors import AlreadyExists, ConfigurationError, InvalidInput, NotFound
+from core.domain.models.access import AccessToken, Role, TokenKind
+from core.domain.models.base import Model
+from core.domain.ports import NewId, Tokens
+
+log = structlog.get_logger(__name__)
+
+ALL_ROLES = tuple(Role)
+FIRST = "first"
+LINK_LIFE = timedelta(minutes=10)
+SESSION_LIFE = timedelta(hours=12)
+LONGEST_NAME = 100
+_SECRET = re.compile(r"swk_[A-Za-z0-9_-]{43}")
+
+
+class Made(Model):
+    """A new token and its secret, which nobody can be told again."""
+
+    secret: SecretStr
+    token: AccessToken
+
+
+class Grant(Model):
+    """What a token or a link is to let its holder do; `tenant_id` None: for all tenants."""
+
+    name: str
+    tenant_id: str | None = None
+    roles: tuple[Role, ...] = ALL_ROLES
+
+
+def make_secret() -> str:
+    """Make a secret; its beginning lets scanners of leaked secrets know it."""
+    return f"swk_{secrets.token_urlsafe(32)}"
+
+
+def hash_of(secret: str) -> str:
+    """Give what is stored of a secret."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def utc_now() -> datetime:
+    """Give the time."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Makes, finds and ends what lets callers in."""
+
+    tokens: Tokens
+    new_id: NewId
+    now: Callable[[], datetime] = utc_now
+    make_secret: Callable[[], str] = field(default=make_secret, repr=False)
+
+    async def find(self, secret: str, kind: TokenKind) -> AccessToken | None:
+        """Give the live token of this kind that a secret stands for. Raises DatabaseDown."""
+        if not _SECRET.fullmatch(secret):
+            return None
+        token = await self.tokens.find(hash_of(secret))
+        return token if token is not None and token.kind is kind else None
+
+    async def add(self, grant: Grant, life: timedelta | None = None) -> Made:
+        """Make a token on purpose. Raises InvalidInput, AlreadyExists."""
+        made = await self._add(TokenKind.TOKEN, _checked(grant), life)
+        log.info("token.added", token=made.token.id, name=grant.name)
+        return made
+
+    def first(self) -> Made:
+        """Make the token of a first start; who calls stores it."""
+        return self._made(TokenKind.TOKEN, Grant(name=FIRST), None, on_purpose=False)
+
+    async def link(self, grant: Grant) -> Made:
+        """Make a link that opens the console once, for whom it is given to. Raises InvalidInput."""
+        return await self._add(TokenKind.LINK, _checked(grant), LINK_LIFE)
+
+    async def redeem(self, link_secret: str) -> Made | None:
+        """Open a session by a link; None where it is wrong, used or has expired."""
+        if not _SECRET.fullmatch(link_secret):
+            return None
+        wanted = self._made(TokenKind.SESSION, Grant(name="link"), SESSION_LIFE)
+        session = await self.tokens.redeem(hash_of(link_secret), wanted.token)
+        if session is None:
+            return None
+        log.info("session.opened", token=session.id, name=session.name)
+        return Made(secret=wanted.secret, token=session)
+
+    async def open_session(self, token_secret: str) -> Made | None:
+        """Open a session by a token, which lasts no longer than that; None where it is wrong."""
+        parent = await self.find(token_secret, TokenKind.TOKEN)
+        if parent is None:
+            return None
+        grant = Grant(name=parent.name, tenant_id=parent.tenant_id, roles=parent.roles)
+        made = await self._add(TokenKind.SESSION, grant, SESSION_LIFE, parent=parent.id)
+        log.info("session.opened", token=made.token.id, name=made.token.name)
+        return made
+
+    async def close_session(self, secret: str) -> None:
+        """End a session; one that has ended already is no error."""
+        session = await self.find(secret, TokenKind.SESSION)
+        if session is not None:
+            await self.tokens.revoke(session.id)
+
+    async def revoke(self, wanted: str) -> AccessToken:
+        """End a token by its id or its name, and what came of it. Raises NotFound."""
+        live = await self.tokens.list()
+        found = [t for t in live if t.id == wanted] or [t for t in live if t.name == wanted]
+        if not found:
+            raise NotFound(f"there is no token {wanted!r}", hint="see `skill-worker tokens list`")
+        revoked = await self.tokens.revoke(found[0].id)
+        log.info("token.revoked", token=revoked.id, name=revoked.name)
+        return revoked
+
+    async def _add(
+        self,
+        kind: TokenKind,
+        grant: Grant,
+        life: timedelta | None,
+        *,
+        parent: str | None = None,
+    ) -> Made:
+        made = self._made(kind, grant, life, parent=parent)
+        await self.tokens.add(made.token)
+        return made
+
+    def _made(
+        self,
+        kind: TokenKind,
+        grant: Grant,
+        life: timedelta | None,
+        *,
+        parent: str | None = None,
+        on_purpose: bool = True,
+    ) -> Made:
+        secret = self.make_secret()
+        token = AccessToken(
+            id=self.new_id(),
+            kind=kind,
+            hash=hash_of(secret),
+            name=grant.name,
+            tenant_id=grant.tenant_id,
+            roles=grant.roles,
+            parent=parent,
+            on_purpose=on_purpose,
+            expires_at=None if life is None else self.now() + life,
+        )
+        return Made(secret=SecretStr(secret), token=token)
+
+
+def _checked(grant: Grant) -> Grant:
+    """Give the grant as it may be stored. Raises InvalidInput, naming the field first."""
+    if not grant.name.strip() or len(grant.name) > LONGEST_NAME or not grant.name.isprintable():
+        raise InvalidInput(f"name is not 1 to {LONGEST_NAME} printable characters")
+    if grant.tenant_id is not None and not (
+        grant.tenant_id.strip() and grant.tenant_id.isprintable()
+    ):
+        raise InvalidInput("tenant_id is empty or cannot be printed")
+    if not grant.roles:
+        raise InvalidInput("roles are missing", hint=f"of: {', '.join(ALL_ROLES)}")
+    return grant.model_copy(update={"roles": tuple(dict.fromkeys(grant.roles))})
+
+
+FILE = "token"
+
+
+async def ensure_token(access: Access, home: Path) -> Path | None:
+    """Make a token for all where there is none, and give the file that holds its secret.
+
+    None where there is one. The secret is on disk before the token counts, under another name:
+    who dies in between leaves a token that nobody knows, and `tokens add` makes another.
+    Raises ConfigurationError where the file cannot be written.
+    """
+    if await access.tokens.list():
+        return None
+    file, part = home / FILE, home / f".{FILE}-{uuid.uuid4().hex}"
+    made = access.first()
+    try:
+        _write(part, made.secret.get_secret_value() + "\n")
+        try:
+            await access.tokens.add(made.token)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    except AlreadyExists:  # another worker has just made it
+        return None
+    except OSError as error:
+        raise ConfigurationError(
+            f"the first token cannot be written to {file}: {error.strerror}",
+            hint="make SKILL_WORKER_HOME writable, or make a token with `skill-worker tokens add`",
+        ) from error
+    log.info("token.added", token=made.token.id, name=made.token.name, file=str(file))
+    return file
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file that nobody else may read at any time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+        stream.write(text)

@@ -1,0 +1,136 @@
+"""`skill-worker agents`: who learns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.entrypoints.cli.exits import named_by_option
+from core.entrypoints.cli.options import Json, Tenant
+from core.entrypoints.cli.output import print_json, print_page, print_table, say, talk
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from core.app.program import App
+    from core.domain.models import Agent, Feedback
+
+_OPTIONS = {"id": "--id", "tenant_id": "--tenant", "name": "--name"}
+
+app = typer.Typer(help="Manage the agents that learn.")
+
+
+@app.command("add")
+def add(
+    agent_id: Annotated[str, typer.Option("--id", help="Id, unique over all tenants.")],
+    tenant: Annotated[str, typer.Option("--tenant", help="Tenant the agent belongs to.")],
+    name: Annotated[str, typer.Option("--name", help="Name that people know it by.")],
+    role: Annotated[str, typer.Option("--role", help="What it is.")] = "",
+    goal: Annotated[str, typer.Option("--goal", help="What it is for.")] = "",
+    persona: Annotated[str, typer.Option("--persona", help="How it speaks.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Add an agent, or change one that is there."""
+    from core.domain.input_formats.agents import checked_agent
+
+    given = {
+        "id": agent_id,
+        "tenant_id": tenant,
+        "name": name,
+        "role": role,
+        "goal": goal,
+        "persona": persona,
+    }
+    with named_by_option("agents add", _OPTIONS):
+        agent = checked_agent(given)
+    _save([agent], as_json=as_json)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="JSONL, or a YAML or JSON list; `-` is stdin.")],
+    as_json: Json = False,
+) -> None:
+    """Add or change every agent of a file; a file with one bad entry changes nothing."""
+    from core.domain.input_formats.agents import read_agents
+    from core.entrypoints.cli.files import read_text
+
+    _save(read_agents(read_text(file)), as_json=as_json)
+
+
+@app.command("setup")
+def setup(
+    agent_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the agent.")],
+    again: Annotated[
+        bool, typer.Option("--again", help="Also where it was asked for before.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Let the worker propose an agent's first knowledge from its goal and persona."""
+
+    async def begin(opened: App) -> tuple[Feedback, bool]:
+        from core.app.agent_setup import setup_feedback
+        from core.domain.models import SETUP
+
+        agent = await opened.agents.get(agent_id)
+        piece = setup_feedback(agent, again=opened.new_id() if again else "")
+        ((feedback_id, is_new),) = await opened.inbox.add(SETUP, [piece])
+        await opened.agents.setup_begun(agent_id)
+        return await opened.inbox.get(feedback_id), is_new
+
+    feedback, is_new = with_app(begin)
+    if as_json:
+        print_json({"id": feedback.id, "new": is_new, "status": feedback.status})
+        return
+    if is_new:
+        say(f"queued {feedback.id}")
+        return
+    say(f"{feedback.id} asked for it before: {feedback.status}")
+    talk("--again asks anew; a changed goal or persona is a new question anyway")
+
+
+@app.command("list")
+def list_(tenant: Tenant = None, as_json: Json = False) -> None:
+    """List agents."""
+    agents = with_app(lambda opened: _list(opened, tenant))
+    if as_json:
+        print_page(agents)
+        return
+    print_table(
+        ("ID", "TENANT", "NAME", "ROLE", "GOAL", "SKILLS"),
+        [(a.id, a.tenant_id, a.name, a.role, a.goal, ", ".join(a.skills)) for a in agents],
+        empty="no agents yet; `skill-worker agents add` adds one",
+    )
+
+
+async def _list(opened: App, tenant: str | None) -> Sequence[Agent]:
+    from core.entrypoints.cli.knowledge.tenants import known_tenant
+
+    if tenant is not None:
+        await known_tenant(opened, tenant)
+    return await opened.agents.list(tenant)
+
+
+def _save(agents: list[Agent], *, as_json: bool) -> None:
+    async def save(opened: App) -> tuple[list[bool], int]:
+        from core.app.agent_setup import set_up_new_agents
+
+        saved = [await opened.agents.save(agent) for agent in agents]
+        return saved, await set_up_new_agents(opened.agents, opened.inbox)
+
+    are_new, begun = with_app(save)
+    if as_json:
+        saved: list[JsonValue] = [
+            {"id": agent.id, "new": is_new} for agent, is_new in zip(agents, are_new, strict=True)
+        ]
+        print_json({"items": saved, "next": None})
+        return
+    for agent, is_new in zip(agents, are_new, strict=True):
+        say(f"{'added' if is_new else 'changed'} {agent.id}")
+    if begun:
+        talk(f"first knowledge of {begun} will be proposed: `skill-worker run` works it off")

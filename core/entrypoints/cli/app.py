@@ -1,0 +1,133 @@
+"""The command tree, and the border where every failure becomes a message and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from core import __version__
+from core.domain.errors import InvalidInput
+from core.entrypoints.cli import (
+    agents,
+    changes,
+    config,
+    costs,
+    db,
+    demo,
+    doctor,
+    feedback,
+    history,
+    intake,
+    knowledge,
+    retracting,
+    rule,
+    serve,
+    skill,
+    tokens,
+    worker,
+)
+from core.entrypoints.cli.exits import FAILED, OK, Failure, describe
+from core.entrypoints.cli.output import print_json, talk
+from core.entrypoints.cli.streams import OutputLost, give_up_stdout, prepare_streams
+
+app = typer.Typer(
+    name="skill-worker",
+    help="Make AI agents learn from what their users say.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, group in {
+    "agents": agents.app,
+    "feedback": feedback.app,
+    "intake": intake.app,
+    "knowledge": knowledge.app,
+    "changes": changes.app,
+    "history": history.app,
+    "skill": skill.app,
+    "rule": rule.app,
+    "tokens": tokens.app,
+    "serve": serve.app,
+    "config": config.app,
+    "db": db.app,
+}.items():
+    app.add_typer(group, name=name)
+app.command("demo")(demo.demo)
+app.command("run")(worker.run)
+app.command("doctor")(doctor.doctor)
+app.command("retract")(retracting.retract)
+app.command("costs")(costs.costs)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"skill-worker {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; give its exit code. Every failure ends here, as text or as JSON."""
+    prepare_streams()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except OutputLost as error:
+        give_up_stdout()
+        if error.errno != errno.EPIPE:
+            talk(f"error: stdout cannot be written: {error.strerror}")
+        return FAILED
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        _refuse_broken_text(arguments)
+        result = app(args=list(arguments), prog_name="skill-worker", standalone_mode=False)
+    except OutputLost:
+        raise
+    except Exception as error:  # noqa: BLE001 - the outermost border: nothing may leave as a trace
+        return _report(error, as_json="--json" in arguments)
+    return result if isinstance(result, int) else OK
+
+
+def _refuse_broken_text(arguments: Sequence[str]) -> None:
+    from core.domain.text import has_lone_surrogate
+
+    for position, argument in enumerate(arguments, start=1):
+        if has_lone_surrogate(argument):
+            raise InvalidInput(
+                f"argument {position} is not UTF-8 text",
+                hint="give it as UTF-8, without lone surrogates",
+            )
+
+
+def _report(error: Exception, *, as_json: bool) -> int:
+    if logging.getLogger("core").isEnabledFor(logging.DEBUG):
+        traceback.print_exception(error)
+    failure: Failure = describe(error)
+    if as_json:
+        print_json({"error": failure.data})
+    else:
+        talk(f"error: {failure.message}")
+        if failure.hint:
+            talk(f"hint: {failure.hint}")
+    return failure.exit_code

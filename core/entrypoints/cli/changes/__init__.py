@@ -1,0 +1,173 @@
+"""`skill-worker changes`: what was asked to change, deciding about it, and taking it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, who
+from core.entrypoints.cli.output import print_model, print_page, print_table, say, talk
+from core.entrypoints.cli.receipts import tell_receipt, tell_warnings
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from core.app.program import App
+    from core.domain.models import Change, ChangeCost
+
+app = typer.Typer(help="See changes of what is known, decide about them, and take them back.")
+Status = Literal[
+    "prepared", "held", "applying", "applied", "rejected", "stale", "failed", "reverted"
+]
+ChangeId = Annotated[str, typer.Argument(help="Id of the change.")]
+Seen = Annotated[
+    str | None,
+    typer.Option(
+        "--seen", metavar="HASH", help="Only as it was shown: the content hash of `changes show`."
+    ),
+]
+
+
+@app.command("list")
+def list_(
+    status: Annotated[Status | None, typer.Option("--status", help="Only this status.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """List changes, newest first."""
+    from core.domain.models import ChangeFilter, ChangeStatus
+
+    wanted = ChangeFilter(statuses=(ChangeStatus(status),) if status else ())
+    items, following = with_app(
+        lambda opened: opened.reader.changes(wanted, limit=limit, cursor=cursor)
+    )
+    if as_json:
+        print_page(items, following)
+        return
+    print_table(
+        ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "WARN", "REASON"),
+        [
+            (c.id, c.status, c.operation, c.kind, c.target_name, len(c.warnings) or "", c.reason)
+            for c in items
+        ],
+        empty="no changes",
+    )
+    if following:
+        talk(f"more: --cursor {following}")
+
+
+@app.command("show")
+def show(
+    change_id: ChangeId,
+    diff: Annotated[bool, typer.Option("--diff", help="Show before against after.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show one change; with --diff what it does, file by file."""
+    from core.entrypoints.cli.costs import change_cost_in_words
+    from core.entrypoints.cli.render import show_change
+
+    change, cost, currency, text = with_app(lambda opened: _read(opened, change_id, diff))
+    if as_json:
+        told = {"cost": {**cost.model_dump(mode="json"), "currency": currency}}
+        print_model(change, told | ({"diff": text} if diff else {}))
+        return
+    show_change(change, text, change_cost_in_words(cost, currency))
+
+
+@app.command("approve")
+def approve(
+    change_id: ChangeId, seen: Seen = None, dry_run: DryRun = False, as_json: Json = False
+) -> None:
+    """Apply a change that waits, exactly as `changes show` shows it."""
+    receipt = with_app(
+        lambda opened: opened.gate.decisions.approve(change_id, by=who(), seen=seen), dry_run
+    )
+    tell_receipt(receipt, as_json=as_json)
+
+
+@app.command("reject")
+def reject(
+    change_id: ChangeId,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is not to be learnt.")],
+    seen: Seen = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """End a change that waits; nothing is applied."""
+    change = with_app(
+        lambda opened: opened.gate.decisions.reject(change_id, by=who(), reason=reason, seen=seen),
+        dry_run,
+    )
+    _tell_change(change, "would be rejected" if dry_run else "rejected", as_json)
+
+
+@app.command("edit")
+def edit(
+    change_id: ChangeId,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", metavar="FILE", help="Its new content: text, a .dmn file, a SKILL.md; or -."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", metavar="DIR", help="A skill's whole new folder.")
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Put other content in the place of what waits; without a file your $EDITOR opens.
+
+    It is checked like any other, and waits again.
+    """
+    from core.entrypoints.cli.changes import deciding
+
+    change = with_app(lambda opened: deciding.edit(opened, change_id, file, folder), dry_run)
+    _tell_change(change, "would wait" if dry_run else "waits", as_json)
+
+
+@app.command("refresh")
+def refresh(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Prepare a change that waits anew, against what is there now; it waits again.
+
+    A skill is written anew where what was written does not fit any more: that needs LLM_MODEL.
+    """
+    change = with_app(
+        lambda opened: opened.gate.decisions.prepare_again(change_id, by=who()),
+        dry_run,
+        model=True,
+    )
+    _tell_change(change, "would wait" if dry_run else "waits", as_json)
+
+
+@app.command("revert")
+def revert(
+    change_id: ChangeId,
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "reverted",
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the target of an applied change back to what it was before it."""
+    receipt = with_app(lambda opened: opened.revert(change_id, reason), dry_run)
+    tell_receipt(receipt, as_json=as_json)
+
+
+def _tell_change(change: Change, what: str, as_json: bool) -> None:
+    if as_json:
+        print_model(change)
+        return
+    say(f"{change.operation} {change.kind} {change.target_name!r} {what}")
+    tell_warnings(change.warnings)
+
+
+async def _read(
+    opened: App, change_id: str, wants_diff: bool
+) -> tuple[Change, ChangeCost, str, str]:
+    from core.entrypoints.cli.diff import change_diff
+
+    change = await opened.changes.get(change_id)
+    cost = await opened.spending.of_change(change)
+    text = await change_diff(change, opened.changes) if wants_diff else ""
+    return change, cost, opened.currency, text

@@ -1,0 +1,55 @@
+"""What a user puts in the place of a held change: a file, a folder, or what their editor leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from core.domain.errors import InvalidInput
+from core.domain.models import Change, Edited, Kind
+from core.entrypoints.cli.exits import WrongCall
+from core.entrypoints.cli.files import MAX_DOCUMENT, read_text
+from core.entrypoints.cli.options import who
+
+if TYPE_CHECKING:
+    from core.app.program import App
+
+_SUFFIX = {Kind.MEMORY: ".txt", Kind.DMN_RULE: ".dmn", Kind.SKILL: ".md", Kind.AGENT_SKILLS: ".txt"}
+
+
+async def edit(opened: App, change_id: str, file: Path | None, folder: Path | None) -> Change:
+    """Put other content in the place of a held change's."""
+    change = await opened.changes.get(change_id)
+    edited = _given(file, folder) or Edited(content=_written(change))
+    return await opened.gate.decisions.edit(change_id, edited, by=who(), seen=change.content_hash)
+
+
+def _given(file: Path | None, folder: Path | None) -> Edited | None:
+    if file is not None and folder is not None:
+        raise WrongCall("--file and --folder are two ways to say the same; give one of them")
+    if folder is not None:
+        from core.skills.bundle import read_folder
+
+        return Edited(files=read_folder(folder).files)
+    if file is not None:
+        return Edited(content=read_text(file, most=MAX_DOCUMENT))
+    return None
+
+
+def _written(change: Change) -> str:
+    """Let the user write it in their editor. Raises InvalidInput where they left it as it was."""
+    before = change.after.content if change.after else ""
+    try:
+        after = click.edit(before, extension=_SUFFIX[change.kind])
+    except click.ClickException as error:
+        raise WrongCall(
+            f"{error.format_message()}: nothing was changed",
+            hint="set EDITOR, or give --file or --folder",
+        ) from None
+    if after is not None and not before.endswith("\n"):
+        after = after.removesuffix("\n")  # which editors put at the end
+    if after is None or after == before:
+        raise InvalidInput("nothing was edited", hint="approve it, or reject it")
+    return after

@@ -1,0 +1,56 @@
+"""`skill-worker db`: the schemas of the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.entrypoints.cli.exits import FAILED
+from core.entrypoints.cli.options import Json
+from core.entrypoints.cli.output import print_model, print_table, talk
+from core.entrypoints.cli.session import load, run_async
+
+if TYPE_CHECKING:
+    from core.domain.models.views import MigrationStatus
+
+app = typer.Typer(help="Bring the database's schemas to date, or see where they are.")
+
+
+@app.command("migrate")
+def migrate(as_json: Json = False) -> None:
+    """Bring all schemas to date; several processes at once are fine."""
+    from core.app import bootstrap
+
+    _show(run_async(bootstrap.migrate(load(interactive=True))), as_json=as_json)
+
+
+@app.command("status")
+def status(as_json: Json = False) -> None:
+    """Show the schemas; leaves with 1 where one is not the code's."""
+    from core.app import bootstrap
+
+    found = run_async(bootstrap.migration_status(load(interactive=True)))
+    _show(found, as_json=as_json)
+    if not found.up_to_date:
+        talk("Run `skill-worker db migrate`.")
+        raise typer.Exit(FAILED)
+
+
+def _show(found: MigrationStatus, *, as_json: bool) -> None:
+    if as_json:
+        print_model(found, {"up_to_date": found.up_to_date})
+        return
+    print_table(
+        ("SCHEMA", "HAS", "WANTS"),
+        [
+            (name, version.current or "none", version.head)
+            for name, version in (
+                ("skill-worker", found.ours),
+                ("procrastinate", found.procrastinate),
+                ("langgraph saver", found.saver),
+                ("search by meaning", found.vectors),
+            )
+            if version is not None
+        ],
+    )

@@ -1,0 +1,127 @@
+"""`skill-worker demo`: the whole way once, with example feedback, in a home of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.domain.errors import InvalidInput
+from core.entrypoints.cli.options import Json
+from core.entrypoints.cli.output import print_json, talk
+from core.entrypoints.cli.progress import feedback_bar
+from core.entrypoints.cli.session import load, run_until_stopped
+
+if TYPE_CHECKING:
+    from core.app.settings import Settings
+    from core.entrypoints.cli.demo_show import Exhibits
+
+
+def demo(
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="DIR", help="Keep the demo's home here.")
+    ] = None,
+    skill_creator: Annotated[
+        bool, typer.Option("--skill-creator", help="Build the demo's skills in sandboxes.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """See example feedback become memories, rules and skills; no key, nothing left behind."""
+    from core.entrypoints.cli.demo_show import show_demo, summary
+
+    with _home(keep) as home:
+        settings = _settings(home)
+        exhibits = run_until_stopped(
+            lambda stop: _tell(settings, stop, in_pods=skill_creator),
+            lambda: talk("Ending the demo."),
+            whole=True,
+        )
+    if as_json:
+        print_json({**summary(exhibits.story), "home": str(keep) if keep else None})
+        return
+    show_demo(exhibits, kept=keep)
+
+
+async def _tell(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -> Exhibits:
+    if not in_pods:
+        return await _told(settings, stop)
+    from core.app import bootstrap
+    from core.entrypoints.demo.story import Sandbox
+
+    name, is_boundary, detail = await bootstrap.sandbox_status()
+    sandbox = Sandbox(name=name, is_boundary=is_boundary, detail=detail)
+    async with bootstrap.computer_use(settings) as url:
+        pods = {"use_skill_creator_workflow": True, "computer_use_mcp_url": url}
+        exhibits = await _told(settings.model_copy(update=pods), stop)
+    story = exhibits.story.model_copy(update={"sandbox": sandbox})
+    return exhibits.model_copy(update={"story": story})
+
+
+async def _told(settings: Settings, stop: asyncio.Event) -> Exhibits:
+    from core.app import bootstrap
+    from core.entrypoints.cli.demo_show import collect_exhibits
+    from core.entrypoints.demo.scenario import load_scenario
+    from core.entrypoints.demo.story import tell
+
+    scenario = load_scenario()
+    talk(f"Starting PostgreSQL and a skill server in {settings.skill_worker_home} …")
+    async with bootstrap.open_app(settings, model=True, offline=True) as app:
+        with feedback_bar("learning from feedback") as on_progress:
+            story = await tell(app, scenario, on_progress, stop)
+        return await collect_exhibits(app, scenario, story)
+
+
+def _settings(home: Path) -> Settings:
+    """Give settings that leave the user's database, servers and model alone."""
+    return load(
+        {
+            "skill_worker_home": home,
+            "database_url": None,
+            "mcp_server_url": None,
+            "skill_api_base_url": None,
+            "skill_api_token": None,
+            "use_skill_creator_workflow": False,
+            "computer_use_mcp_url": None,
+            "computer_use_mcp_token": None,
+            "llm_model": "offline",
+            "setup_new_agents": False,
+            "log_level": "warning",
+        },
+        interactive=True,
+    )
+
+
+@contextmanager
+def _home(keep: Path | None) -> Iterator[Path]:
+    """Give a home for the demo: `keep`, which must be new or empty, or one that goes again."""
+    if keep is None:
+        home = Path(tempfile.mkdtemp(prefix="skill-worker-demo-"))
+        try:
+            yield home
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+        return
+    yield _kept(keep)
+
+
+def _kept(keep: Path) -> Path:
+    """Make the folder that the demo's home is kept in. Raises InvalidInput."""
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+        is_used = any(keep.iterdir())
+    except (FileExistsError, NotADirectoryError):
+        raise InvalidInput(f"--keep {keep} is no folder", hint="give a new folder") from None
+    except OSError as error:
+        raise InvalidInput(
+            f"--keep {keep} cannot be used: {error.strerror}",
+            hint="give a folder you may write to",
+        ) from None
+    if is_used:
+        raise InvalidInput(f"--keep {keep} is not empty", hint="give a new folder")
+    return keep.resolve()

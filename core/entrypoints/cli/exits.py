@@ -1,0 +1,112 @@
+"""Exit codes and what a failure looks like: the one place that maps errors to both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.domain.errors import InvalidInput, SkillWorkerError
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+OK = 0
+FAILED = 1
+USAGE = 2
+DEPENDENCY = 3
+CONFIGURATION = 4
+NOT_FOUND = 5
+_SIGNALLED = 128
+
+_BY_KIND = {
+    "usage": USAGE,
+    "configuration": CONFIGURATION,
+    "dependency": DEPENDENCY,
+    "database": DEPENDENCY,
+    "skill_api": DEPENDENCY,
+    "mcp": DEPENDENCY,
+    "source": DEPENDENCY,
+    "model": DEPENDENCY,
+    "budget": DEPENDENCY,
+    "busy": DEPENDENCY,
+    "not_found": NOT_FOUND,
+    "stale": NOT_FOUND,
+    "decided": NOT_FOUND,
+}
+_DEBUG_HINT = "set LOG_LEVEL=debug to see where it happened"
+
+
+class WrongCall(InvalidInput):
+    """An option of the command is missing or says what it cannot; the message names it."""
+
+    kind = "usage"
+
+
+@contextmanager
+def named_by_option(command: str, options: Mapping[str, str]) -> Iterator[None]:
+    """Say which option of `command` a refused field came from. Raises WrongCall."""
+    try:
+        yield
+    except InvalidInput as error:
+        field, _, problem = error.message.partition(" ")
+        if field not in options:
+            raise
+        hint = f"see `skill-worker {command} --help`"
+        raise WrongCall(f"{options[field]} {problem}", hint=hint) from None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a command failed; `kind` is a word of `core.domain.errors`, `usage` or `unexpected`."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+    @property
+    def data(self) -> JsonValue:
+        """What `--json` says of it, under `error`."""
+        return {"kind": self.kind, "message": self.message, "hint": self.hint}
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that goes with `kind`."""
+        return exit_code_of(self.kind)
+
+
+def exit_code_of(kind: str) -> int:
+    """Give the exit code for a kind of failure: 1 where none is its own."""
+    return _BY_KIND.get(kind, FAILED)
+
+
+def exit_code_of_signal(number: int) -> int:
+    """Give the exit code of a command that a signal ended, as shells count: 130, 143."""
+    return _SIGNALLED + number
+
+
+def describe(error: Exception) -> Failure:
+    """Tell what went wrong; an error nobody planned keeps its type's name and no more."""
+    known = next(_known(error), None)
+    if known is not None:
+        return Failure(known.kind, known.message, known.hint)
+    if isinstance(error, typer.TyperException):
+        said = error.format_message().replace("Value error, ", "")
+        return Failure("usage", said, _usage_hint(error))
+    return Failure("unexpected", f"unexpected {type(error).__name__}: {error}", _DEBUG_HINT)
+
+
+def _known(error: BaseException) -> Iterator[SkillWorkerError]:
+    if isinstance(error, SkillWorkerError):
+        yield error
+    elif isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            yield from _known(part)
+
+
+def _usage_hint(error: typer.TyperException) -> str:
+    context: typer.Context | None = getattr(error, "ctx", None)
+    return f"see `{context.command_path if context else 'skill-worker'} --help`"

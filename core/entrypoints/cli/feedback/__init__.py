@@ -1,0 +1,250 @@
+"""`skill-worker feedback`: what users said, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.domain.errors import InvalidInput
+from core.entrypoints.cli.exits import FAILED, WrongCall, named_by_option
+from core.entrypoints.cli.options import Cursor, Json, Limit, Tenant
+from core.entrypoints.cli.output import print_json, print_model, print_page, print_table, say, talk
+from core.entrypoints.cli.session import load, run_async, with_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.app.program import App
+    from core.app.settings import Settings
+    from core.domain.models import Feedback
+    from core.entrypoints.cli.feedback.adding import Report
+
+_OPTIONS = {
+    "content": "--text",
+    "agent_ids": "--agent",
+    "tenant_id": "--tenant",
+    "task": "--task",
+    "author": "--author",
+}
+
+app = typer.Typer(help="Take feedback in, and see what became of it.")
+Status = Literal[
+    "queued", "processing", "completed", "no_action", "held", "failed", "dead", "cancelled"
+]
+FeedbackId = Annotated[str, typer.Argument(help="Id of the feedback.")]
+
+
+@app.command("add")
+def add(
+    file: Annotated[Path | None, typer.Argument(help="JSONL file; `-` is stdin.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="What the user said.")] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", help="Agent it is about; may be repeated.")
+    ] = None,
+    tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the agents.")] = None,
+    task: Annotated[str, typer.Option("--task", help="What the agent was doing.")] = "",
+    author: Annotated[str | None, typer.Option("--author", help="Who said it.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
+    if (file is None) == (text is None):
+        raise WrongCall(
+            "give either a file or --text", hint="see `skill-worker feedback add --help`"
+        )
+    if file is not None:
+        report = _add_file(load(interactive=True), file)
+    else:
+        entry = {"content": text, "agent_ids": agent or [], "tenant_id": tenant or ""}
+        report = _add_text(load(interactive=True), {**entry, "task": task, "author": author})
+    _show_report(report, as_json=as_json)
+    if report.problems:
+        raise typer.Exit(FAILED)
+
+
+@app.command("list")
+def list_(
+    status: Annotated[Status | None, typer.Option("--status", help="Only this status.")] = None,
+    tenant: Tenant = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """List feedback, newest first."""
+    from core.domain.models import FeedbackFilter, FeedbackStatus
+
+    statuses = (FeedbackStatus(status),) if status else ()
+    wanted = FeedbackFilter(statuses=statuses, tenant_id=tenant)
+
+    async def read(opened: App) -> tuple[Sequence[Feedback], str | None]:
+        await _known(opened, tenant)
+        return await opened.reader.feedback(wanted, limit=limit, cursor=cursor)
+
+    items, following = with_app(read)
+    if as_json:
+        print_page(items, following)
+        return
+    print_table(
+        ("ID", "STATUS", "AGENTS", "CALLS", "CONTENT", "ERROR"),
+        [
+            (f.id, f.status, ", ".join(f.agent_ids), f.usage.model_calls, f.content[:200], f.error)
+            for f in items
+        ],
+        empty="no feedback",
+    )
+    if following:
+        talk(f"more: --cursor {following}")
+
+
+@app.command("show")
+def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
+    """Show one piece of feedback: its state, what it changed, what happened."""
+    from core.domain.models import HistoryFilter
+    from core.entrypoints.cli.render import FeedbackFile, show_feedback
+
+    async def read(opened: App) -> FeedbackFile:
+        its = HistoryFilter(feedback_id=feedback_id)
+        history, _ = await opened.reader.history(its, limit=200, cursor=None)
+        feedback = await opened.inbox.get(feedback_id)
+        return FeedbackFile(
+            feedback=feedback,
+            budget=tuple(await opened.budgets.today(feedback.tenant_id)),
+            currency=opened.currency,
+            candidates=tuple(await opened.runs.candidates(feedback_id)),
+            history=tuple(history),
+            run_events=tuple(await opened.reader.events(feedback_id)),
+        )
+
+    found = with_app(read)
+    if as_json:
+        print_json({**found.feedback.model_dump(mode="json"), **found.details()})
+        return
+    show_feedback(found)
+
+
+@app.command("retry")
+def retry(
+    feedback_id: Annotated[str | None, typer.Argument(help="Id of the feedback.")] = None,
+    all_dead: Annotated[
+        bool, typer.Option("--all-dead", help="All whose attempts are used up.")
+    ] = False,
+    all_failed: Annotated[
+        bool, typer.Option("--all-failed", help="All that ended for a permanent reason.")
+    ] = False,
+    tenant: Tenant = None,
+    as_json: Json = False,
+) -> None:
+    """Queue an ended piece of feedback again, or all that ended dead or failed."""
+    ways = [name for name, wanted in (("dead", all_dead), ("failed", all_failed)) if wanted]
+    if (feedback_id is None) == (not ways) or (feedback_id and tenant):
+        raise WrongCall(
+            "give either an ID, or --all-dead or --all-failed, these with --tenant or without",
+            hint="see `skill-worker feedback retry --help`",
+        )
+    if feedback_id is None:
+        _retry_all(ways, tenant, as_json=as_json)
+        return
+    feedback = with_app(lambda opened: opened.intake.revive(feedback_id))
+    if as_json:
+        print_model(feedback)
+        return
+    say(f"queued {feedback.id} again, generation {feedback.generation}")
+
+
+@app.command("cancel")
+def cancel(
+    feedback_id: FeedbackId,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is not to be learnt from.")],
+    as_json: Json = False,
+) -> None:
+    """End a piece of feedback that waits or is worked on; nothing more is learnt from it."""
+    if not reason.strip():
+        raise WrongCall("--reason is blank", hint="see `skill-worker feedback cancel --help`")
+    feedback = with_app(lambda opened: opened.intake.cancel(feedback_id, reason))
+    if as_json:
+        print_model(feedback)
+        return
+    say(f"cancelled {feedback.id}")
+
+
+def _retry_all(ways: list[str], tenant: str | None, *, as_json: bool) -> None:
+    from core.domain.models import FeedbackStatus
+    from core.entrypoints.cli.feedback.retrying import revive_all
+    from core.entrypoints.cli.progress import count_bar
+
+    async def work(opened: App) -> list[Feedback]:
+        await _known(opened, tenant)
+        statuses = [FeedbackStatus(way) for way in ways]
+        with count_bar("queueing again") as advance:
+            return await revive_all(opened.intake, opened.reader, statuses, tenant, advance)
+
+    revived = with_app(work)
+    if as_json:
+        print_page(revived)
+        return
+    for feedback in revived:
+        say(f"queued {feedback.id} again, generation {feedback.generation}")
+    talk(f"{len(revived)} queued again")
+
+
+async def _known(opened: App, tenant: str | None) -> None:
+    from core.entrypoints.cli.knowledge.tenants import known_tenant
+
+    if tenant is not None:
+        await known_tenant(opened, tenant)
+
+
+def _add_file(settings: Settings, file: Path) -> Report:
+    from core.app import bootstrap
+    from core.domain.input_formats.feedback import read_lines
+    from core.entrypoints.cli.feedback.adding import take_in
+    from core.entrypoints.cli.files import open_input, size_of
+    from core.entrypoints.cli.progress import byte_bar
+
+    async def work() -> Report:
+        with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
+            async with bootstrap.open_app(settings) as opened:
+                lines = read_lines(handle, settings.feedback_max_chars)
+                return await take_in(opened.inbox, opened.agents, lines, advance)
+
+    return run_async(work())
+
+
+def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
+    from core.app import bootstrap
+    from core.domain.input_formats.feedback import Line, checked
+    from core.entrypoints.cli.feedback.adding import take_in
+
+    with named_by_option("feedback add", _OPTIONS):
+        piece = checked(entry, settings.feedback_max_chars)
+
+    async def work() -> Report:
+        async with bootstrap.open_app(settings) as opened:
+            line = Line(number=1, piece=piece, size=0)
+            return await take_in(opened.inbox, opened.agents, [line], lambda _: None)
+
+    report = run_async(work())
+    if report.problems:
+        raise InvalidInput(report.problems[0].reason, hint="see `skill-worker agents list`")
+    return report
+
+
+def _show_report(report: Report, *, as_json: bool) -> None:
+    for problem in report.problems:
+        talk(f"line {problem.line}: {problem.reason}")
+    if as_json:
+        print_json(
+            {
+                "items": [line.model_dump(mode="json") for line in report.added],
+                "next": None,
+                "problems": [
+                    problem.model_dump(mode="json", exclude={"size"}) for problem in report.problems
+                ],
+            }
+        )
+        return
+    for line in report.added:
+        say(f"{line.id}  {'new' if line.new else 'known already'}")
+    if report.problems:
+        talk(f"{len(report.added)} taken in, {len(report.problems)} refused")

@@ -1,0 +1,94 @@
+"""Taking feedback in: good lines are stored, bad ones are named by their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.feedback import Line, Problem, agent_problem
+from core.domain.models import Agent
+from core.domain.models.base import Model
+from core.domain.ports import Agents, Inbox
+
+SOURCE = "inbox"
+_BATCH = 500
+
+
+class Added(Model):
+    """A line that is in the inbox now; `new` is False where it was there already."""
+
+    line: int
+    id: str
+    new: bool
+
+
+class Report(Model):
+    """What became of each line."""
+
+    added: tuple[Added, ...]
+    problems: tuple[Problem, ...]
+
+
+async def take_in(
+    inbox: Inbox,
+    agents: Agents,
+    entries: Iterable[Line | Problem],
+    on_progress: Callable[[int], None],
+) -> Report:
+    """Store what is good, in batches; `on_progress` gets the bytes of each batch."""
+    known = {agent.id: agent for agent in await agents.list()}
+    added: list[Added] = []
+    problems: list[Problem] = []
+    for batch in _batches(entries):
+        good, bad = _sorted(batch, known)
+        problems += bad
+        await _store(inbox, good, added, problems)
+        on_progress(sum(entry.size for entry in batch))
+    return Report(added=tuple(added), problems=tuple(sorted(problems, key=lambda p: p.line)))
+
+
+def _batches(entries: Iterable[Line | Problem]) -> Iterable[list[Line | Problem]]:
+    batch: list[Line | Problem] = []
+    for entry in entries:
+        batch.append(entry)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _sorted(
+    batch: Sequence[Line | Problem], agents: Mapping[str, Agent]
+) -> tuple[list[Line], list[Problem]]:
+    good: list[Line] = []
+    bad: list[Problem] = []
+    for entry in batch:
+        reason = agent_problem(entry.piece, agents) if isinstance(entry, Line) else entry.reason
+        if isinstance(entry, Line) and reason is None:
+            good.append(entry)
+        else:
+            number = entry.number if isinstance(entry, Line) else entry.line
+            bad.append(Problem(line=number, reason=reason or ""))
+    return good, bad
+
+
+async def _store(
+    inbox: Inbox, lines: Sequence[Line], added: list[Added], problems: list[Problem]
+) -> None:
+    """Store a batch at once; where one piece is refused, one by one, so that it is named."""
+    if not lines:
+        return
+    try:
+        stored = await inbox.add(SOURCE, [line.piece for line in lines])
+    except InvalidInput as error:
+        if len(lines) == 1:
+            problems.append(Problem(line=lines[0].number, reason=error.message))
+            return
+        for line in lines:
+            await _store(inbox, [line], added, problems)
+    else:
+        added += [
+            Added(line=line.number, id=feedback_id, new=is_new)
+            for line, (feedback_id, is_new) in zip(lines, stored, strict=True)
+        ]

@@ -1,0 +1,99 @@
+"""Files that a command is given: `-` is stdin, and what cannot be read is said plainly."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from core.domain.errors import InvalidInput, NotFound
+from core.domain.input_formats.lines import LineSplitter, RawLine
+
+
+@contextmanager
+def open_input(file: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading bytes. Raises NotFound, InvalidInput."""
+    if str(file) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        handle = file.open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"there is no file {file}", hint="give a path that exists") from None
+    except IsADirectoryError:
+        raise InvalidInput(f"{file} is a folder", hint="give a file, or `-` for stdin") from None
+    except OSError as error:
+        problem = f"{file} cannot be read: {error.strerror}"
+        raise InvalidInput(problem, hint="give a file that you may read") from None
+    with handle:
+        yield handle
+
+
+MAX_DOCUMENT = 64 * 2**20
+
+
+def read_text(file: Path, *, most: int = -1) -> str:
+    """Give a whole file as text, without a byte order mark. Raises NotFound, InvalidInput.
+
+    With `most` a file of more bytes is refused, and not read to its end.
+    """
+    with open_input(file) as handle:
+        data = handle.read(most + 1 if most >= 0 else -1)
+    if 0 <= most < len(data):
+        raise InvalidInput(f"{file} is larger than {most // 2**20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} is not UTF-8 text", hint="save it as UTF-8") from None
+
+
+def size_of(file: Path) -> int | None:
+    """Give the size in bytes, or None where it cannot be known."""
+    try:
+        return file.stat().st_size if file.is_file() else None
+    except OSError:
+        return None
+
+
+_CHUNK = 1 << 18
+
+
+async def read_lines(
+    handle: BinaryIO, max_bytes: int, stop: asyncio.Event | None = None
+) -> AsyncIterator[RawLine]:
+    """Give lines until the end of `handle`, or until `stop` is set.
+
+    No line is read before the one ahead of it was dealt with, as far as it comes by itself.
+    """
+    stop = stop or asyncio.Event()
+    splitter = LineSplitter(max_bytes)
+    while await _ready(handle.fileno(), stop):
+        chunk = os.read(handle.fileno(), _CHUNK)
+        for line in splitter.feed(chunk) if chunk else splitter.end():
+            if stop.is_set():
+                return
+            yield line
+        if not chunk:
+            return
+
+
+async def _ready(descriptor: int, stop: asyncio.Event) -> bool:
+    """Wait until there is something to read; False where `stop` is set first."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    try:
+        loop.add_reader(descriptor, readable.set)
+    except PermissionError:  # a regular file is always ready, and cannot be waited for
+        return not stop.is_set()
+    waits = [asyncio.ensure_future(event.wait()) for event in (readable, stop)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        loop.remove_reader(descriptor)
+        for wait in waits:
+            wait.cancel()
+    return not stop.is_set()

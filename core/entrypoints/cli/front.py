@@ -1,0 +1,91 @@
+"""What `run --api` and `run --console` serve beside the worker's health, and the way in."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from core.domain.errors import ConfigurationError
+from core.entrypoints.cli.output import talk
+
+if TYPE_CHECKING:
+    from core.app.program import App
+    from core.app.settings import Settings
+    from core.entrypoints.api.serving import Mount, Serving
+    from core.entrypoints.auth import Made
+
+_ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - told from others, not listened on
+_COLLECTED_AFTER = 2_000, 10, 25  # in place of 700, 10, 10
+
+
+@dataclass(frozen=True)
+class Front:
+    """The API, and the console where it `has_console`, before the program is opened."""
+
+    serving: Serving
+    has_console: bool
+
+    @asynccontextmanager
+    async def open(self, app: App, url: str) -> AsyncIterator[None]:
+        """Let callers in while the context lasts, and say how they come in."""
+        # To look through all there is for garbage stops all calls: a seventh of a second for what
+        # is loaded by now and stays, then 30 to 50 ms every few seconds for what is remembered.
+        gc.freeze()
+        gc.set_threshold(*_COLLECTED_AFTER)
+        async with self.serving.opened_to(app) as token_file:
+            if token_file is not None:
+                talk(f"A first token, for everything, is in {token_file}.")
+            if self.has_console:
+                talk(f"Console: {await _new_link(app, url)} (once, for ten minutes)")
+            yield
+
+
+def make_front(settings: Settings, *, console: bool) -> Front:
+    """Make what is served. Raises ConfigurationError where the console is not installed."""
+    mount = _console() if console else None
+    from core.entrypoints.api.serving import Serving
+
+    serving = Serving(
+        host=settings.health_host,
+        hosts=settings.api_hosts.split(",") if settings.api_hosts else (),
+        home=settings.skill_worker_home,
+        mount=mount,
+    )
+    return Front(serving, console)
+
+
+def link_of(made: Made, base: str) -> str:
+    """Give the address that opens the console once; where all addresses are served, loopback's."""
+    from core.entrypoints.api.entry_page import ENTER
+
+    parts = urlsplit(base)
+    if parts.hostname in _ANY:
+        here = "127.0.0.1" if parts.port is None else f"127.0.0.1:{parts.port}"
+        parts = parts._replace(netloc=here)
+    path = parts.path.rstrip("/") + ENTER
+    query = f"key={made.secret.get_secret_value()}"
+    return urlunsplit(parts._replace(path=path, query=query))
+
+
+async def _new_link(app: App, url: str) -> str:
+    from core.entrypoints.auth import Access, Grant
+
+    made = await Access(app.tokens, app.new_id).link(Grant(name="console"))
+    return link_of(made, url)
+
+
+def _console() -> Mount:
+    try:
+        from core.entrypoints.console.app import mount
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "nicegui":
+            raise
+        raise ConfigurationError(
+            "--console needs nicegui, which is not installed",
+            hint="pip install 'skill-worker[console]'",
+        ) from None
+    return mount

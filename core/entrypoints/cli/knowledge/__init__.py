@@ -1,0 +1,76 @@
+"""`skill-worker knowledge`: what is known now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.entrypoints.cli.knowledge.exporting import export
+from core.entrypoints.cli.knowledge.importing import import_
+from core.entrypoints.cli.knowledge.searching import search
+from core.entrypoints.cli.knowledge.showing import show
+from core.entrypoints.cli.knowledge.tenants import known_owner, refresh_skills, tenants_of
+from core.entrypoints.cli.knowledge.versions import history, restore
+from core.entrypoints.cli.options import AgentId, Json, KindName, KindOption, Tenant
+from core.entrypoints.cli.output import print_json, print_table
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from core.app.program import App
+    from core.domain.models import Kind, KnowledgeItem
+
+app = typer.Typer(help="See what is known: memories, decision tables, skills.")
+app.command("show")(show)
+app.command("import")(import_)
+app.command("export")(export)
+app.command("search")(search)
+app.command("history")(history)
+app.command("restore")(restore)
+
+
+@app.command("list")
+def list_(
+    kind: KindOption = None, agent: AgentId = None, tenant: Tenant = None, as_json: Json = False
+) -> None:
+    """List what is known, newest first."""
+    items = with_app(lambda opened: _list(opened, tenant, agent, _kind(kind)))
+    if as_json:
+        print_json({"items": [_listed(item) for item in items], "next": None})
+        return
+    print_table(
+        ("ID", "KIND", "TENANT", "AGENT", "NAME", "VERSION"),
+        [(i.id, i.kind, i.tenant_id, i.agent_id, i.name, i.version) for i in items],
+        empty="nothing is known yet",
+    )
+
+
+async def _list(
+    opened: App, tenant: str | None, agent_id: str | None, kind: Kind | None
+) -> Sequence[KnowledgeItem]:
+    from core.domain.models import Kind
+
+    await known_owner(opened, tenant, agent_id)
+    if kind in {None, Kind.SKILL}:
+        await refresh_skills(opened, await tenants_of(opened, tenant, agent_id))
+    return await opened.knowledge.list(tenant_id=tenant, agent_id=agent_id, kind=kind)
+
+
+def _listed(item: KnowledgeItem) -> JsonValue:
+    """Give an item as a list has it: a skill without its text, which is behind the skill API."""
+    from core.domain.models import Kind
+
+    dumped: JsonValue = item.model_dump(
+        mode="json", exclude={"content"} if item.kind is Kind.SKILL else None
+    )
+    return dumped
+
+
+def _kind(name: KindName | None) -> Kind | None:
+    from core.domain.models import Kind
+
+    return Kind(name) if name else None

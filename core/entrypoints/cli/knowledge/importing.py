@@ -1,0 +1,203 @@
+"""`skill-worker knowledge import`: what people have, brought in line by line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.domain.errors import SkillWorkerError
+from core.entrypoints.cli.exits import FAILED
+from core.entrypoints.cli.options import Json
+from core.entrypoints.cli.output import print_json, say, talk
+from core.entrypoints.cli.session import load, run_until_stopped
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from core.app.program import App
+    from core.app.settings import Settings
+    from core.domain.input_formats.feedback import Problem
+    from core.knowledge.transfer.importer import Imported, Importer
+
+_ORDER = ("created", "updated", "known", "held")
+# A file of much that is alike would drown what is wrong with it; --json gives all.
+_SHOWN_WARNINGS = 20
+_FURTHER = (
+    "further warnings are only counted: --json gives them all, and with --dry-run it gives them "
+    "before anything is stored"
+)
+_GO_ON = "repeat the import to go on"
+
+
+@dataclass
+class Tally:
+    """What became of the lines so far; each is kept only where all are asked for at the end."""
+
+    keep: bool
+    dry_run: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
+    warned: int = 0
+    imported: list[JsonValue] = field(default_factory=list)
+    problems: list[JsonValue] = field(default_factory=list)
+
+    def add(self, result: Imported | Problem | None) -> None:
+        """Count what became of a line, and say what a person should know of it."""
+        from core.knowledge.transfer.importer import Imported
+
+        if isinstance(result, Imported):
+            self.counts[result.outcome] += 1
+            self._warn(result)
+            if self.keep:
+                self.imported.append(result.model_dump(mode="json"))
+        elif result is not None:
+            self.refused += 1
+            talk(f"line {result.line}: {result.reason}")
+            if self.keep:
+                self.problems.append(result.model_dump(mode="json", exclude={"size"}))
+
+    @property
+    def summary(self) -> str:
+        """Say it in one line."""
+        words = [f"{self.counts[word]} {word}" for word in _ORDER if self.counts[word]]
+        words += [f"{self.refused} refused"] if self.refused else []
+        words += [f"{self.warned} with a warning"] if self.warned else []
+        lead = "dry run, nothing was stored: " if self.dry_run else ""
+        return lead + (", ".join(words) or "there was nothing to import")
+
+    def show(self) -> None:
+        """Print the end of it."""
+        if not self.keep:
+            say(self.summary)
+            return
+        counts: Mapping[str, JsonValue] = {word: self.counts[word] for word in _ORDER}
+        print_json(
+            {
+                "items": self.imported,
+                "next": None,
+                "problems": self.problems,
+                "counts": {**counts, "refused": self.refused},
+                "dry_run": self.dry_run,
+            }
+        )
+
+    def _warn(self, result: Imported) -> None:
+        self.warned += bool(result.warnings)
+        if result.warnings and self.warned <= _SHOWN_WARNINGS:
+            more = len(result.warnings) - 1
+            talk(
+                f"line {result.line}: warning: {result.warnings[0]}"
+                + (f" (and {more} more)" if more else "")
+            )
+            if self.warned == _SHOWN_WARNINGS:
+                talk(_FURTHER)
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="JSONL file; `-` is stdin.")],
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant", metavar="TENANT", help="Give all to this tenant, whatever lines say."
+        ),
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent", metavar="AGENT", help="Give all to this agent, whatever lines say."
+        ),
+    ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Put a line in place of what has its id or name."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check every line, and store nothing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring memories, rules and skills in, one JSON object a line. Good lines go in."""
+    tally = Tally(keep=as_json, dry_run=dry_run)
+    settings = load(interactive=True)
+    with told_so_far(tally):
+        run_until_stopped(
+            lambda stop: _work(settings, _Asked(file, tenant, agent, replace), tally, stop),
+            lambda: talk("Stopping when what has begun is stored; a second signal stops at once."),
+            whole=True,
+        )
+    tally.show()
+    if tally.refused:
+        raise typer.Exit(FAILED)
+
+
+@contextmanager
+def told_so_far(tally: Tally) -> Iterator[None]:
+    """Say how far an import came, whatever ends it before its time."""
+    try:
+        yield
+    except typer.Exit:
+        tally.show()
+        talk(f"{_GO_ON}: what is in already stays as it is")
+        raise
+    except SkillWorkerError as error:
+        if tally.counts:
+            so_far = f"so far: {tally.summary}; {_GO_ON}"
+            error.hint = f"{error.hint}; {so_far}" if error.hint else so_far
+        raise
+    except Exception:
+        if tally.counts or tally.refused:
+            talk(f"so far: {tally.summary}; {_GO_ON}")
+        raise
+
+
+@dataclass(frozen=True)
+class _Asked:
+    file: Path
+    tenant_id: str | None
+    agent_id: str | None
+    replace: bool
+
+
+async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.Event) -> None:
+    from core.app import bootstrap
+    from core.domain.input_formats.knowledge import MAX_LINE_BYTES
+    from core.entrypoints.cli.files import open_input, read_lines, size_of
+    from core.entrypoints.cli.progress import byte_bar
+    from core.knowledge.transfer.pipeline import import_lines
+
+    with open_input(asked.file) as handle, byte_bar("importing", size_of(asked.file)) as advance:
+
+        def tell(result: Imported | Problem | None, size: int) -> None:
+            tally.add(result)
+            advance(size)
+
+        async with bootstrap.open_app(settings, dry_run=tally.dry_run) as opened:
+            importer = await _importer(opened, asked, dry_run=tally.dry_run)
+            lines = read_lines(handle, MAX_LINE_BYTES, stop)
+            await import_lines(lines, importer, settings.feedback_max_chars, tell)
+
+
+async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
+    from core.knowledge.transfer.importer import Importer
+    from core.knowledge.transfer.owners import Owners
+
+    agents = {agent.id: agent for agent in await opened.agents.list()}
+    if asked.agent_id is not None and asked.agent_id not in agents:
+        agents[asked.agent_id] = await opened.agents.get(asked.agent_id)
+    return Importer(
+        gate=opened.gate,
+        changes=opened.changes,
+        knowledge=opened.knowledge,
+        skills=opened.skills,
+        owners=Owners(agents, asked.tenant_id, asked.agent_id),
+        origin="stdin" if str(asked.file) == "-" else asked.file.name,
+        replace=asked.replace,
+        dry_run=dry_run,
+    )

@@ -1,0 +1,87 @@
+"""Whose knowledge a command is about, and a look at the skills that others wrote there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.domain.errors import DependencyDown, InvalidInput, NotFound
+from core.entrypoints.cli.output import talk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.app.program import App
+
+_LISTED = 20
+
+
+async def only_tenant(opened: App, agent_id: str | None = None) -> str:
+    """Give the tenant of an agent, or the only one there is. Raises InvalidInput, NotFound."""
+    if agent_id is not None:
+        return (await opened.agents.get(agent_id)).tenant_id
+    tenants = sorted({agent.tenant_id for agent in await opened.agents.list()})
+    if not tenants:
+        raise InvalidInput("no tenant has an agent yet", hint="say which tenant with --tenant")
+    if len(tenants) > 1:
+        more = f" and {len(tenants) - _LISTED} more" if len(tenants) > _LISTED else ""
+        raise InvalidInput(
+            f"there are several tenants: {', '.join(tenants[:_LISTED])}{more}",
+            hint="say which tenant with --tenant",
+        )
+    return tenants[0]
+
+
+async def known_tenant(opened: App, tenant: str) -> str:
+    """Give a tenant's id back where anything is known of it: an agent, feedback, knowledge.
+
+    Raises NotFound: a name that was mistyped is not to look like a tenant without anything.
+    """
+    from core.domain.models import FeedbackFilter
+
+    if await opened.agents.list(tenant):
+        return tenant
+    its = FeedbackFilter(tenant_id=tenant)
+    feedback, _ = await opened.reader.feedback(its, limit=1, cursor=None)
+    if not feedback:
+        await refresh_skills(opened, [tenant])
+        if not await opened.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):
+            raise NotFound(
+                f"nothing is known of a tenant {tenant!r}", hint="see `skill-worker agents list`"
+            )
+    return tenant
+
+
+async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> None:
+    """Raise NotFound where a tenant or an agent that is named is not there, or not its."""
+    if tenant is not None:
+        await known_tenant(opened, tenant)
+    if agent_id is None:
+        return
+    agent = await opened.agents.get(agent_id)
+    if tenant not in {None, agent.tenant_id}:
+        raise NotFound(
+            f"tenant {tenant!r} has no agent {agent_id!r}",
+            hint=f"the agent belongs to tenant {agent.tenant_id!r}",
+        )
+
+
+async def refresh_skills(opened: App, tenants: Sequence[str]) -> None:
+    """Look what skills others wrote; where the skill API is down, say that they may be missing."""
+    try:
+        for tenant_id in tenants:
+            await opened.search.refresh(tenant_id)
+    except DependencyDown as error:
+        talk(f"warning: skills may be stale: {error.message}")
+
+
+async def tenants_of(opened: App, tenant: str | None, agent_id: str | None) -> Sequence[str]:
+    """Give the tenant that is named, or those of all agents, or of one."""
+    if tenant:
+        return [tenant]
+    agents = await opened.agents.list()
+    return sorted({a.tenant_id for a in agents if agent_id in {None, a.id}})
+
+
+async def follow_skills(opened: App, tenant: str | None) -> None:
+    """Look what skills others wrote, in one tenant or in all that have agents."""
+    await refresh_skills(opened, await tenants_of(opened, tenant, None))

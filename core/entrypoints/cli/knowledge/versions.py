@@ -1,0 +1,74 @@
+"""`skill-worker knowledge history` and `restore`: the versions of an item, and back to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.entrypoints.cli.knowledge.showing import find_known
+from core.entrypoints.cli.options import DryRun, Json, KindName, KindOption, Tenant
+from core.entrypoints.cli.output import print_page, print_table
+from core.entrypoints.cli.receipts import tell_receipt
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.app.program import App
+    from core.domain.models import KnowledgeItem, Receipt
+
+ItemId = Annotated[str, typer.Argument(metavar="ID", help="Id, or a name that one item alone has.")]
+
+
+def history(
+    item_id: ItemId, tenant: Tenant = None, kind: KindOption = None, as_json: Json = False
+) -> None:
+    """List the versions of an item, newest first: from when to when, and what made each."""
+    items = with_app(lambda opened: _versions(opened, item_id, tenant, kind))
+    if as_json:
+        print_page(items)
+        return
+    print_table(
+        ("VERSION", "FROM", "UNTIL", "RELATIONSHIP", "NAME", "CHANGE", "FEEDBACK"),
+        [
+            (
+                i.version,
+                i.valid_from,
+                i.valid_to or "now",
+                i.relationship,
+                i.name,
+                i.change_id,
+                i.feedback_id,
+            )
+            for i in items
+        ],
+    )
+
+
+def restore(
+    item_id: ItemId,
+    to: Annotated[int, typer.Option("--to", metavar="VERSION", min=1, help="Which version.")],
+    tenant: Tenant = None,
+    kind: KindOption = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Bring an item back to a version, byte for byte; what came since stays in its history."""
+    receipt = with_app(lambda opened: _restore(opened, item_id, tenant, kind, to), dry_run)
+    tell_receipt(receipt, as_json=as_json)
+
+
+async def _versions(
+    opened: App, item_id: str, tenant: str | None, kind: KindName | None
+) -> Sequence[KnowledgeItem]:
+    item = await find_known(opened, item_id, tenant, kind)
+    found = await opened.knowledge.versions(item.kind, item.tenant_id, item.id)
+    return [*reversed(found)]
+
+
+async def _restore(
+    opened: App, item_id: str, tenant: str | None, kind: KindName | None, version: int
+) -> Receipt:
+    item = await find_known(opened, item_id, tenant, kind)
+    return await opened.restorer.restore(item, version)

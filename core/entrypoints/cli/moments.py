@@ -1,0 +1,38 @@
+"""Points in time as people write them on a command line."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+
+from core.entrypoints.cli.exits import WrongCall
+
+_HINT = "write a day (2026-11-20), or a day and time (2026-11-20T09:30, 2026-11-20T09:30:00+09:00)"
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII
+)
+
+
+def read_moment(text: str) -> datetime:
+    """Read ISO 8601; a day alone is its last moment, and what has no zone is local time.
+
+    Raises WrongCall with the forms that are read.
+    """
+    plain = text.strip()
+    try:
+        if _DAY.fullmatch(plain):
+            return _last_moment(date.fromisoformat(plain))
+        if _MOMENT.fullmatch(plain):
+            return datetime.fromisoformat(plain.replace(" ", "T", 1).replace(" ", "")).astimezone()
+    except (ValueError, OverflowError) as error:
+        problem = f"{text!r} is no time: there is no such day, hour or zone"
+        raise WrongCall(problem, hint=_HINT) from error
+    raise WrongCall(f"{text!r} is no time that can be read", hint=_HINT)
+
+
+def _last_moment(day: date) -> datetime:
+    if day == date.max:
+        return datetime.max.replace(tzinfo=UTC)
+    midnight = datetime.combine(day + timedelta(days=1), time())
+    return midnight.astimezone() - timedelta(microseconds=1)

@@ -1,0 +1,40 @@
+"""Options that several commands share, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from typing import Annotated, Literal
+
+import typer
+
+KindName = Literal["MEMORY", "DMN_RULE", "SKILL"]
+
+Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, also for failures.")]
+Limit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Most items to give.")
+]
+Cursor = Annotated[
+    str | None,
+    typer.Option("--cursor", metavar="CURSOR", help="Where to go on: `next` of the page before."),
+]
+Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Only this tenant.")]
+AgentId = Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Only this agent.")]
+KindOption = Annotated[
+    KindName | None, typer.Option("--kind", case_sensitive=False, help="Only this kind.")
+]
+Offline = Annotated[
+    bool, typer.Option("--offline", help="Use the offline stand-in instead of a model.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would happen, and leave no trace.")
+]
+Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+
+
+def who() -> str:
+    """Give the name of this machine's user."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no such user, as in a bare container
+        return f"uid {os.getuid()}"

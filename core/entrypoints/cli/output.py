@@ -1,0 +1,125 @@
+"""Where output goes: data on stdout, talk on stderr, all of it safe for a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+from core.domain.text import one_line, printable, to_json
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, JsonValue
+    from rich.console import Console
+    from rich.text import Text
+
+# Columns of ids stay whole, so that they can be copied; the others share what is left.
+_IDS = frozenset({"ID", "CHANGE"})
+_UNCUT = 100_000
+_LEAST_WIDTH = 4
+_GAP = 2
+
+
+def console(stream: TextIO, width: int | None = None) -> Console:
+    """Give a console on `stream` that takes text as it is: no markup, no emoji codes."""
+    from rich.console import Console
+
+    return Console(
+        file=stream,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        width=width,
+    )
+
+
+def say(text: str) -> None:
+    """Print data."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def talk(text: str) -> None:
+    """Print what is no data: progress, advice, errors; a closed terminal is no reason to fail."""
+    with suppress(OSError):
+        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.flush()
+
+
+def print_json(value: JsonValue) -> None:
+    """Print one JSON value."""
+    sys.stdout.write(to_json(value) + "\n")
+
+
+def print_model(model: BaseModel, extra: Mapping[str, JsonValue] | None = None) -> None:
+    """Print a model as a JSON object, with further fields."""
+    print_json({**model.model_dump(mode="json"), **(extra or {})})
+
+
+def print_page(items: Sequence[BaseModel], next_cursor: str | None = None) -> None:
+    """Print one page of a list as JSON."""
+    dumped: list[JsonValue] = [item.model_dump(mode="json") for item in items]
+    print_json({"items": dumped, "next": next_cursor})
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str = ""
+) -> None:
+    """Print an aligned table; long cells fold, ids do not, and wide characters count as two.
+
+    Without a terminal nothing folds, unless COLUMNS says how much room there is. Where there are
+    no rows, `empty` is said on stderr.
+    """
+    if not rows and empty:
+        talk(empty)
+    from rich.table import Table
+
+    cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold", no_wrap=column in _IDS)
+    for row in cells:
+        table.add_row(*map(_plain, row))
+    out = console(sys.stdout, max(_room(), _least_room(columns, cells)))
+    with out.capture() as captured:
+        out.print(table)
+    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _plain(text: str) -> Text:
+    from rich.text import Text
+
+    return Text(text)
+
+
+def _room() -> int:
+    """Columns of the terminal, or of COLUMNS; without either there is no end to a line."""
+    return shutil.get_terminal_size((_UNCUT, 0)).columns
+
+
+def _least_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """Columns that ids need to stay whole while nothing else vanishes."""
+    from rich.cells import cell_len
+
+    widths = [
+        max(map(cell_len, (column, *(row[place] for row in rows))))
+        if column in _IDS
+        else _LEAST_WIDTH
+        for place, column in enumerate(columns)
+    ]
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def print_fields(fields: Mapping[str, object]) -> None:
+    """Print `name: value` lines, without those that have no value."""
+    width = max(map(len, fields))
+    for name, value in fields.items():
+        if value not in (None, "", ()):
+            say(f"{name + ':':<{width + 1}} {one_line(str(value))}")
+
+
+def print_block(title: str, text: str) -> None:
+    """Print a titled block of text."""
+    say(f"\n── {title}")
+    say(text.rstrip("\n"))

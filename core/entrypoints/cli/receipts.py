@@ -1,0 +1,31 @@
+"""What a change came to, as commands that ask for one tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import typer
+
+from core.entrypoints.cli.exits import FAILED
+from core.entrypoints.cli.output import print_model, say, talk
+
+if TYPE_CHECKING:
+    from core.domain.models import Receipt
+
+
+def tell_receipt(receipt: Receipt, *, as_json: bool) -> None:
+    """Print a receipt; where it is no outcome the command ends with FAILED."""
+    if as_json:
+        print_model(receipt)
+    else:
+        say(f"{receipt.status}: {receipt.message}")
+        tell_warnings(receipt.warnings)
+    if not receipt.status.is_outcome:
+        raise typer.Exit(FAILED)
+
+
+def tell_warnings(warnings: Iterable[str]) -> None:
+    """Say each warning beside the data."""
+    for warning in warnings:
+        talk(f"warning: {warning}")

@@ -1,0 +1,200 @@
+"""Single things, shown whole: feedback, an item, a change, a history record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from core.agent.budgets import says_used_up
+from core.domain.models import (
+    Candidate,
+    Change,
+    Feedback,
+    FeedbackStatus,
+    HistoryRecord,
+    Kind,
+    KnowledgeItem,
+    RunEvent,
+    SkillFile,
+    TenantBudget,
+    Verdict,
+)
+from core.domain.models.base import Model, shown
+from core.domain.text import one_line
+from core.entrypoints.cli.grid import table_text
+from core.entrypoints.cli.output import print_block, print_fields, print_table, say
+
+
+class FeedbackFile(Model):
+    """One piece of feedback and all that is on record about it."""
+
+    feedback: Feedback
+    currency: str
+    budget: tuple[TenantBudget, ...]
+    candidates: tuple[Candidate, ...]
+    history: tuple[HistoryRecord, ...]
+    run_events: tuple[RunEvent, ...]
+
+    def details(self) -> dict[str, JsonValue]:
+        """Give the record as JSON, without the feedback itself, which has `events` of its own."""
+        dumped: dict[str, JsonValue] = self.model_dump(
+            mode="json", exclude={"feedback", "currency", "budget"}
+        )
+        return dumped
+
+
+def show_feedback(found: FeedbackFile) -> None:
+    """Print one piece of feedback, how each candidate ended, and what happened."""
+    feedback = found.feedback
+    print_fields(
+        {
+            "id": feedback.id,
+            "status": feedback.status,
+            "error": feedback.error,
+            "waits because": _why_it_waits(found),
+            "source": f"{feedback.source} / {feedback.source_id}",
+            "tenant": feedback.tenant_id,
+            "agents": ", ".join(feedback.agent_ids),
+            "task": feedback.task,
+            "author": feedback.author,
+            "attempts": feedback.attempts,
+            "next attempt": feedback.retry_at,
+            "model calls": feedback.usage.model_calls,
+            "tokens": f"{feedback.usage.input_tokens} in, {feedback.usage.output_tokens} out",
+            "cost": shown(feedback.usage.cost, found.currency) if feedback.usage.cost else "",
+            "came in": feedback.created_at,
+            "ended": feedback.finished_at,
+        }
+    )
+    print_block("content", feedback.content)
+    _rows(
+        ("AGENT", "VERDICT", "WHY", "DONE"),
+        [
+            (c.agent_name, c.verdict.status, c.verdict.reason, _done(c.verdict))
+            for c in found.candidates
+            if c.verdict
+        ],
+    )
+    _rows(
+        ("CHANGE", "WARNING"),
+        [
+            (receipt.change_id or receipt.target_name, warning)
+            for candidate in found.candidates
+            if candidate.verdict
+            for receipt in candidate.verdict.receipts
+            for warning in receipt.warnings
+        ],
+    )
+    _rows(
+        ("CHANGE", "STATUS", "OPERATION", "KIND", "NAME"),
+        [
+            (r.change_id, r.status, r.operation, r.knowledge_type, r.knowledge_name)
+            for r in found.history
+        ],
+    )
+    _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, _in_words(e.data)) for e in found.run_events])
+
+
+def _why_it_waits(found: FeedbackFile) -> str:
+    if found.feedback.status is not FeedbackStatus.QUEUED:
+        return ""
+    return "; ".join(says_used_up(b, found.currency) for b in found.budget if b.is_used_up)
+
+
+def show_item(
+    item: KnowledgeItem, files: Mapping[str, SkillFile], facts: Mapping[str, object]
+) -> None:
+    """Print one item: a decision table as a grid, a skill with the list of its files.
+
+    `facts` are how it came about, by what they are called.
+    """
+    print_fields(
+        {
+            "id": item.id,
+            "kind": item.kind,
+            "name": item.name,
+            "tenant": item.tenant_id,
+            "agent": item.agent_id,
+            **facts,
+        }
+    )
+    print_block("content", _readable(item.kind, item.content))
+    _rows(("FILE", "BYTES"), [(path, len(file.data)) for path, file in sorted(files.items())])
+
+
+def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
+    """Print one change, what it cost, and its diff where there is one."""
+    print_fields(
+        {
+            "id": change.id,
+            "status": change.status,
+            "what": f"{change.operation} {change.kind} {change.target_name}",
+            "target": change.target_id,
+            "tenant": change.tenant_id,
+            "agent": change.agent_id,
+            "reason": change.reason,
+            "relationship": change.relationship,
+            "merge mode": change.merge_mode,
+            "feedback": change.feedback_id,
+            "reverts": change.reverts,
+            "error": change.error,
+            "waits because": ", ".join(change.held),
+            "content hash": change.content_hash if change.held else "",
+            "edited by": change.edited_by,
+            "decided by": change.decided_by,
+            "decision": change.decision,
+            "asked": change.created_at,
+            "decided": change.decided_at,
+            "applied": change.applied_at,
+            **cost,
+        }
+    )
+    if change.warnings:
+        print_block("warnings", "\n".join(map(one_line, change.warnings)))
+    if change.feedback_content:
+        print_block("feedback", change.feedback_content)
+    if diff:
+        print_block("diff", diff)
+
+
+def show_record(record: HistoryRecord) -> None:
+    """Print one history record with the content before and after."""
+    print_fields(
+        {
+            "id": record.id,
+            "status": record.status,
+            "what": f"{record.operation} {record.knowledge_type} {record.knowledge_name}",
+            "target": record.knowledge_id,
+            "tenant": record.tenant_id,
+            "agent": record.agent_id,
+            "change": f"{record.change_id}, attempt {record.attempt}",
+            "feedback": record.feedback_id,
+            "error": record.error,
+            "at": record.created_at,
+        }
+    )
+    if record.feedback_content:
+        print_block("feedback", record.feedback_content)
+    for title, content in (("before", record.previous_content), ("after", record.new_content)):
+        if content is not None:
+            print_block(title, _readable(record.knowledge_type, content))
+
+
+def _readable(kind: Kind, content: str) -> str:
+    return table_text(content) if kind is Kind.DMN_RULE else content
+
+
+def _rows(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    if rows:
+        say("")
+        print_table(columns, rows)
+
+
+def _done(verdict: Verdict) -> str:
+    return "; ".join(f"{receipt.status}: {receipt.message}" for receipt in verdict.receipts)
+
+
+def _in_words(data: Mapping[str, JsonValue]) -> str:
+    """Give `attempt=1, reason=…`; what holds nothing is left out."""
+    return ", ".join(f"{key}={value}" for key, value in data.items() if value not in (None, ""))

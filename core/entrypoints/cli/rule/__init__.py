@@ -1,0 +1,100 @@
+"""`skill-worker rule`: use decision tables, learnt or from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.entrypoints.cli.exits import FAILED, WrongCall
+from core.entrypoints.cli.options import AgentId, Json, Tenant
+from core.entrypoints.cli.rule import checking, exporting, importing
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from core.domain.models import DecisionTable
+
+app = typer.Typer(help="Use decision tables: learnt ones, and .dmn files.")
+_STDIN = "-"
+
+
+app.command("check")(checking.check)
+app.command("import")(importing.import_)
+app.command("export")(exporting.export)
+
+
+@app.command("decide")
+def decide(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME|-", help="Name of a learnt table; `-` is --stdin."),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=VALUE",
+            help="An input of the table; repeat it. VALUE is JSON where it parses as JSON, else "
+            "text: 한도=1000 is a number, 등급=VIP is text, and code='\"1000\"' is text too.",
+        ),
+    ] = None,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read one JSON object a line, answer one a line.")
+    ] = False,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE.dmn", help="A DMN 1.3 file instead.")
+    ] = None,
+    decision: Annotated[
+        str | None,
+        typer.Option("--decision", metavar="NAME", help="Name or id of the decision in FILE.dmn."),
+    ] = None,
+    agent: AgentId = None,
+    tenant: Tenant = None,
+    as_json: Json = False,
+) -> None:
+    """Decide a case, and say which rows fired and why the others did not."""
+    from core.entrypoints.cli.rule.deciding import decide_lines, decide_one, read_options
+
+    names = [word for word in words or () if word != _STDIN]
+    many = stdin or _STDIN in (words or ())
+    if many and inputs:
+        raise _wrong("--input and --stdin do not go together")
+    if many and file and str(file) == _STDIN:
+        raise _wrong("stdin cannot be both the file and the cases")
+    case = read_options(inputs or ())
+    table = _table(names, file, decision, agent, tenant)
+    if not many:
+        decide_one(table, case, as_json=as_json)
+    elif decide_lines(table, as_json=as_json):
+        raise typer.Exit(FAILED)
+
+
+def _table(
+    names: list[str],
+    file: Path | None,
+    decision: str | None,
+    agent: str | None,
+    tenant: str | None,
+) -> DecisionTable:
+    if len(names) + (file is not None) != 1:
+        raise _wrong("give the name of one learnt table, or --file")
+    if file is None and decision is not None:
+        raise _wrong("--decision goes with --file")
+    if file is not None and (agent is not None or tenant is not None):
+        raise _wrong("--agent and --tenant go with a learnt table, not with --file")
+
+    from core.decision_table import parse_xml
+    from core.entrypoints.cli.files import read_text
+    from core.entrypoints.cli.rule.lookup import find_rule
+    from core.entrypoints.cli.rule.naming import naming
+
+    if file is not None:
+        with naming(file):
+            return parse_xml(read_text(file), decision=decision)
+    item = with_app(lambda opened: find_rule(opened.knowledge, names[0], tenant, agent))
+    return parse_xml(item.content)
+
+
+def _wrong(problem: str) -> WrongCall:
+    return WrongCall(problem, hint="see `skill-worker rule decide --help`")

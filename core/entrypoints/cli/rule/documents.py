@@ -1,0 +1,152 @@
+"""DMN files as requests to the gate: one table a document, under a key that repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.decision_table import parse_xml
+from core.decision_table.document.tables import cut_out, table_count
+from core.domain.errors import InvalidInput, NotFound, Refused
+from core.domain.hashing import text_hash
+from core.domain.models import (
+    ChangeStatus,
+    KnowledgeItem,
+    MergeMode,
+    Operation,
+    Origin,
+    Receipt,
+    Relationship,
+    RuleRequest,
+    SubmitContext,
+)
+from core.entrypoints.cli.files import open_input
+
+if TYPE_CHECKING:
+    from core.app.program import App
+
+MAX_BYTES = 20_000_000
+_OVER = {ChangeStatus.APPLIED, ChangeStatus.REVERTED, ChangeStatus.REJECTED}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A DMN document with one table: where it is from, its text, what of the file it lacks."""
+
+    file: str
+    name: str
+    xml: str
+    left_out: tuple[str, ...] = ()
+
+
+def documents_of(file: Path, decisions: Sequence[str]) -> list[Document]:
+    """Read the tables of a file: the one, or those that are named. Raises InvalidInput, NotFound.
+
+    A file with several tables is refused where none is named, since nothing is left out unsaid.
+    """
+    xml = _text(file)
+    if not decisions:
+        try:
+            return [Document(str(file), parse_xml(xml).name, xml)]
+        except InvalidInput as error:
+            if table_count(xml) > 1:
+                error.hint = "name those to import with --decision; each becomes a table of its own"
+            raise
+    found = []
+    for decision in decisions:
+        cut = cut_out(xml, decision)
+        found.append(Document(str(file), parse_xml(cut.xml).name, cut.xml, cut.left_out))
+    return found
+
+
+class Importer:
+    """Submits documents on behalf of one agent."""
+
+    def __init__(
+        self, app: App, tenant_id: str, agent_id: str, *, replace: bool, unrelated: str
+    ) -> None:
+        self._app = app
+        self._tenant_id = tenant_id
+        self._agent_id = agent_id
+        self._replace = replace
+        self._unrelated = unrelated
+
+    @classmethod
+    async def open(
+        cls, app: App, agent_id: str, tenant_id: str | None, *, replace: bool, unrelated: str
+    ) -> Importer:
+        """Make one for an agent that is there. Raises NotFound."""
+        agent = await app.agents.get(agent_id)
+        if tenant_id not in (None, agent.tenant_id):
+            raise NotFound(
+                f"tenant {tenant_id!r} has no agent {agent_id!r}",
+                hint=f"the agent belongs to tenant {agent.tenant_id!r}",
+            )
+        return cls(app, agent.tenant_id, agent_id, replace=replace, unrelated=unrelated)
+
+    async def take(self, document: Document) -> Receipt:
+        """Submit a document. Raises Refused where another table of that name stands."""
+        knowledge = self._app.knowledge
+        known = await knowledge.find_rule(self._tenant_id, self._agent_id, document.name)
+        if known is not None and known.content != document.xml and not self._replace:
+            raise Refused(
+                f"agent {self._agent_id!r} has another decision table named {known.name!r} "
+                f"({known.id})",
+                hint="put the file in its place with --replace",
+            )
+        context = SubmitContext(
+            key=await self._key(document, known),
+            tenant_id=self._tenant_id,
+            agent_id=self._agent_id,
+            origin=Origin.IMPORT,
+        )
+        return await self._app.gate.submit(self._request(document, known), context)
+
+    def _request(self, document: Document, known: KnowledgeItem | None) -> RuleRequest:
+        imported = f"imported from {Path(document.file).name}"
+        if known is not None:
+            return RuleRequest(
+                operation=Operation.UPDATE,
+                target_id=known.id,
+                document=document.xml,
+                merge_mode=MergeMode.REPLACE,
+                relationship=Relationship.SUPERSEDES,
+                reason=imported,
+            )
+        return RuleRequest(
+            operation=Operation.CREATE,
+            document=document.xml,
+            relationship=Relationship.UNRELATED if self._unrelated else None,
+            reason=self._unrelated or imported,
+        )
+
+    async def _key(self, document: Document, known: KnowledgeItem | None) -> str:
+        """Give the key of this document on what stands there now.
+
+        An import that was cut off is finished under its key. One that was done, and that has been
+        undone since, counts as another.
+        """
+        there = known.content if known else ""
+        parts = (self._tenant_id, self._agent_id, self._unrelated, there, document.xml)
+        digest = text_hash("\0".join(parts))
+        for number in count(1):
+            key = f"import:{digest}" if number == 1 else f"import:{digest}:{number}"
+            change = await self._app.changes.find(key)
+            if change is None or change.status not in _OVER:
+                return key
+        raise AssertionError("count does not end")
+
+
+def _text(file: Path) -> str:
+    """Give a file's text with every byte of it, a byte order mark too."""
+    with open_input(file) as handle:
+        data = handle.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise InvalidInput(f"it holds more than {MAX_BYTES} bytes", hint="split it")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidInput("it is not UTF-8 text", hint="save it as UTF-8") from None

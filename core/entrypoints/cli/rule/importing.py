@@ -1,0 +1,200 @@
+"""`skill-worker rule import`: tables that people have, taken as they are, through the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.domain.text import one_line
+from core.entrypoints.cli.exits import FAILED, WrongCall
+from core.entrypoints.cli.options import Json
+from core.entrypoints.cli.output import print_json, say, talk
+from core.entrypoints.cli.session import load, run_async
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from core.app.program import App
+    from core.domain.errors import SkillWorkerError
+    from core.domain.models import Receipt
+    from core.entrypoints.cli.rule.documents import Document
+
+_SAME_NAME = "same name"
+
+
+def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
+    """Give the reason with what to do, and the findings that stand in the way, one a line."""
+    if receipt.hits:
+        return _in_the_way(receipt), []
+    findings = _findings(document, receipt)
+    if not findings:
+        return receipt.message, []
+    count = f"{len(findings)} error{'' if len(findings) == 1 else 's'}"
+    return (
+        f"the table has {count}: correct the file and import it again; "
+        f"`skill-worker rule check {document.file}` shows a case for each",
+        findings,
+    )
+
+
+def _in_the_way(receipt: Receipt) -> str:
+    hit = receipt.hits[0]
+    if hit.why == _SAME_NAME:
+        return (
+            f"another decision table is named '{hit.name}' ({hit.id}); put the file in its place "
+            "with --replace"
+        )
+    return (
+        f"the table '{hit.name}' ({hit.id}) has the same columns; say why the file is a table of "
+        "its own with --unrelated REASON"
+    )
+
+
+def _findings(document: Document, receipt: Receipt) -> list[str]:
+    """Give the errors of the table, where it is these that the receipt tells of."""
+    from core.decision_table import check_table, parse_xml
+    from core.domain.models import Severity
+
+    table = parse_xml(document.xml)
+    errors = [found for found in check_table(table) if found.severity is Severity.ERROR]
+    if not any(found.message in receipt.message for found in errors):
+        return []
+    return [f"[{found.kind}] {one_line(found.message)}" for found in errors]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    agent_id: str
+    tenant_id: str | None
+    replace: bool
+    unrelated: str
+    dry_run: bool
+
+
+@dataclass
+class _Told:
+    """What became of each table; problems are also said as they come."""
+
+    items: list[JsonValue] = field(default_factory=list)
+    problems: list[JsonValue] = field(default_factory=list)
+
+    def done(self, document: Document, receipt: Receipt) -> None:
+        """Keep a receipt, and say its warnings."""
+        for warning in receipt.warnings:
+            talk(f"{document.file}: warning: {warning}")
+        for name in document.left_out:
+            talk(f"{document.file}: left out: the table of '{name}'")
+        if not receipt.status.is_outcome:
+            self.failed(document.file, *refusal(document, receipt))
+            return
+        told = receipt.model_dump(mode="json", exclude={"hits", "category"})
+        self.items.append({"file": document.file, "left_out": [*document.left_out], **told})
+
+    def failed(self, file: str, reason: str, findings: Sequence[str] = ()) -> None:
+        """Keep why a file was not taken, and say it; each finding is a line of its own."""
+        talk(f"{file}: {reason}")
+        for finding in findings:
+            talk(f"  {finding}")
+        self.problems.append({"file": file, "reason": reason, "findings": [*findings]})
+
+
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE.dmn", help="DMN 1.3 files; `-` is stdin.")
+    ],
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="AGENT", help="Agent that the tables are for.")
+    ],
+    tenant: Annotated[
+        str | None,
+        typer.Option("--tenant", metavar="TENANT", help="Tenant that the agent has to belong to."),
+    ] = None,
+    decision: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--decision", metavar="NAME", help="Decision of a file that holds several; repeat it."
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put a file in place of the table of that name.")
+    ] = False,
+    unrelated: Annotated[
+        str,
+        typer.Option(
+            "--unrelated",
+            metavar="REASON",
+            help="Why a file is a table of its own beside one with the same columns.",
+        ),
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check every file, and store nothing.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring .dmn files in, byte for byte. What is in already stays as it is; good files go in."""
+    if decision and len(files) > 1:
+        raise WrongCall(
+            "--decision goes with one file", hint="see `skill-worker rule import --help`"
+        )
+    asked = _Asked(agent, tenant, replace, unrelated.strip(), dry_run)
+    told = _Told()
+    documents = [found for file in files for found in _read(file, decision or (), told)]
+    _submit(documents, asked, told)
+    if as_json:
+        problems = told.problems
+        print_json({"items": told.items, "next": None, "problems": problems, "dry_run": dry_run})
+    else:
+        for item in told.items:
+            assert isinstance(item, dict)
+            say(f"{item['file']}: {item['status']}: {item['message']}")
+    if told.problems:
+        raise typer.Exit(FAILED)
+
+
+def _read(file: Path, decisions: tuple[str, ...] | list[str], told: _Told) -> list[Document]:
+    """Give the tables of a file; one that cannot be read is a problem of its own."""
+    from core.domain.errors import InvalidInput, NotFound
+    from core.entrypoints.cli.rule.documents import documents_of
+
+    try:
+        return documents_of(file, decisions)
+    except (InvalidInput, NotFound) as error:
+        told.failed(str(file), _in_words(error))
+        return []
+
+
+def _in_words(error: SkillWorkerError) -> str:
+    return f"{error.message}. {error.hint}" if error.hint else error.message
+
+
+def _submit(documents: list[Document], asked: _Asked, told: _Told) -> None:
+    from core.domain.errors import InvalidInput, Refused
+    from core.entrypoints.cli.rule.documents import Importer
+
+    settings = load(interactive=True)
+
+    async def opened() -> None:
+        from core.app import bootstrap
+
+        async with bootstrap.open_app(settings, dry_run=asked.dry_run) as app:
+            importer = await _importer(app)
+            for document in documents:
+                try:
+                    told.done(document, await importer.take(document))
+                except (InvalidInput, Refused) as error:
+                    told.failed(document.file, _in_words(error))
+
+    async def _importer(app: App) -> Importer:
+        return await Importer.open(
+            app,
+            asked.agent_id,
+            asked.tenant_id,
+            replace=asked.replace,
+            unrelated=asked.unrelated,
+        )
+
+    run_async(opened())

@@ -1,0 +1,170 @@
+"""How a command reaches the program: settings, logs, an open app."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import warnings
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+
+from core.entrypoints.cli.exits import exit_code_of_signal
+from core.entrypoints.cli.output import talk
+
+if TYPE_CHECKING:
+    from core.app.program import App
+    from core.app.settings import Override, Settings
+
+T = TypeVar("T")
+# SIGHUP comes when the terminal is closed: what was started there must not stay behind.
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_async(work: Coroutine[object, object, T]) -> T:
+    """Run `work`; a signal cancels it, so that what it opened is closed.
+
+    Raises typer.Exit with the signal's code where one came.
+    """
+
+    async def main() -> T:
+        task = asyncio.ensure_future(work)
+        received: list[int] = []
+
+        def on_signal(number: int) -> None:
+            received.append(number)
+            task.cancel()
+
+        with _handled(on_signal):
+            return await _outcome(task, received)
+
+    return asyncio.run(main())
+
+
+def run_until_stopped(
+    make: Callable[[asyncio.Event], Coroutine[object, object, T]],
+    on_first: Callable[[], None],
+    *,
+    whole: bool = False,
+) -> T:
+    """Run a service: the first signal sets its stop event, the second cancels it at once.
+
+    What ends after the first signal has ended well, unless only the `whole` of it is worth
+    having. Raises typer.Exit with the signal's code else.
+    """
+    received: list[int] = []
+    with _quiet_at_the_end() as be_quiet:
+        outcome = asyncio.run(_serve(make, on_first, be_quiet, received))
+    if whole and received:
+        talk("stopped")
+        raise typer.Exit(exit_code_of_signal(received[0]))
+    return outcome
+
+
+async def _serve(
+    make: Callable[[asyncio.Event], Coroutine[object, object, T]],
+    on_first: Callable[[], None],
+    be_quiet: Callable[[], None],
+    received: list[int],
+) -> T:
+    stop = asyncio.Event()
+    task = asyncio.ensure_future(make(stop))
+    cut_off: list[int] = []
+
+    def on_signal(number: int) -> None:
+        received.append(number)
+        if not stop.is_set():
+            on_first()
+            stop.set()
+        elif not cut_off:
+            talk("Stopping at once; what is unfinished is taken up again later.")
+            be_quiet()
+            cut_off.append(number)
+            task.cancel()
+
+    with _handled(on_signal):
+        return await _outcome(task, cut_off)
+
+
+async def _outcome(task: asyncio.Future[T], cut_off: list[int]) -> T:
+    """Give what the task came to; where a signal cut it off, its errors are no news."""
+    try:
+        return await task
+    except (asyncio.CancelledError, Exception):
+        if not cut_off:
+            raise
+        raise typer.Exit(exit_code_of_signal(cut_off[0])) from None
+
+
+@contextlib.contextmanager
+def _quiet_at_the_end() -> Iterator[Callable[[], None]]:
+    """Give a function that ends all logging and warnings until the block is left."""
+
+    def be_quiet() -> None:
+        logging.disable(logging.CRITICAL)
+        warnings.simplefilter("ignore")  # of coroutines that were cut off before they began
+
+    with warnings.catch_warnings():
+        try:
+            yield be_quiet
+        finally:
+            logging.disable(logging.NOTSET)
+
+
+@contextlib.contextmanager
+def _handled(handler: Callable[[int], None]) -> Iterator[None]:
+    """Handle the signals, but for those that are ignored (`nohup`); undo it at the end."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    heard = [number for number in _SIGNALS if before[number] is not signal.SIG_IGN]
+    for number in heard:
+        loop.add_signal_handler(number, handler, number)
+    try:
+        yield
+    finally:
+        for number in heard:
+            loop.remove_signal_handler(number)
+            signal.signal(number, before[number])
+
+
+__all__ = ["load", "run_async", "run_until_stopped", "with_app"]
+
+
+def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool = False) -> Settings:
+    """Read the settings and set up the logs. Raises ConfigurationError.
+
+    An `interactive` command says in plain lines what a service logs for whoever collects it.
+    """
+    import structlog
+
+    from core.app.observability import configure_logging
+    from core.app.settings import load_settings
+
+    settings = load_settings(overrides)
+    if interactive and settings.log_format == "auto":
+        level = "warning" if settings.log_level == "info" else settings.log_level
+        configure_logging(level, "talk")
+    else:
+        configure_logging(settings.log_level, settings.log_format)
+    for warning in settings.warnings:
+        structlog.get_logger(__name__).warning("setting.ignored", reason=warning)
+    return settings
+
+
+def with_app(
+    work: Callable[[App], Awaitable[T]], dry_run: bool = False, *, model: bool = False
+) -> T:
+    """Open the program for one command, without a model or with the one that is set, if any."""
+    settings = load(interactive=True)
+    asks = model and settings.llm_model is not None
+
+    async def opened() -> T:
+        from core.app import bootstrap
+
+        async with bootstrap.open_app(settings, model=asks, dry_run=dry_run) as app:
+            return await work(app)
+
+    return run_async(opened())

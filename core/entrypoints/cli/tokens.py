@@ -1,0 +1,163 @@
+"""`skill-worker tokens`: who may call the API and open the console."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from core.entrypoints.cli.exits import WrongCall, named_by_option
+from core.entrypoints.cli.options import Json
+from core.entrypoints.cli.output import print_json, print_table, say, talk
+from core.entrypoints.cli.session import load, with_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import JsonValue
+
+    from core.app.program import App
+    from core.domain.models.access import AccessToken
+    from core.entrypoints.auth import Access, Grant
+
+app = typer.Typer(help="Say who may call the API and open the console.")
+_ROLES = ("submit", "read", "review", "operate")
+LONGEST_DAYS = 36_500
+_ONE_OF = f"One of {', '.join(_ROLES)}"
+_OPTIONS = {"name": "--name", "tenant_id": "--tenant", "roles": "--role"}
+Tenant = Annotated[
+    str | None, typer.Option("--tenant", metavar="TENANT", help="Only for this tenant.")
+]
+
+
+@app.command("add")
+def add(
+    name: Annotated[str, typer.Option("--name", help="Name it is known by; history shows it.")],
+    role: Annotated[
+        list[str], typer.Option("--role", metavar="ROLE", help=f"{_ONE_OF}; again for more.")
+    ],
+    tenant: Tenant = None,
+    expires_days: Annotated[
+        int | None,
+        typer.Option("--expires-days", metavar="N", min=1, max=LONGEST_DAYS, help="Days it lasts."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a token. Its secret is shown once, here."""
+    from datetime import timedelta
+
+    life = timedelta(days=expires_days) if expires_days is not None else None
+    grant = _grant(name, tenant, role)
+    with named_by_option("tokens add", _OPTIONS):
+        made = with_app(lambda opened: _access(opened).add(grant, life))
+    if as_json:
+        print_json({"secret": made.secret.get_secret_value(), "token": _shown(made.token)})
+        return
+    talk(f"token {made.token.name!r}; its secret is not shown again:")
+    say(made.secret.get_secret_value())
+
+
+@app.command("link")
+def link(
+    tenant: Tenant = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="ROLE", help=f"{_ONE_OF}; again for more. Without: all."),
+    ] = None,
+    name: Annotated[
+        str, typer.Option("--name", help="Whom it is for; history shows it.")
+    ] = "console",
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="Address of the worker's server.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a link that opens the console once, within ten minutes."""
+    from core.entrypoints.cli.front import link_of
+
+    base = url or _base()
+    if urlsplit(base).scheme not in {"http", "https"} or not urlsplit(base).hostname:
+        raise WrongCall(f"--url {base!r} is no http:// or https:// address")
+    grant = _grant(name, tenant, role or _ROLES)
+    with named_by_option("tokens link", _OPTIONS):
+        made = with_app(lambda opened: _access(opened).link(grant))
+    address = link_of(made, base)
+    if as_json:
+        expires = made.token.expires_at
+        print_json({"link": address, "expires_at": expires.isoformat() if expires else None})
+        return
+    say(address)
+    if url is None:
+        talk(f"It is for a worker at {base}; where yours serves elsewhere, give --url.")
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the tokens that are valid, oldest first."""
+
+    async def read(opened: App) -> Sequence[AccessToken]:
+        return await opened.tokens.list()
+
+    tokens = with_app(read)
+    if as_json:
+        print_json({"items": [_shown(token) for token in tokens], "next": None})
+        return
+    print_table(
+        ("ID", "NAME", "TENANT", "ROLES", "MADE", "EXPIRES"),
+        [
+            (
+                token.id,
+                token.name,
+                token.tenant_id or "all",
+                ", ".join(token.roles),
+                token.created_at,
+                token.expires_at or "never",
+            )
+            for token in tokens
+        ],
+        empty="no tokens yet; `skill-worker tokens add` adds one",
+    )
+
+
+@app.command("revoke")
+def revoke(
+    token: Annotated[str, typer.Argument(metavar="ID|NAME", help="Id or name of the token.")],
+    as_json: Json = False,
+) -> None:
+    """End a token at once, and the console sessions that were opened with it."""
+    revoked = with_app(lambda opened: _access(opened).revoke(token))
+    if as_json:
+        print_json(_shown(revoked))
+        return
+    say(f"revoked {revoked.id} ({revoked.name})")
+
+
+def _grant(name: str, tenant: str | None, roles: Sequence[str]) -> Grant:
+    from core.domain.models.access import Role
+    from core.entrypoints.auth import Grant
+
+    for role in roles:
+        if role not in _ROLES:
+            raise WrongCall(f"--role {role!r} is none of {', '.join(_ROLES)}")
+    return Grant(name=name, tenant_id=tenant, roles=tuple(map(Role, roles)))
+
+
+def _access(opened: App) -> Access:
+    from core.entrypoints.auth import Access
+
+    return Access(opened.tokens, opened.new_id)
+
+
+def _base() -> str:
+    """Give the address at which a worker with these settings answers."""
+    from core.app.bootstrap.health import USUAL_PORT
+
+    settings = load(interactive=True)
+    host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
+    return f"http://{host}:{settings.health_port or USUAL_PORT}"
+
+
+def _shown(token: AccessToken) -> JsonValue:
+    shown: JsonValue = token.model_dump(mode="json", exclude={"hash", "kind", "parent"})
+    return shown

@@ -1,0 +1,244 @@
+"""`skill-worker run`: the worker itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.domain.errors import ConfigurationError
+from core.entrypoints.cli.exits import FAILED, WrongCall
+from core.entrypoints.cli.front import Front, make_front
+from core.entrypoints.cli.options import Json, Offline
+from core.entrypoints.cli.output import print_json, print_table, talk
+from core.entrypoints.cli.progress import feedback_bar
+from core.entrypoints.cli.session import load, run_until_stopped
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from core.app.run_summary import Tally
+    from core.app.settings import Override, Settings
+    from core.domain.models import Feedback, Hold, Receipt, Verdict
+
+# So many looks in a row, a fifth of a second apart: what another worker ends soon is no news.
+_PATIENCE = 8
+
+
+class Awaited:
+    """Looks at the counts again and again; says what is waited for when that lasts."""
+
+    def __init__(self, stalled_after: float, say: Callable[[str], None]) -> None:
+        self._stalled_after = stalled_after
+        self._say = say
+        self._looks = 0
+        self._said = ""
+
+    def look(self, counts: Mapping[str, int], working: int, hold: Hold | None = None) -> None:
+        """Take the number of pieces by status, how many are worked on here, and what holds."""
+        taken, queued = counts.get("processing", 0), counts.get("queued", 0)
+        self._looks = 0 if working or not taken + queued else self._looks + 1
+        if not self._looks:
+            self._said = ""
+        elif self._looks >= _PATIENCE:
+            self._say_once("taken" if taken else hold.kind if hold else "due", taken, queued, hold)
+
+    def _say_once(self, what: str, taken: int, queued: int, hold: Hold | None) -> None:
+        if what != self._said:
+            self._said = what
+            self._say(self._sentence(taken, queued, hold))
+
+    def _sentence(self, taken: int, queued: int, hold: Hold | None) -> str:
+        if taken:
+            return (
+                f"Waiting for feedback that another worker has ({taken}). If that worker has"
+                f" stopped answering, it is taken over {self._stalled_after:g} s"
+                " (STALLED_AFTER_SECONDS) after its last sign of life."
+            )
+        if hold is None:
+            return f"Waiting for feedback whose next attempt is due later ({queued})."
+        if hold.kind == "paused":
+            why = f": {hold.reason}" if hold.reason else ""
+            return f"Intake is paused{why}. `skill-worker intake resume` goes on ({queued} wait)."
+        return (
+            f"Waiting for the model ({queued} wait): {hold.reason}."
+            " It is asked again every LLM_PROBE_SECONDS."
+        )
+
+
+_DRY_RUN_LIMIT = 1000
+
+
+def run(
+    once: Annotated[
+        bool, typer.Option("--once", help="Work off what is there, then leave.")
+    ] = False,
+    offline: Offline = False,
+    concurrency: Annotated[
+        int | None,
+        typer.Option("--concurrency", min=1, max=1000, help="Pieces of feedback at a time."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Decide, but change nothing; implies --once.")
+    ] = False,
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address of the health pages, API and console.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="Their port; 0 picks one."),
+    ] = None,
+    api: Annotated[bool, typer.Option("--api", help="Serve the HTTP API too.")] = False,
+    console: Annotated[
+        bool, typer.Option("--console", help="Serve the console too, and the API with it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Work on feedback until told to stop. A second Ctrl+C stops at once."""
+    from core.app.observability import worker_named
+
+    if (api or console) and (once or dry_run):
+        raise WrongCall(
+            "--api and --console are there as long as the worker runs",
+            hint="leave out --once and --dry-run",
+        )
+    settings = model_settings(offline=offline, health_host=host, health_port=port)
+    if dry_run:
+        _dry_run(settings, offline=offline, as_json=as_json)
+        return
+    watched = not once or port is not None
+    front = make_front(settings, console=console) if api or console else None
+    with worker_named(settings.worker_name):
+        tally = run_until_stopped(
+            lambda stop: _work(settings, stop, once, offline, concurrency, watched, front),
+            _on_first_signal,
+        )
+    show_tally(tally, once=once, as_json=as_json, currency=settings.price_currency)
+    if once and (tally.unhappy() or tally.resting):
+        raise typer.Exit(FAILED)
+
+
+def model_settings(*, offline: bool, **options: Override) -> Settings:
+    """Read settings for a command that needs a model; `options` win where they are given.
+
+    Raises ConfigurationError.
+    """
+    overrides = {name: value for name, value in options.items() if value is not None}
+    if offline:
+        overrides["llm_model"] = "offline"
+    settings = load(overrides)
+    if settings.require_model() == "offline" and not offline:
+        raise ConfigurationError(
+            "LLM_MODEL=offline is a stand-in, no model",
+            hint="add --offline to try things out, or set LLM_MODEL to a model",
+        )
+    return settings
+
+
+async def _work(
+    settings: Settings,
+    stop: asyncio.Event,
+    once: bool,
+    offline: bool,
+    concurrency: int | None,
+    watched: bool,
+    front: Front | None,
+) -> Tally:
+    from core.app import bootstrap
+
+    around = front.serving.around if front else None
+    async with (
+        bootstrap.serve_health(settings, stop, around) if watched else nullcontext() as served,
+        bootstrap.open_app(
+            settings, model=True, offline=offline, health=served.health if served else None
+        ) as app,
+        front.open(app, served.url) if front and served else nullcontext(),
+    ):
+        if not once:
+            talk("Waiting for feedback. Ctrl+C stops.")
+        awaited = Awaited(settings.stalled_after_seconds, talk)
+        with feedback_bar("learning") if once else nullcontext(_ignore) as show_progress:
+
+            def on_progress(counts: Mapping[str, int]) -> None:
+                show_progress(counts)
+                awaited.look(counts, app.tally.working, app.tally.hold)
+
+            await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
+        return app.tally
+
+
+def show_tally(tally: Tally, *, once: bool, as_json: bool, currency: str = "") -> None:
+    """Tell what this run did, and nothing of what others or earlier runs did; and who waits."""
+    counts: dict[str, JsonValue] = dict(tally.counts())
+    unhappy = tally.unhappy()
+    if as_json:
+        items: list[JsonValue] = [piece.model_dump(mode="json") for piece in unhappy]
+        resting: list[JsonValue] = [tenant.model_dump(mode="json") for tenant in tally.resting]
+        print_json({"counts": counts, "unhappy": items, "warned": tally.warned, "resting": resting})
+    elif once:
+        done = [f"{n} {status}" for status, n in counts.items()]
+        if tally.warned:
+            done.append(f"{tally.warned} change{'s' if tally.warned > 1 else ''} with warnings")
+        if done or not tally.resting:
+            talk(", ".join(done) or "There was nothing.")
+        for piece in unhappy:
+            talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
+        _tell_resting(tally, currency)
+        if tally.warned:
+            talk("Warnings: `skill-worker changes list` counts them, `changes show ID` tells them.")
+        if unhappy:
+            talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
+
+
+def _tell_resting(tally: Tally, currency: str) -> None:
+    from core.agent.budgets import says_used_up
+
+    for tenant in tally.resting:
+        talk(f"held back ({tenant.waiting}): {says_used_up(tenant, currency)}")
+
+
+def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:
+    async def decide(_stop: asyncio.Event) -> Sequence[tuple[Feedback, tuple[Verdict, ...]]]:
+        from core.app import bootstrap
+
+        async with bootstrap.open_app(settings, model=True, offline=offline, dry_run=True) as app:
+            return await app.dry_run(_DRY_RUN_LIMIT)
+
+    decisions = run_until_stopped(decide, _on_first_signal)
+    if as_json:
+        print_json({"items": [_decision(*decision) for decision in decisions], "next": None})
+        return
+    print_table(
+        ("FEEDBACK", "CONTENT", "WOULD BECOME", "WHY"),
+        [
+            (
+                feedback.id,
+                feedback.content[:200],
+                ", ".join(map(_in_short, verdict.receipts)) or verdict.status,
+                verdict.reason,
+            )
+            for feedback, verdicts in decisions
+            for verdict in verdicts
+        ],
+    )
+
+
+def _decision(feedback: Feedback, verdicts: tuple[Verdict, ...]) -> JsonValue:
+    dumped: list[JsonValue] = [verdict.model_dump(mode="json") for verdict in verdicts]
+    return {"feedback": feedback.model_dump(mode="json"), "verdicts": dumped}
+
+
+def _in_short(receipt: Receipt) -> str:
+    words = (receipt.operation, receipt.kind, receipt.target_name)
+    return " ".join(word for word in words if word) or receipt.status
+
+
+def _on_first_signal() -> None:
+    talk("Finishing what is in progress. The same signal again stops at once.")
+
+
+def _ignore(_counts: Mapping[str, int]) -> None:
+    return None

@@ -1,0 +1,205 @@
+"""The graph: agents, skills and their files, and who taught what; drawn, and as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from markupsafe import Markup
+from nicegui import ui
+from nicegui.events import EChartPointClickEventArguments
+from pydantic import JsonValue
+
+from core.domain.models import Kind
+from core.entrypoints.console.parts.going import go_to
+from core.entrypoints.console.parts.ink import INK
+from core.entrypoints.console.parts.lists import chip, empty, listed, twin
+from core.entrypoints.console.parts.markup import Part, address, el, join, show
+from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
+from core.entrypoints.console.site import Site
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.graph.service import GraphDesk
+from core.entrypoints.service.graph.shown import Graph, Node, NodeKind
+
+PATH = "/console/graph"
+_NODES = 300
+_LABEL = 28  # characters of a label in the picture; the list has them whole
+_COLOURS = {
+    NodeKind.AGENT: "#3f7fd8",
+    NodeKind.MEMORIES: "#8d6fd1",
+    NodeKind.RULES: "#c98a2b",
+    NodeKind.SKILL: "#2c9a67",
+    NodeKind.FEEDBACK: "#d0605b",
+    NodeKind.FILE: "#8b95a5",
+}
+_SIZES = {NodeKind.AGENT: 34, NodeKind.SKILL: 24}
+
+
+def add(site: Site) -> None:
+    """Put the page on the site."""
+    site.page("/graph", "graph", build)
+
+
+async def build(visit: Visit) -> None:
+    """Draw the page."""
+    show(el("h1", visit.say("frame.graph")))
+    tenant, agent = await tenant_of(visit), visit.query("agent")
+    chips = await tenant_chips(visit, PATH, tenant)
+    if chips:
+        show(chips)
+    if tenant is None and agent is None:
+        show(empty(visit.say("graph.choose")))
+        return
+    graph = await GraphDesk(visit.seat).graph(tenant_id=tenant, agent_id=agent, nodes=_NODES)
+    show(join(_agents(visit, graph)))
+    if not graph.nodes:
+        show(empty(visit.say("graph.nothing"), visit.say("graph.nothing_hint")))
+        return
+    show(join(_warnings(visit, graph)))
+    _picture(visit, graph)
+    show(_as_list(visit, graph))
+    show(_mermaid(visit, graph))
+
+
+def _agents(visit: Visit, graph: Graph) -> Iterator[Markup]:
+    """Give links to the graphs of single agents."""
+    agents = [node for node in graph.nodes if node.kind is NodeKind.AGENT and node.agent_id]
+    links = [
+        chip(node.label, address(PATH, agent=node.agent_id), here=node.agent_id == graph.agent_id)
+        for node in agents
+    ]
+    if graph.agent_id is not None:
+        back = address(PATH, tenant=graph.tenant_id)
+        links.append(chip(visit.say("graph.whole"), back, here=False))
+    if links:
+        yield el("nav", *links, class_="chips", aria_label=visit.say("common.agents"))
+
+
+def _warnings(visit: Visit, graph: Graph) -> Iterator[Markup]:
+    for warning in graph.warnings:
+        yield el("p", visit.translated(warning), class_="banner warn")
+    for name, why in graph.unread.items():
+        said = visit.say("graph.unread", name=name, why=visit.translated(why))
+        yield el("p", said, class_="muted small")
+    left = [f"{visit.say(f'graph.{k.value}')} {n}" for k, n in graph.left_out.items() if n]
+    if left:
+        said = visit.say("graph.left_out", what=", ".join(left))
+        yield el("p", said, class_="banner warn")
+
+
+def _picture(visit: Visit, graph: Graph) -> None:
+    """Draw on a canvas, where text is only ever text."""
+    pages = [_page_of(node, graph.tenant_id) for node in graph.nodes]
+
+    def go(event: EChartPointClickEventArguments) -> None:
+        to = pages[event.data_index] if event.data_type == "node" else None
+        if to:
+            go_to(to)
+
+    chart = ui.echart(_options(visit, graph), on_point_click=go)
+    chart.classes("graph").props(f'role=img aria-label="{visit.say("frame.graph")}"')
+    show(el("p", visit.say("graph.hint"), class_="muted small"))
+
+
+def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
+    kinds = list(NodeKind)
+    nodes: list[JsonValue] = [_node(visit, node, kinds) for node in graph.nodes]
+    links: list[JsonValue] = [{"source": one.source, "target": one.target} for one in graph.links]
+    categories: list[JsonValue] = [
+        {"name": visit.say(f"graph.{kind.value}"), "itemStyle": {"color": _COLOURS[kind]}}
+        for kind in kinds
+    ]
+    names: list[JsonValue] = [visit.say(f"graph.{kind.value}") for kind in kinds]
+    return {
+        "tooltip": {"renderMode": "richText"},
+        "legend": {"top": 8, "data": names, "textStyle": {**INK}},
+        "series": [
+            {
+                "type": "graph",
+                "layout": "force",
+                "top": 48,
+                "bottom": 16,
+                "roam": True,
+                "draggable": True,
+                "data": nodes,
+                "links": links,
+                "categories": categories,
+                "edgeSymbol": ["none", "arrow"],
+                "edgeSymbolSize": 6,
+                "label": {"show": True, "position": "right", "fontSize": 12, **INK},
+                "labelLayout": {"hideOverlap": True},
+                "force": {"repulsion": 320, "edgeLength": [60, 150], "gravity": 0.06},
+                "lineStyle": {"color": "#8b95a5", "opacity": 0.55, "curveness": 0.08},
+                "emphasis": {"focus": "adjacency"},
+            }
+        ],
+    }
+
+
+def _node(visit: Visit, node: Node, kinds: list[NodeKind]) -> dict[str, JsonValue]:
+    label = _label(visit, node)
+    short = label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
+    return {
+        "id": node.id,
+        "name": label,
+        "category": kinds.index(node.kind),
+        "symbolSize": _SIZES.get(node.kind, 14),
+        "symbol": "emptyCircle" if node.missing else "circle",
+        "label": {"formatter": short.replace("{", "(").replace("}", ")")},
+    }
+
+
+def _label(visit: Visit, node: Node) -> str:
+    if node.kind in {NodeKind.MEMORIES, NodeKind.RULES}:
+        return f"{visit.say(f'graph.{node.kind.value}')} {node.count}"
+    missing = f" ({visit.say('graph.missing')})" if node.missing else ""
+    return f"{node.label}{missing}"
+
+
+def _page_of(node: Node, tenant: str) -> str | None:
+    """Give the page that a node leads to."""
+    item, browse = "/console/knowledge/item", "/console/knowledge"
+    if node.missing:
+        return None
+    pages: Mapping[NodeKind, str | None] = {
+        NodeKind.AGENT: address(PATH, agent=node.agent_id),
+        NodeKind.MEMORIES: address(browse, agent=node.agent_id, kind=Kind.MEMORY.value),
+        NodeKind.RULES: address(browse, agent=node.agent_id, kind=Kind.DMN_RULE.value),
+        NodeKind.SKILL: address(item, kind=Kind.SKILL.value, tenant=tenant, id=node.skill),
+        NodeKind.FILE: address(
+            item, kind=Kind.SKILL.value, tenant=tenant, id=node.skill, path=node.path
+        ),
+        NodeKind.FEEDBACK: address("/console/feedback/run", id=node.feedback_id),
+    }
+    return pages[node.kind]
+
+
+def _as_list(visit: Visit, graph: Graph) -> Markup:
+    nodes = {node.id: node for node in graph.nodes}
+    heads = ("graph.from", "graph.link", "graph.to")
+    rows = [
+        (
+            _named(visit, nodes[one.source], graph.tenant_id),
+            visit.say(f"graph.{one.kind.value}"),
+            _named(visit, nodes[one.target], graph.tenant_id),
+        )
+        for one in graph.links
+        if one.source in nodes and one.target in nodes
+    ]
+    table = listed([visit.say(head) for head in heads], rows, label=visit.say("frame.graph"))
+    return el("details", el("summary", visit.say("graph.as_list")), table)
+
+
+def _named(visit: Visit, node: Node, tenant: str) -> Part:
+    kind = el("span", f"{visit.say(f'graph.{node.kind.value}')} ", class_="muted small")
+    to = _page_of(node, tenant)
+    label = _label(visit, node)
+    return join([kind, el("a", label, href=to) if to else label])
+
+
+def _mermaid(visit: Visit, graph: Graph) -> Markup:
+    return el(
+        "details",
+        el("summary", visit.say("graph.mermaid")),
+        el("div", graph.mermaid, class_="code"),
+        twin(visit, "/v1/graph", tenant_id=graph.tenant_id, agent_id=graph.agent_id),
+    )

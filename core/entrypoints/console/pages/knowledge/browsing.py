@@ -1,0 +1,159 @@
+"""Looking through what is known: by kind, by agent, by words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
+from nicegui import ui
+
+from core.domain.errors import InvalidInput
+from core.domain.models import Hit, Kind
+from core.domain.models.views import KnowledgeFilter, Listed
+from core.entrypoints.console.parts.going import go_to
+from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
+from core.entrypoints.console.parts.markup import address, el, link, show
+from core.entrypoints.console.parts.named import kind, moment
+from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.knowledge import KnowledgeDesk
+from core.entrypoints.service.search import SearchDesk
+
+PATH = "/console/knowledge"
+ITEM = "/console/knowledge/item"
+_PAGE = 50
+_HITS = 30
+_KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
+_FILTERS = ("q", "kind", "agent", "tenant")
+
+
+async def build(visit: Visit) -> None:
+    """Draw the page: what was searched for, else all."""
+    given = {name: visit.query(name) for name in _FILTERS}
+    of = _kind(given["kind"])
+    show(el("h1", visit.say("frame.knowledge")))
+    _fields(visit, given)
+    show(el("nav", *_chips(visit, given), class_="chips", aria_label=visit.say("common.kind")))
+    if given["q"]:
+        await _search(visit, given["q"], given, of)
+    else:
+        await _browse(visit, given, of)
+
+
+def _kind(text: str | None) -> Kind | None:
+    if text is None:
+        return None
+    if text not in {known.value for known in _KINDS}:
+        raise InvalidInput(f"{text!r} is no kind of knowledge")
+    return Kind(text)
+
+
+def _fields(visit: Visit, given: Mapping[str, str | None]) -> None:
+    def go(name: str, value: object) -> None:
+        go_to(address(PATH, **{**given, name: str(value or "").strip() or None}))
+
+    with ui.row().classes("row fields"):
+        query = ui.input(visit.say("knowledge.search"), value=given["q"] or "")
+        query.props("dense outlined clearable autofocus").classes("search")
+        query.on("keydown.enter", lambda: go("q", query.value))
+        query.on("clear", lambda: go("q", None))
+        agent = ui.input(visit.say("common.agent"), value=given["agent"] or "")
+        agent.props("dense outlined").on("change", lambda: go("agent", agent.value))
+
+
+def _chips(visit: Visit, given: Mapping[str, str | None]) -> list[Markup]:
+    chips = []
+    for of in (None, *_KINDS):
+        here = given["kind"] == (of.value if of else None)
+        to = address(PATH, **{**given, "kind": of.value if of else None})
+        text = kind(visit, of) if of else visit.say("frame.all")
+        chips.append(chip(text, to, here=here))
+    return chips
+
+
+async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None) -> None:
+    wanted = KnowledgeFilter(tenant_id=given["tenant"], agent_id=given["agent"], kind=of)
+    desk = KnowledgeDesk(visit.seat)
+    cursor = visit.query("cursor")
+    page = await desk.page(wanted, cursor=cursor, limit=_PAGE)
+    _warn(visit, page.warnings)
+    if page.items:
+        show(_rows(visit, page.items))
+    elif any(given.values()):
+        show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
+    else:
+        show(empty(visit.say("knowledge.nothing"), visit.say("knowledge.nothing_hint")))
+    more = pages(visit, PATH, page.next, **given)
+    if more:
+        show(more)
+    scope = {"tenant_id": given["tenant"], "agent_id": given["agent"], "kind": given["kind"]}
+    show(twin(visit, "/v1/knowledge", **scope, cursor=cursor, limit=str(_PAGE)))
+
+
+def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
+    say = visit.say
+    heads = ("common.kind", "common.name", "knowledge.excerpt", "common.agent", "knowledge.since")
+    return listed(
+        [say(head) for head in heads],
+        [
+            (
+                kind(visit, item.kind),
+                _item(item.kind, item.tenant_id, item.id, item.name),
+                el("span", item.excerpt, class_="clamp small"),
+                " · ".join(filter(None, (item.agent_id, item.tenant_id))),
+                moment(visit, item.valid_from),
+            )
+            for item in items
+        ],
+        label=say("frame.knowledge"),
+    )
+
+
+async def _search(
+    visit: Visit, query: str, given: Mapping[str, str | None], of: Kind | None
+) -> None:
+    tenant = await tenant_of(visit)
+    chips = await tenant_chips(visit, PATH, tenant)
+    if chips:
+        show(chips)
+    if tenant is None and given["agent"] is None:
+        show(empty(visit.say("knowledge.one_tenant")))
+        return
+    found = await SearchDesk(visit.seat).search(
+        query, tenant_id=tenant, agent_id=given["agent"], kind=of, limit=_HITS
+    )
+    _warn(visit, found.warnings)
+    if found.items:
+        show(_hits(visit, found.items, tenant))
+    else:
+        show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
+    scope = {"tenant_id": tenant, "agent_id": given["agent"], "kind": given["kind"]}
+    show(twin(visit, "/v1/search", q=query, **scope, limit=str(_HITS)))
+
+
+def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:
+    say = visit.say
+    heads = ("common.kind", "common.name", "knowledge.excerpt", "knowledge.why", "knowledge.score")
+    return listed(
+        [say(head) for head in heads],
+        [
+            (
+                kind(visit, hit.kind),
+                _item(hit.kind, tenant, hit.id, hit.name),
+                el("span", hit.excerpt, class_="clamp small"),
+                el("span", visit.translated(hit.why), class_="small muted"),
+                f"{hit.score:.0%}",
+            )
+            for hit in hits
+        ],
+        label=say("knowledge.search"),
+    )
+
+
+def _item(of: Kind, tenant: str | None, item_id: str, name: str) -> Markup:
+    return el("a", name, href=address(ITEM, kind=of.value, tenant=tenant, id=item_id))
+
+
+def _warn(visit: Visit, warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        show(el("p", visit.translated(warning), class_="banner warn"))

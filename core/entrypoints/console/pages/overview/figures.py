@@ -1,0 +1,154 @@
+"""The first look: one word, what holds work back, and the figures that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from core.domain.models import NO_USAGE, FeedbackStatus, HoldKind
+from core.domain.models.views import Overview, Word
+from core.entrypoints.console.language import words
+from core.entrypoints.console.parts.lists import badge
+from core.entrypoints.console.parts.markup import address, el, join
+from core.entrypoints.console.parts.named import moment
+from core.entrypoints.console.visit import Visit
+
+PAUSED = "paused"
+_TONES = {
+    Word.IDLE: "ok",
+    Word.BUSY: "busy",
+    Word.HELD_BACK: "held",
+    Word.STUCK: "stuck",
+    Word.FAILING: "failed",
+    PAUSED: "paused",
+}
+_STATES = {"ok": "ok", "unknown": ""}
+
+
+def strip(visit: Visit, seen: Overview) -> Markup:
+    """Draw how it goes, in one word with the reason, and what holds work back."""
+    word = _word(seen)
+    checks = [_check(visit, name, state) for name, state in seen.checks.items()]
+    return el(
+        "section",
+        el(
+            "div",
+            el("span", badge(visit.say(f"overview.{word}"), _TONES[word]), class_="word"),
+            el("span", _reason(visit, seen, word)),
+            el("span", _as_of(visit, seen), class_="muted small"),
+            class_="row",
+        ),
+        el("div", *checks, class_="row", aria_label=visit.say("overview.checks")),
+        join(_holds(visit, seen)),
+        class_="card strip",
+        role="status",
+    )
+
+
+def _word(seen: Overview) -> str:
+    """Give the word; where people have paused work, and nothing is wrong beside, it is that."""
+    paused = any(hold.kind is HoldKind.PAUSED for hold in seen.holds)
+    alive = not seen.workers or any(one.is_alive for one in seen.workers)
+    well = seen.condition.word is not Word.FAILING and alive
+    return PAUSED if paused and well else seen.condition.word.value
+
+
+def _as_of(visit: Visit, seen: Overview) -> str:
+    return visit.say("overview.as_of", when=seen.at.strftime("%H:%M:%S"))
+
+
+def _reason(visit: Visit, seen: Overview, word: str) -> str:
+    """Say why; of what is rare the program's own words."""
+    counts = seen.standing.counts
+    if word == PAUSED:
+        return ""  # what holds work back is told below
+    if word == Word.HELD_BACK:
+        return visit.say("overview.held_back_why")
+    if seen.holds or word in {Word.STUCK, Word.FAILING}:
+        return visit.translated(seen.condition.reason)
+    if word == Word.IDLE:
+        return visit.say("overview.idle_why")
+    return visit.say(
+        "overview.busy_why",
+        processing=counts.get(FeedbackStatus.PROCESSING, 0),
+        queued=counts.get(FeedbackStatus.QUEUED, 0),
+    )
+
+
+def _check(visit: Visit, name: str, state: str) -> Markup:
+    title = visit.say(f"overview.{name}") if name in words("overview") else name
+    said = visit.say(f"overview.{state}") if state in _STATES else state
+    return badge(f"{title}: {said}", _STATES.get(state, "failed"))
+
+
+def _holds(visit: Visit, seen: Overview) -> Iterator[Markup]:
+    for hold in seen.holds:
+        kind = visit.say(f"overview.hold_{hold.kind.value}")
+        said = visit.say("overview.held", kind=kind, reason=visit.translated(hold.reason))
+        yield el("p", said, " ", moment(visit, hold.since), class_="banner warn")
+    for one in seen.at_budget:
+        said = visit.say(
+            "overview.at_budget",
+            tenant=one.tenant_id,
+            spent=one.spent,
+            budget=one.budget,
+            currency=seen.currency,
+        )
+        yield el("p", said, class_="banner warn")
+
+
+def figures(visit: Visit, seen: Overview) -> Markup:
+    """Draw the cards."""
+    say, counts = visit.say, seen.standing.counts
+    today = next((one for one in seen.spent if one.day == seen.at.date()), None)
+    usage = today.usage if today else NO_USAGE
+    unpriced = today.unpriced_calls if today else 0
+    tokens = usage.input_tokens + usage.output_tokens
+    spent = say("overview.spent_of", tokens=f"{tokens:,}", calls=f"{usage.model_calls:,}")
+    if unpriced:
+        spent += f", {say('overview.unpriced', n=unpriced)}"
+    queued = counts.get(FeedbackStatus.QUEUED, 0)
+    waiting = seen.reviews.held + seen.reviews.stale
+    cards = [
+        _card(
+            say("overview.queued"),
+            f"{queued:,}",
+            _oldest(visit, seen.standing.oldest_seconds if queued else 0),
+            address("/console/feedback", status="queued"),
+        ),
+        _card(
+            say("overview.processing"),
+            f"{counts.get(FeedbackStatus.PROCESSING, 0):,}",
+            "",
+            address("/console/feedback", status="processing"),
+        ),
+        _card(
+            say("overview.ended"),
+            f"{seen.ended_last_hour:,}",
+            say("overview.per_minute", n=f"{seen.ended_per_minute:g}"),
+            "/console/feedback",
+        ),
+        _card(
+            say("overview.reviews"),
+            f"{waiting:,}",
+            _oldest(visit, seen.reviews.oldest_seconds if waiting else 0),
+            "/console/review",
+        ),
+        _card(say("overview.spent_today"), f"{usage.cost:.2f} {seen.currency}", spent, None),
+    ]
+    return el("div", *cards, class_="cards")
+
+
+def _oldest(visit: Visit, seconds: float) -> str:
+    return visit.say("overview.oldest", age=visit.lasting(seconds)) if seconds else ""
+
+
+def _card(title: str, figure: str, below: str, to: str | None) -> Markup:
+    return el(
+        "div",
+        el("div", el("a", title, href=to) if to else title, class_="muted small"),
+        el("div", figure, class_="figure"),
+        el("div", below, class_="muted small"),
+        class_="card",
+    )

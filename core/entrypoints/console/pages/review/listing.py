@@ -1,0 +1,72 @@
+"""All changes as a list, by where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from core.domain.errors import InvalidInput
+from core.domain.models import ChangeFilter, ChangeStatus
+from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
+from core.entrypoints.console.parts.markup import address, el, link, show
+from core.entrypoints.console.parts.named import kind, moment, operation, status
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.changes import ChangesDesk
+from core.entrypoints.service.review_view.heads import ChangeHead
+
+PATH = "/console/changes"
+ONE = "/console/review"
+_PAGE = 50
+_LISTED = ("held", "stale", "applied", "rejected", "failed", "reverted")
+
+
+async def build_list(visit: Visit) -> None:
+    """Draw the page."""
+    wanted = visit.query("status")
+    if wanted is not None and wanted not in set(ChangeStatus):
+        raise InvalidInput(f"{wanted!r} is no state of a change")
+    cursor = visit.query("cursor")
+    page = await ChangesDesk(visit.seat).page(
+        ChangeFilter(statuses=(ChangeStatus(wanted),) if wanted else ()),
+        limit=_PAGE,
+        cursor=cursor,
+    )
+    show(el("h1", visit.say("review.all_changes")))
+    show(el("p", link(visit.say("review.one_by_one"), ONE)))
+    show(el("nav", *_chips(visit, wanted), class_="chips", aria_label=visit.say("common.status")))
+    show(_rows(visit, page.items) if page.items else empty(visit.say("review.no_match")))
+    more = pages(visit, PATH, page.next, status=wanted)
+    if more:
+        show(more)
+    show(twin(visit, "/v1/changes", status=wanted, cursor=cursor, limit=str(_PAGE)))
+
+
+def _chips(visit: Visit, wanted: str | None) -> list[Markup]:
+    return [
+        chip(
+            visit.say(f"common.{state}") if state else visit.say("frame.all"),
+            address(PATH, status=state),
+            here=state == wanted,
+        )
+        for state in (None, *_LISTED)
+    ]
+
+
+def _rows(visit: Visit, changes: Sequence[ChangeHead]) -> Markup:
+    say = visit.say
+    heads = ("common.when", "common.status", "common.name", "common.kind", "common.agent")
+    return listed(
+        [say(head) for head in heads],
+        [
+            (
+                moment(visit, change.created_at),
+                status(visit, change.status),
+                link(change.target_name, ONE, id=change.id),
+                f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
+                f"{change.agent_id} · {change.tenant_id}",
+            )
+            for change in changes
+        ],
+        label=say("review.all_changes"),
+    )

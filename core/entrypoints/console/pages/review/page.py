@@ -1,0 +1,233 @@
+"""One change at a time: looked at, decided by button or key, and on to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from nicegui import ui
+
+from core.domain.errors import SkillWorkerError
+from core.domain.models import ChangeStatus
+from core.domain.models.access import Role
+from core.entrypoints.console.pages.review.editing import open_editor
+from core.entrypoints.console.pages.review.view import headline, sheet_parts
+from core.entrypoints.console.parts.dialogs import ask_reason
+from core.entrypoints.console.parts.keys import Key, listen
+from core.entrypoints.console.parts.lists import empty, twin
+from core.entrypoints.console.parts.markup import address, el, link, show
+from core.entrypoints.console.parts.problem import show_problem, tell_done, told
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.changes import ChangesDesk
+from core.entrypoints.service.review_view.view import Sheet
+
+PATH = "/console/review"
+LIST = "/console/changes"
+
+
+async def build(visit: Visit) -> None:
+    """Draw the page: the change that the address names, else the next that waits."""
+    desk = ChangesDesk(visit.seat)
+    wanted = visit.query("id") or (await desk.next()).id
+    if wanted is None:
+        show(el("h1", visit.say("frame.review")))
+        show(empty(visit.say("review.nothing"), visit.say("review.nothing_hint")))
+        show(el("p", link(visit.say("review.all_changes"), LIST)))
+        show(twin(visit, "/v1/changes/next"))
+        return
+    sheet = await desk.sheet(wanted)
+    page = _Review(visit, desk, sheet, ui.element("div"), ui.element("div"))
+    page.draw()
+    page.listen()
+
+
+@dataclass
+class _Review:
+    """The sheet that is looked at, in a `place` that is drawn anew, and `dialogs` that stay.
+
+    While one thing is done, no other begins: what is decided about is what is looked at.
+    """
+
+    visit: Visit
+    desk: ChangesDesk
+    sheet: Sheet
+    place: ui.element
+    dialogs: ui.element
+    is_busy: bool = False
+
+    def draw(self) -> None:
+        """Draw the sheet anew."""
+        self.place.clear()
+        with self.place:
+            self._bar()
+            show(headline(self.visit, self.sheet.change))
+            show(sheet_parts(self.visit, self.sheet))
+
+    def _draw_again(self) -> None:
+        """Draw it anew, and put the reader at its beginning: the button they pressed is gone."""
+        self.draw()
+        ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
+
+    def listen(self) -> None:
+        """Let keys do what the buttons do."""
+        say = self.visit.say
+        listen(
+            self.visit,
+            {
+                "ArrowLeft": Key(say("review.previous"), self._previous),
+                "ArrowRight": Key(say("review.next"), self._next),
+                "a": Key(say("review.approve"), self._approve),
+                "r": Key(say("review.reject"), self._ask_rejection),
+                "e": Key(say("review.edit"), self._edit),
+            },
+        )
+
+    def _bar(self) -> None:
+        say, near = self.visit.say, self.sheet.neighbours
+        with ui.element("div").classes("decide"):
+            with ui.row().classes("row"):
+                _button(
+                    say("review.previous"), self._previous, "flat icon=chevron_left", near.previous
+                )
+                key = "review.place" if near.position else "review.waiting"
+                show(
+                    el(
+                        "span",
+                        say(key, position=near.position, waiting=near.waiting),
+                        class_="muted",
+                    )
+                )
+                _button(say("review.next"), self._next, "flat icon-right=chevron_right", near.next)
+                show(link(say("review.all_changes"), LIST), tag="span")
+            if Role.REVIEW not in self.visit.seat.who.roles:
+                show(el("span", say("review.only_readers"), class_="muted"))
+                return
+            with ui.row().classes("row"):
+                self._decisions()
+
+    def _decisions(self) -> None:
+        say, status = self.visit.say, self.sheet.change.status
+        if status in {ChangeStatus.HELD, ChangeStatus.STALE}:
+            if self.sheet.moved:
+                _button(say("review.refresh"), self._refresh, "unelevated")
+            else:
+                _button(say("review.approve"), self._approve, "unelevated color=positive")
+                _button(say("review.edit"), self._edit, "outline")
+            _button(say("review.reject"), self._ask_rejection, "outline color=negative")
+        elif status is ChangeStatus.APPLIED:
+            _button(say("review.revert"), self._ask_revert, "outline color=negative")
+
+    @property
+    def _can_decide(self) -> bool:
+        waits = self.sheet.change.status in {ChangeStatus.HELD, ChangeStatus.STALE}
+        return waits and Role.REVIEW in self.visit.seat.who.roles and not self.is_busy
+
+    async def _previous(self) -> None:
+        await self._open(self.sheet.neighbours.previous)
+
+    async def _next(self) -> None:
+        await self._open(self.sheet.neighbours.next)
+
+    async def _open(self, change_id: str | None) -> None:
+        if change_id is None or self.is_busy:
+            return
+        with self._alone(), told(self.visit):
+            self.sheet = await self.desk.sheet(change_id)
+            self._draw_again()
+            ui.navigate.history.replace(address(PATH, id=change_id))
+
+    async def _approve(self) -> None:
+        if self._can_decide and not self.sheet.moved:
+            seen = self.sheet.change.content_hash
+            await self._decide(
+                "review.approved", lambda: self.desk.approve(self.sheet.change.id, seen=seen)
+            )
+
+    def _ask_rejection(self) -> None:
+        if not self._can_decide:
+            return
+        say, change = self.visit.say, self.sheet.change
+
+        async def reject(reason: str) -> None:
+            seen = change.content_hash
+            await self._decide(
+                "review.rejected", lambda: self.desk.reject(change.id, reason=reason, seen=seen)
+            )
+
+        with self._dialog():
+            ask_reason(self.visit, say("review.reject_title"), say("review.reject"), reject).open()
+
+    def _ask_revert(self) -> None:
+        if self.is_busy:
+            return
+        say, change = self.visit.say, self.sheet.change
+
+        async def revert(reason: str) -> None:
+            await self._change(
+                "review.reverted", lambda: self.desk.revert(change.id, reason=reason)
+            )
+
+        with self._dialog():
+            ask_reason(self.visit, say("review.revert_title"), say("review.revert"), revert).open()
+
+    async def _edit(self) -> None:
+        if self._can_decide and not self.sheet.moved:
+            with self._alone(), told(self.visit), self._dialog():
+                await open_editor(self.visit, self.desk, self.sheet.change, self._edited)
+
+    def _dialog(self) -> ui.element:
+        """Give an empty place for the one dialog that is open."""
+        self.dialogs.clear()
+        return self.dialogs
+
+    async def _edited(self, save: Callable[[], Awaitable[object]]) -> bool:
+        return await self._change("review.edited", save)
+
+    async def _refresh(self) -> None:
+        await self._change("review.refreshed", lambda: self.desk.refresh(self.sheet.change.id))
+
+    async def _decide(self, key: str, do: Callable[[], Awaitable[object]]) -> None:
+        """Decide, and go on to the next that waits; where it failed, look at the change again."""
+        if await self._change(key, do) and self.sheet.neighbours.next:
+            await self._open(self.sheet.neighbours.next)
+
+    async def _change(self, key: str, do: Callable[[], Awaitable[object]]) -> bool:
+        """Do something to the change, say so, and look at it again, whatever came of it."""
+        if self.is_busy:
+            return False
+        done, name = False, self.sheet.change.target_name
+        with self._alone():
+            with told(self.visit):
+                tell_done(self.visit, key, await do(), name)
+                done = True
+            await self._look_again()
+        return done
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Begin nothing else in the block; it stands in a place that no drawing deletes."""
+        self.is_busy = True
+        try:
+            with self.dialogs:  # the button that was pressed is gone after a drawing
+                yield
+        finally:
+            self.is_busy = False
+
+    async def _look_again(self) -> None:
+        try:
+            self.sheet = await self.desk.sheet(self.sheet.change.id)
+        except SkillWorkerError as error:
+            self.place.clear()
+            with self.place:
+                show_problem(self.visit, error)
+        else:
+            self._draw_again()
+
+
+def _button(
+    text: str, do: Callable[[], Awaitable[None] | None], props: str, there: str | None = ""
+) -> None:
+    button = ui.button(text, on_click=do).props(f"no-caps {props}")
+    if there is None:
+        button.disable()

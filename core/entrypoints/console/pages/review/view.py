@@ -1,0 +1,192 @@
+"""A review sheet drawn: what changes, who said what, why the agent wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import partial
+
+from markupsafe import Markup
+
+from core.changes.review_sweep import EXPIRY
+from core.domain.models import ChangeCost, ChangeStatus, Hit, Kind, Operation, Origin
+from core.entrypoints.console.parts.diff import show_diff
+from core.entrypoints.console.parts.markup import Part, address, el, join
+from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.review_view.heads import ChangeHead
+from core.entrypoints.service.review_view.shown import Side
+from core.entrypoints.service.review_view.view import Sheet
+
+ITEM = "/console/knowledge/item"
+RUN = "/console/feedback/run"
+REVIEW = "/console/review"
+
+
+def headline(visit: Visit, change: ChangeHead) -> Markup:
+    """Say in one line what the change does to what."""
+    return el(
+        "div",
+        el(
+            "span",
+            f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
+            class_="muted",
+        ),
+        el("h1", change.target_name, tabindex="-1"),
+        el(
+            "p",
+            status(visit, change.status),
+            " ",
+            el("span", f"{change.tenant_id} · {change.agent_id}", class_="muted small"),
+            " ",
+            moment(visit, change.created_at),
+            f" · {visit.say('review.edited_by', name=change.edited_by)}"
+            if change.edited_by
+            else None,
+            class_="row",
+        ),
+    )
+
+
+def sheet_parts(visit: Visit, sheet: Sheet) -> Markup:
+    """Draw the whole sheet but its buttons."""
+    whole = partial(_whole, sheet.change.id)
+    return el(
+        "div",
+        el(
+            "section",
+            el("h2", visit.say("review.what")),
+            join(_banners(visit, sheet)),
+            join(show_diff(visit, sheet.diff, whole)),
+            class_="what",
+        ),
+        el("aside", *_about(visit, sheet)),
+        class_="sheet",
+    )
+
+
+def _whole(change_id: str, path: str, side: Side) -> str:
+    return address(f"/v1/changes/{change_id}/files", path=path, side=side.value)
+
+
+def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
+    change = sheet.change
+    if sheet.moved:
+        yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
+    if change.decided_at is not None:
+        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}  # who decided let it in
+        said = visit.say(
+            "review.approved_by" if gone else "review.decided",
+            status=visit.say(f"common.{change.status.value}"),
+            by=_decider(visit, change),
+            when=visit.ago(change.decided_at),
+        )
+        decision = f": {visit.translated(change.decision)}" if change.decision else ""
+        yield el("p", said + decision, class_="banner")
+    if sheet.undone_by:
+        to = address(REVIEW, id=sheet.undone_by)
+        yield el("p", el("a", visit.say("review.undone_by"), href=to), class_="banner")
+    if change.error:
+        yield el("p", visit.translated(change.error), class_="banner bad")
+    for problem in sheet.problems:
+        yield el("p", visit.translated(problem), class_="banner warn")
+
+
+def _decider(visit: Visit, change: ChangeHead) -> str:
+    if change.decided_by == EXPIRY:
+        return visit.say("review.expiry")
+    return change.decided_by or visit.say("review.nobody")
+
+
+def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
+    change, say = sheet.change, visit.say
+    if change.held:
+        reasons = tuple(map(visit.translated, change.held))
+        yield _block(say("review.why_waits"), _bullets(reasons))
+    if sheet.cause is not None:
+        by = f"{sheet.cause.author or say('review.unknown')} · {visit.ago(sheet.cause.created_at)}"
+        yield _block(
+            say("review.said"),
+            el("blockquote", sheet.cause.content, class_="text"),
+            el("p", by, class_="muted small"),
+        )
+    if sheet.matched is not None and not _says_the_same(sheet):
+        yield _block(say("review.understood"), el("p", sheet.matched.content, class_="text"))
+    if change.reason:
+        title = "review.asked" if change.origin is Origin.PERSON else "review.reason"
+        yield _block(say(title), el("p", visit.translated(change.reason), class_="text"))
+    how = " · ".join(say(f"common.{one.value}") for one in _how(change))
+    if how:
+        yield _block(say("review.how"), el("p", how))
+    warnings = tuple(map(visit.translated, change.warnings))
+    found = _bullets(warnings) if warnings else _none(say("review.no_findings"))
+    yield _block(say("review.checks"), found)
+    yield _block(say("review.similar"), _similar(visit, change, sheet.similar))
+    yield _block(say("review.cost"), el("p", _cost(visit, sheet.cost)))
+    yield _block(None, join(_links(visit, change), " · "))
+
+
+def _how(change: ChangeHead) -> Iterator[StrEnum]:
+    yield from filter(None, (change.merge_mode, change.relationship))
+
+
+def _says_the_same(sheet: Sheet) -> bool:
+    return bool(
+        sheet.cause
+        and sheet.matched
+        and sheet.cause.content.strip() == sheet.matched.content.strip()
+    )
+
+
+def _block(title: str | None, *parts: Part) -> Markup:
+    return el("section", el("h3", title) if title else None, *parts)
+
+
+def _bullets(texts: tuple[str, ...]) -> Markup:
+    return el("ul", *(el("li", text) for text in texts))
+
+
+def _none(text: str) -> Markup:
+    return el("p", text, class_="muted")
+
+
+def _similar(visit: Visit, change: ChangeHead, hits: tuple[Hit, ...]) -> Markup:
+    if not hits:
+        return _none(visit.say("review.no_similar"))
+    items = [
+        el(
+            "li",
+            el("a", hit.name, href=item_address(change.tenant_id, hit.kind, hit.id)),
+            el("span", f" {hit.score:.0%}", class_="muted small", title=visit.translated(hit.why)),
+            el("div", hit.excerpt, class_="small muted clamp"),
+        )
+        for hit in hits
+    ]
+    return el("ul", *items)
+
+
+def item_address(tenant_id: str, of: Kind, item_id: str) -> str:
+    """Give the page of a known item."""
+    return address(ITEM, tenant=tenant_id, kind=of.value, id=item_id)
+
+
+def _cost(visit: Visit, cost: ChangeCost) -> str:
+    """Say what a change took: all calls that it shared in, and its own part of the money."""
+    shared = cost.author + cost.run
+    return spent(visit, shared.model_copy(update={"cost": cost.cost}))
+
+
+def _has_item(change: ChangeHead) -> bool:
+    """Say whether there is an item to go to: what is to be made has none before it is applied."""
+    applied = change.status in {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
+    has_been = applied or change.operation is not Operation.CREATE
+    return has_been and change.kind is not Kind.AGENT_SKILLS
+
+
+def _links(visit: Visit, change: ChangeHead) -> Iterator[Markup]:
+    if change.feedback_id:
+        yield el("a", visit.say("review.to_run"), href=address(RUN, id=change.feedback_id))
+    if _has_item(change):
+        to = item_address(change.tenant_id, change.kind, change.target_id)
+        yield el("a", visit.say("review.to_item"), href=to)
+    yield el("a", visit.say("frame.as_json"), href=f"/v1/changes/{change.id}/review")

@@ -1,0 +1,193 @@
+"""The run of one piece of feedback: its facts, what it led to, its steps; drawn as it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+from nicegui import ui
+
+from core.domain.errors import NotFound
+from core.domain.models import FeedbackStatus
+from core.domain.models.access import Role
+from core.entrypoints.console.pages.run.retracting import ask_retraction
+from core.entrypoints.console.pages.run.steps import lines_of, notes, steps_of
+from core.entrypoints.console.parts.dialogs import ask_reason
+from core.entrypoints.console.parts.lists import badge, listed, twin
+from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
+from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
+from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.feedback import FeedbackDesk
+from core.entrypoints.service.run import RunCandidate, RunDesk, RunLine
+
+LOOK_SECONDS = 1.5
+LIST = "/console/feedback"
+REVIEW = "/console/review"
+_LIVE = {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
+
+
+async def build(visit: Visit) -> None:
+    """Draw the page, and draw it again while the piece has not ended."""
+    feedback_id = visit.query("id")
+    if feedback_id is None:
+        raise NotFound("no feedback is named", hint="open it from the list")
+    line = await RunDesk(visit.seat).timeline(feedback_id)
+    show(link(visit.say("frame.feedback"), LIST), tag="p")
+    head, steps = ui.element("div"), ui.element("ol").classes("steps")
+    page = _Run(visit, feedback_id, head, steps, ui.element("div"))
+    page.draw(line)
+    ui.timer(LOOK_SECONDS, page.look)
+
+
+@dataclass
+class _Run:
+    """What is drawn now; a look draws it anew only where something has happened."""
+
+    visit: Visit
+    feedback_id: str
+    place: ui.element
+    steps: ui.element
+    dialogs: ui.element
+    drawn: tuple[str, ...] = ()
+    drawn_steps: list[tuple[Markup, ui.html]] = field(default_factory=list)
+    is_live: bool = True
+
+    async def look(self, *, always: bool = False) -> None:
+        """Look again where it is not at its end, or where somebody has just done something."""
+        if self.is_live or always:
+            with told(self.visit):
+                self.draw(await RunDesk(self.visit.seat).timeline(self.feedback_id))
+
+    def draw(self, line: RunLine) -> None:
+        """Draw what there is, where it is not what is drawn."""
+        self.is_live = line.feedback.status in _LIVE
+        seen = tuple(lines_of(line))
+        if seen == self.drawn:
+            return
+        self.drawn = seen
+        self.place.clear()
+        with self.place:
+            show(el("h1", self.visit.say("run.title")))
+            show(_facts(self.visit, line))
+            self._buttons(line)
+            show(join(_outcome(self.visit, line)))
+            show(el("h2", self.visit.say("run.steps")))
+            show(notes(self.visit, line))
+        self._draw_steps(steps_of(self.visit, line))
+
+    def _draw_steps(self, steps: Sequence[Markup]) -> None:
+        """Draw what is new: what the reader has opened in an earlier step stays open."""
+        for (was, place), markup in zip(self.drawn_steps, steps, strict=False):
+            if was != markup:
+                place.set_content(str(markup))
+        with self.steps:
+            new = [show(markup, tag="li") for markup in steps[len(self.drawn_steps) :]]
+        for _, place in self.drawn_steps[len(steps) :]:
+            place.delete()
+        places = [place for _, place in self.drawn_steps[: len(steps)]] + new
+        self.drawn_steps = [*zip(steps, places, strict=True)]
+
+    def _buttons(self, line: RunLine) -> None:
+        say, roles = self.visit.say, self.visit.seat.who.roles
+        desk = FeedbackDesk(self.visit.seat)
+
+        async def retry() -> None:
+            await self._do("run.retried", desk.retry(self.feedback_id))
+
+        async def cancel(reason: str) -> None:
+            await self._do("run.cancelled", desk.cancel(self.feedback_id, reason))
+
+        def ask_cancel() -> None:
+            self.dialogs.clear()
+            with self.dialogs:
+                ask_reason(self.visit, say("run.cancel_title"), say("run.cancel"), cancel).open()
+
+        with ui.row().classes("row"):
+            if Role.OPERATE in roles and not self.is_live:
+                ui.button(say("run.retry"), on_click=retry).props("outline no-caps")
+            if Role.OPERATE in roles and self.is_live:
+                ui.button(say("run.cancel"), on_click=ask_cancel).props("outline no-caps")
+            if Role.REVIEW in roles and not self.is_live and line.changes:
+                ui.button(say("run.retract"), on_click=self._retract).props(
+                    "outline no-caps color=negative"
+                )
+
+    async def _retract(self) -> None:
+        self.dialogs.clear()
+        with self.dialogs:
+            await ask_retraction(self.visit, self.feedback_id, lambda: self.look(always=True))
+
+    async def _do(self, key: str, done: Awaitable[object]) -> None:
+        with self.dialogs:  # a look may delete the button that was pressed
+            with told(self.visit):
+                await done
+                ui.notify(self.visit.say(key), type="positive")
+            await self.look(always=True)
+
+
+def _facts(visit: Visit, line: RunLine) -> Markup:
+    piece, say = line.feedback, visit.say
+    rows: list[tuple[str, Part]] = [
+        (say("common.status"), status(visit, piece.status)),
+        (say("run.came"), moment(visit, piece.created_at)),
+        (say("common.author"), piece.author or say("frame.none")),
+        (say("common.agents"), ", ".join(piece.agent_ids)),
+        (say("common.tenant"), piece.tenant_id),
+        (say("run.source"), piece.source),
+        (say("run.attempts"), str(piece.attempts)),
+        (say("run.spent"), spent(visit, piece.usage)),
+    ]
+    facts = [join([el("dt", name), el("dd", value)]) for name, value in rows]
+    return el(
+        "section",
+        el("blockquote", piece.content, class_="text"),
+        el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
+        el("p", visit.translated(piece.error), class_="banner bad text") if piece.error else None,
+        el("dl", *facts, class_="facts-grid"),
+        twin(visit, f"/v1/feedback/{piece.id}/run"),
+    )
+
+
+def _outcome(visit: Visit, line: RunLine) -> Iterator[Markup]:
+    say = visit.say
+    if line.candidates:
+        yield el("h2", say("run.candidates"))
+        yield join(_candidate(visit, known) for known in line.candidates)
+    yield el("h2", say("run.changes"))
+    if not line.changes:
+        yield el("p", say("run.no_changes"), class_="muted")
+        return
+    heads = ("common.status", "common.name", "common.kind", "common.agent")
+    yield listed(
+        [say(head) for head in heads],
+        [
+            (
+                status(visit, change.status),
+                el("a", change.target_name, href=address(REVIEW, id=change.id)),
+                f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
+                change.agent_id,
+            )
+            for change in line.changes
+        ],
+        label=say("run.changes"),
+    )
+
+
+def _candidate(visit: Visit, known: RunCandidate) -> Markup:
+    candidate, verdict = known.candidate, known.candidate.verdict
+    came = visit.say("run.in_work")
+    mark: Part = badge(came, "processing")
+    if verdict is not None:
+        mark = badge(visit.say(f"common.{verdict.status.value}"), verdict.status.value)
+    return el(
+        "section",
+        el("div", el("strong", candidate.agent_name or candidate.agent_id), mark, class_="row"),
+        el("p", candidate.content, class_="text"),
+        el("p", verdict.reason, class_="muted text") if verdict and verdict.reason else None,
+        el("p", spent(visit, candidate.usage), class_="muted small"),
+        el("p", known.problem, class_="banner warn") if known.problem else None,
+        el("p", visit.say("run.thread_pruned"), class_="muted small") if known.pruned else None,
+        class_="card",
+    )

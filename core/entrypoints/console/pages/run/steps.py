@@ -1,0 +1,125 @@
+"""The time line drawn: each step, and what was said there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from markupsafe import Markup
+from pydantic import JsonValue
+
+from core.domain.models import Hit
+from core.domain.models.views import Said, ToolUse
+from core.entrypoints.console.language import words
+from core.entrypoints.console.parts.lists import badge
+from core.entrypoints.console.parts.markup import Part, address, el, join
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.run import RunLine, RunStep
+
+REVIEW = "/console/review"
+_BAD = {"feedback.retried", "change.failed", "change.refused", "change.rejected"}
+_GOOD = {"change.applied", "feedback.finished", "run.finished"}
+_HIDDEN = {"key", "generation", "ordinal", "target_id"}  # of use to programs alone
+
+
+def notes(visit: Visit, line: RunLine) -> Markup:
+    """Say what there is to say before the steps."""
+    parts: list[Part] = []
+    if line.pruned:
+        parts.append(el("p", visit.say("run.pruned"), class_="muted"))
+    elif not line.steps:
+        parts.append(el("p", visit.say("run.nothing_yet"), class_="muted"))
+    if line.more:
+        parts.append(el("p", visit.say("run.more", n=line.more), class_="muted small"))
+    return join(parts)
+
+
+def steps_of(visit: Visit, line: RunLine) -> list[Markup]:
+    """Draw each step, oldest first."""
+    names = {known.candidate.id: known.candidate.agent_name for known in line.candidates}
+    return [_step(visit, step, names) for step in line.steps]
+
+
+def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
+    tone = "failed" if step.name in _BAD else "completed" if step.name in _GOOD else "processing"
+    at = step.at.isoformat(timespec="milliseconds") if step.at else None
+    passed = f"{step.after_seconds:+.2f} s" if step.after_seconds is not None else ""
+    parts = (
+        el(
+            "div",
+            badge(_name(visit, step.name), tone),
+            el("span", names.get(step.candidate_id or "", ""), class_="small"),
+            el("time", passed, datetime=at, title=at, class_="muted small") if at else None,
+            class_="row",
+        ),
+        _facts(step.data),
+        _change_link(step),
+        join(_said(visit, said) for said in step.said),
+    )
+    return join(parts)
+
+
+def _name(visit: Visit, name: str) -> str:
+    """Name an event; one that nobody has words for by its own name."""
+    key = name.replace(".", "_")
+    return visit.say(f"run.{key}") if key in words("run") else name
+
+
+def _facts(data: Mapping[str, JsonValue]) -> Markup | None:
+    shown = [
+        f"{name}: {_value(value)}"
+        for name, value in data.items()
+        if name not in _HIDDEN and value not in (None, "", [])
+    ]
+    return el("div", " · ".join(shown), class_="muted small facts") if shown else None
+
+
+def _value(value: JsonValue) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _change_link(step: RunStep) -> Markup | None:
+    if step.change_id is None:
+        return None
+    name = str(step.data.get("target_name") or step.change_id)
+    return el("div", el("a", name, href=address(REVIEW, id=step.change_id)))
+
+
+def _said(visit: Visit, said: Said) -> Markup:
+    parts: list[Part] = []
+    if said.text:
+        rest = f" … ({visit.say('run.cut')})" if said.cut else None
+        parts.append(el("div", said.text, rest, class_="said text"))
+    parts += [_call(visit, call) for call in said.calls]
+    if said.hits:
+        hits = el("ul", *(_hit(hit) for hit in said.hits))
+        parts.append(el("div", el("strong", visit.say("run.hits"), class_="small"), hits))
+    title = said.tool or None
+    tone = "bad" if said.failed else ""
+    head = el("code", title) if title else None
+    return el("details", el("summary", head or _first(said)), *parts, class_=tone or None)
+
+
+def _first(said: Said) -> str:
+    """Give the beginning of what was said, for the line that opens it."""
+    named = ", ".join(call.tool for call in said.calls)
+    text = " ".join(said.text.split())[:80]
+    return " → ".join(filter(None, (text, named))) or said.speaker.value
+
+
+def _call(visit: Visit, call: ToolUse) -> Markup:
+    rest = f" … ({visit.say('run.cut')})" if call.cut else None
+    return el("div", el("code", call.tool), el("div", call.arguments, rest, class_="code"))
+
+
+def _hit(hit: Hit) -> Markup:
+    return el("li", hit.name, el("span", f" {hit.score:.0%}", class_="muted small"))
+
+
+def lines_of(line: RunLine) -> Iterator[str]:
+    """Give what tells one state of the time line from another."""
+    yield line.feedback.status.value
+    yield str(len(line.steps) + line.more)
+    yield from (f"{change.id}{change.status}" for change in line.changes)

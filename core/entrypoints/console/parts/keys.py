@@ -1,0 +1,67 @@
+"""What keys do on a page, and the help that "?" shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from nicegui import ui
+from nicegui.events import KeyEventArguments
+
+from core.entrypoints.console.parts.dialogs import keys_help
+from core.entrypoints.console.visit import Visit
+
+_SHOWN = {"ArrowLeft": "←", "ArrowRight": "→"}
+HELP = "?"
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a key does, in the visitor's words; `do` is what it does."""
+
+    what: str
+    do: Callable[[], Awaitable[None] | None]
+
+
+def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
+    """Let keys act while nobody types and no dialog is open; "?" tells which there are.
+
+    Names are those of the browser: `a`, `ArrowLeft`. Keys with Ctrl, Alt or Meta are left to it.
+    """
+    told = {_SHOWN.get(name, name): key.what for name, key in keys.items()}
+    told[HELP] = visit.say("frame.keys_help")
+    help_dialog = keys_help(visit, told)
+
+    async def on_key(event: KeyEventArguments) -> None:
+        held = event.modifiers
+        if not event.action.keydown or event.action.repeat or held.ctrl or held.alt or held.meta:
+            return
+        if _is_asked():
+            return
+        if event.key.name == HELP:
+            help_dialog.open()
+            return
+        key = _meant(event.key.name, event.key.code, keys)
+        done = key.do() if key else None
+        if done is not None:
+            await done
+
+    ui.keyboard(on_key, ignore=["input", "select", "textarea"])
+
+
+def _meant(name: str, code: str, keys: Mapping[str, Key]) -> Key | None:
+    """Give the key that is meant, also with Caps Lock, or where another script is typed."""
+    by_place = code.removeprefix("Key").lower()
+    return (
+        keys.get(name)
+        or keys.get(name.lower())
+        or (keys.get(by_place) if not name.isascii() or name == "Process" else None)
+    )
+
+
+def _is_asked() -> bool:
+    """Say whether a dialog is open: what is typed there, however early, is no key of the page."""
+    return any(
+        isinstance(element, ui.dialog) and element.value
+        for element in ui.context.client.elements.values()
+    )

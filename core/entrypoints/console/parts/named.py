@@ -1,0 +1,55 @@
+"""What the program itself names, in the visitor's words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from markupsafe import Markup
+
+from core.domain.models import ChangeStatus, FeedbackStatus, Kind, Operation, Usage
+from core.entrypoints.console.parts.lists import badge
+from core.entrypoints.console.parts.markup import el
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.costs import CostsDesk
+from core.entrypoints.service.review_view.shown import RowKind
+
+_LIKE = {RowKind.ADDED: "completed", RowKind.REMOVED: "failed", RowKind.CHANGED: "processing"}
+
+
+def status(visit: Visit, value: FeedbackStatus | ChangeStatus) -> Markup:
+    """Make the badge of a state."""
+    return badge(visit.say(f"common.{value.value}"), value.value)
+
+
+def kind(visit: Visit, value: Kind) -> str:
+    """Name a kind of knowledge."""
+    return visit.say(f"common.{value.value}")
+
+
+def operation(visit: Visit, value: Operation) -> str:
+    """Name what a change does."""
+    return visit.say(f"common.{value.value}")
+
+
+def row_kind(visit: Visit, value: RowKind) -> Markup:
+    """Say in a badge what became of a file, a row or a column."""
+    return badge(visit.say(f"diff.{value.value}"), _LIKE.get(value, ""))
+
+
+def spent(visit: Visit, usage: Usage) -> str:
+    """Say what model calls took."""
+    return visit.say(
+        "common.spent_of",
+        calls=f"{usage.model_calls:,}",
+        tokens=f"{usage.input_tokens + usage.output_tokens:,}",
+        money=f"{usage.cost:.4f}",
+        currency=CostsDesk(visit.seat).currency,
+    )
+
+
+def moment(visit: Visit, at: datetime | None) -> Markup:
+    """Say how long ago something was; the exact time, in UTC, is its title."""
+    if at is None:
+        return el("span", visit.say("frame.none"), class_="muted")
+    exact = at.isoformat(timespec="seconds")
+    return el("time", visit.ago(at), datetime=exact, title=exact)

@@ -1,0 +1,41 @@
+"""Choosing a tenant, for those who may see several."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+
+from core.domain.errors import NotFound
+from core.entrypoints.console.parts.lists import chip
+from core.entrypoints.console.parts.markup import address, el
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.agents import AgentsDesk
+
+
+async def tenant_of(visit: Visit) -> str | None:
+    """Give the tenant of the visit: one's own, that of the address, or the only one there is."""
+    chosen = await named_tenant(visit)
+    if chosen is not None:
+        return chosen
+    known = await AgentsDesk(visit.seat).tenants()
+    return known[0] if len(known) == 1 else None
+
+
+async def named_tenant(visit: Visit) -> str | None:
+    """Give one's own tenant, or that of the address. Raises NotFound on one nobody knows."""
+    chosen = visit.seat.tenant(visit.query("tenant"))
+    if chosen is None or visit.seat.who.tenant_id is not None:
+        return chosen
+    if chosen not in await AgentsDesk(visit.seat).tenants():
+        raise NotFound(f"no tenant {chosen!r} has an agent")
+    return chosen
+
+
+async def tenant_chips(visit: Visit, path: str, chosen: str | None) -> Markup | None:
+    """Make links to each tenant; None where there is no choice."""
+    if visit.seat.who.tenant_id is not None:
+        return None
+    known = await AgentsDesk(visit.seat).tenants()
+    if len(known) < 2:
+        return None
+    links = [chip(tenant, address(path, tenant=tenant), here=tenant == chosen) for tenant in known]
+    return el("nav", *links, class_="chips", aria_label=visit.say("common.tenant"))

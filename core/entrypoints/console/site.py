@@ -1,0 +1,139 @@
+"""The site: every page goes through `Site.page`, which knows who looks and tells what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+import structlog
+from nicegui import Client, background_tasks, ui
+from nicegui import app as nicegui_app
+from nicegui import core as nicegui_core
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+
+from core.domain.errors import DependencyDown, SkillWorkerError, Unauthorized
+from core.domain.models.access import Principal
+from core.entrypoints.api.opened import Opened
+from core.entrypoints.api.sessions import PRINCIPAL
+from core.entrypoints.console.frame import draw
+from core.entrypoints.console.language import Language
+from core.entrypoints.console.parts.problem import show_problem, show_unexpected
+from core.entrypoints.console.visit import (
+    LANGUAGE_COOKIE,
+    THEME_COOKIE,
+    Visit,
+    language_of,
+    theme_of,
+)
+from core.entrypoints.service.session import Seat
+
+log = structlog.get_logger(__name__)
+BASE = "/console"
+_YEAR = 365 * 86_400
+_PREFERENCES = {
+    "language": (LANGUAGE_COOKIE, frozenset(Language)),
+    "theme": (THEME_COOKIE, frozenset({"dark", "light"})),
+}
+
+Build = Callable[[Visit], Awaitable[None]]
+
+
+def now() -> datetime:
+    """Give the time."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Site:
+    """The pages over one opened program."""
+
+    opened: Opened
+
+    def page(self, path: str, name: str, build: Build) -> None:
+        """Put a page on the site: `build` draws what is inside the frame. Its errors are told.
+
+        `name` is the entry of the navigation that it belongs to, and the file of its words.
+        """
+
+        @ui.page(path, response_timeout=30)
+        async def drawn(request: Request) -> None:
+            visit = self._visit(request)
+            _keep_to(ui.context.client, getattr(request.state, PRINCIPAL))
+            if visit is None:
+                _starting(request)
+                return
+            with draw(visit, name, dark=theme_of(request)):
+                await fill(visit, build)
+
+    def preferences(self) -> None:
+        """Put the address on the site that sets language and theme, and leads back."""
+
+        @nicegui_app.get("/preferences")
+        def prefer(request: Request, back: str = BASE) -> RedirectResponse:
+            answer = RedirectResponse(_own(back), 303)
+            for name, (cookie, allowed) in _PREFERENCES.items():
+                value = request.query_params.get(name, "")
+                if value in allowed:
+                    answer.set_cookie(
+                        cookie, value, max_age=_YEAR, path=BASE, httponly=True, samesite="lax"
+                    )
+            return answer
+
+    def _visit(self, request: Request) -> Visit | None:
+        """Give the visit; None while the program starts or stops. Raises Unauthorized."""
+        principal = getattr(request.state, PRINCIPAL, None)
+        if not isinstance(principal, Principal):
+            raise Unauthorized("this page needs a session")
+        try:
+            seat = Seat(self.opened(), principal)
+        except DependencyDown:
+            return None
+        return Visit(request, seat, language_of(request), now)
+
+
+async def fill(visit: Visit, build: Build) -> None:
+    """Draw a page, or why it cannot be; of what nobody planned the text goes to the log alone."""
+    try:
+        await build(visit)
+    except SkillWorkerError as error:
+        show_problem(visit, error)
+    except Exception:
+        log.exception("console.failed", path=visit.request.url.path)
+        show_unexpected(visit)
+
+
+def _keep_to(client: Client, principal: Principal) -> None:
+    """Let only the session that opened a page go on with it; any other loads it anew.
+
+    A page outlives its connection for a while, and acts in the name of whom it was drawn for: in
+    a browser where somebody else signs in meanwhile, it would do so for them.
+    """
+
+    def look() -> None:
+        scope = (client.environ or {}).get("asgi.scope", {})
+        caller = scope.get("state", {}).get(PRINCIPAL)
+        if caller == principal:
+            return
+        background_tasks.create(nicegui_core.sio.emit("try_reconnect", room=client.id))
+        client.delete()
+
+    client.on_connect(look)
+
+
+def _own(back: str) -> str:
+    """Give a path of the console: nobody is led away from it."""
+    inside = back == BASE or back.startswith(f"{BASE}/")
+    return back if inside and "\\" not in back and "//" not in back else BASE
+
+
+def _starting(request: Request) -> None:
+    from core.entrypoints.console.language import say
+
+    language = language_of(request)
+    ui.context.client.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    ui.label(say(language, "frame.starting")).classes("title")
+    ui.label(say(language, "frame.starting_hint"))
+    ui.timer(2.0, lambda: ui.navigate.reload(), once=True)

@@ -1,0 +1,73 @@
+"""One visit of a page: who looks, at what, in which language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from starlette.requests import Request
+
+from core.domain.errors import NotFound
+from core.entrypoints.console.language import Language, chosen, say
+from core.entrypoints.console.translation import translated
+from core.entrypoints.service.session import Seat
+
+LANGUAGE_COOKIE = "console_language"
+THEME_COOKIE = "console_theme"
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+@dataclass(frozen=True)
+class Visit:
+    """`now` gives the time; `request` is that of the page, whose scope knows the principal."""
+
+    request: Request
+    seat: Seat
+    language: Language
+    now: Callable[[], datetime]
+
+    def say(self, key: str, **values: object) -> str:
+        """Give the words for `page.key` in the visitor's language."""
+        return say(self.language, key, **values)
+
+    def translated(self, text: str) -> str:
+        """Give a message of the program's in the visitor's language, as far as it is known."""
+        return translated(self.language, text)
+
+    def query(self, name: str) -> str | None:
+        """Give a value of the page's query; None where it is missing or empty.
+
+        Raises NotFound on what nothing is named by.
+        """
+        value = self.request.query_params.get(name) or None
+        if value is not None and "\0" in value:
+            raise NotFound(f"{name}: nothing has a NUL in its name")
+        return value
+
+    def ago(self, at: datetime | None) -> str:
+        """Say how long ago something was."""
+        if at is None:
+            return self.say("frame.none")
+        seconds = round((self.now() - at).total_seconds())
+        return self._since(seconds, "ago") if seconds >= 0 else self._since(-seconds, "ahead")
+
+    def lasting(self, seconds: float) -> str:
+        """Say how long something has lasted."""
+        return self._since(round(seconds), "long")
+
+    def _since(self, seconds: int, how: str) -> str:
+        for unit, name in ((_DAY, "days"), (_HOUR, "hours"), (_MINUTE, "minutes"), (1, "seconds")):
+            if seconds >= unit:
+                return self.say(f"frame.{name}_{how}", n=seconds // unit)
+        return self.say("frame.just_now")
+
+
+def language_of(request: Request) -> Language:
+    """Give the language that the visitor chose, or that the browser asks for."""
+    return chosen(request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language"))
+
+
+def theme_of(request: Request) -> bool | None:
+    """True where dark was chosen, False where light; None: as the browser has it."""
+    return {"dark": True, "light": False}.get(request.cookies.get(THEME_COOKIE, ""))

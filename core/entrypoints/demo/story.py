@@ -1,0 +1,141 @@
+"""The demo's course: put the scenario in, let the worker run, collect what each piece became."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from core.domain.errors import SkillWorkerError
+from core.domain.models import (
+    Candidate,
+    Feedback,
+    Kind,
+    Operation,
+    Receipt,
+    ReceiptStatus,
+    SubmitContext,
+    Usage,
+)
+from core.domain.models.base import Model
+from core.entrypoints.demo.scenario import Scenario
+
+if TYPE_CHECKING:
+    from core.app.program import App
+
+SOURCE = "demo"
+# One at a time: later pieces build on what earlier ones have taught.
+CONCURRENCY = 1
+
+
+class Told(Model):
+    """One piece of feedback and what came of it, agent by agent."""
+
+    feedback: Feedback
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def receipts(self) -> Iterator[Receipt]:
+        """What was done, or decided not to be done."""
+        for candidate in self.candidates:
+            if candidate.verdict:
+                yield from (r for r in candidate.verdict.receipts if r.status.is_outcome)
+
+
+class Sandbox(Model):
+    """What kept the pods in that the demo's skills were built in, and whether it holds."""
+
+    name: str
+    is_boundary: bool
+    detail: str
+
+
+class Story(Model):
+    """What the demo came to; `sandbox` is there where skills were built in pods."""
+
+    told: tuple[Told, ...]
+    sandbox: Sandbox | None = None
+
+    def receipt(self, kind: Kind, operation: Operation) -> Receipt | None:
+        """Give the first change of this kind and operation that was applied."""
+        for told in self.told:
+            for receipt in told.receipts:
+                if (receipt.kind, receipt.operation) == (kind, operation) and receipt.change_id:
+                    return receipt
+        return None
+
+    @property
+    def skills_built(self) -> int:
+        """Count the skills that came out of a pod: there is no other way while there are pods."""
+        changed = self.count_changes().get(Kind.SKILL, {})
+        return changed.get(Operation.CREATE, 0) + changed.get(Operation.UPDATE, 0)
+
+    @property
+    def usage(self) -> Usage:
+        """Model calls and tokens of all pieces."""
+        return sum((told.feedback.usage for told in self.told), Usage())
+
+    def count_changes(self) -> Mapping[str, Mapping[str, int]]:
+        """Count what was applied, by kind and operation; attached skills stand by themselves."""
+        counts: dict[str, Counter[str]] = {}
+        for told in self.told:
+            for receipt in told.receipts:
+                if receipt.status is ReceiptStatus.APPLIED:
+                    counts.setdefault(str(receipt.kind), Counter())[str(receipt.operation)] += 1
+                elif receipt.status is ReceiptStatus.ATTACHED:
+                    counts.setdefault(Kind.AGENT_SKILLS, Counter())["ATTACH"] += 1
+        return counts
+
+    def count_outcomes(self) -> Mapping[str, int]:
+        """Count the pieces by how they ended."""
+        return Counter(str(told.feedback.status) for told in self.told)
+
+    def count_no_action(self) -> Mapping[str, int]:
+        """Count what taught nothing, by category."""
+        return Counter(
+            receipt.category
+            for told in self.told
+            for receipt in told.receipts
+            if receipt.status is ReceiptStatus.NO_ACTION and receipt.category
+        )
+
+
+async def tell(
+    app: App,
+    scenario: Scenario,
+    on_progress: Callable[[Mapping[str, int]], None],
+    stop: asyncio.Event,
+) -> Story:
+    """Put the scenario in, work it off, and give what became of it."""
+    for agent in scenario.make_agents():
+        await app.agents.save(agent)
+    await _learn_before(app, scenario)
+    stored = await app.inbox.add(SOURCE, scenario.make_feedback())
+    await app.run(True, CONCURRENCY, stop, on_progress)
+    return await _collect(app, [feedback_id for feedback_id, _ in stored])
+
+
+async def _learn_before(app: App, scenario: Scenario) -> None:
+    """Make what is known before; through the gate, so that it has a history like the rest."""
+    for number, item in enumerate(scenario.known, 1):
+        context = SubmitContext(
+            key=f"{SOURCE}:known:{number}", tenant_id=scenario.tenant, agent_id=item.agent
+        )
+        receipt = await app.gate.submit(item.request, context)
+        if not receipt.status.is_outcome:
+            raise SkillWorkerError(f"the demo could not be set up: {receipt.message}")
+
+
+async def _collect(app: App, feedback_ids: Sequence[str]) -> Story:
+    return Story(
+        told=tuple(
+            [
+                Told(
+                    feedback=await app.inbox.get(feedback_id),
+                    candidates=tuple(await app.runs.candidates(feedback_id)),
+                )
+                for feedback_id in feedback_ids
+            ]
+        )
+    )

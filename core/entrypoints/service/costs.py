@@ -1,0 +1,43 @@
+"""Costs at the desk: what was spent by tenant and day, on a change, and against a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.domain.models import ChangeCost, Costs, TenantBudget
+from core.domain.models.access import Role
+from core.entrypoints.service.session import Seat
+
+MOST_DAYS = 3_660
+
+
+@dataclass(frozen=True)
+class CostsDesk:
+    """Every method raises Forbidden without its role; another tenant's costs are NotFound."""
+
+    seat: Seat
+
+    @property
+    def currency(self) -> str:
+        """The currency of all amounts here."""
+        return self.seat.app.currency
+
+    async def by_day(self, tenant_id: str | None = None, days: int = 30) -> Costs:
+        """Give the last `days` days in UTC, today among them, newest first, then by tenant."""
+        self.seat.needs(Role.READ)
+        scope = self.seat.tenant(tenant_id)
+        spending = self.seat.app.spending
+        found = await spending.of_days(scope, max(1, min(days, MOST_DAYS)))
+        return Costs(currency=self.currency, days=tuple(found))
+
+    async def budgets(self, tenant_id: str | None = None) -> Sequence[TenantBudget]:
+        """Give today's spending beside the budget: of one tenant, or of all who have either."""
+        self.seat.needs(Role.READ)
+        return await self.seat.app.budgets.today(self.seat.tenant(tenant_id))
+
+    async def of_change(self, change_id: str) -> ChangeCost:
+        """Give what one change cost. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        change = await self.seat.own(self.seat.app.changes.get(change_id), "change", change_id)
+        return await self.seat.app.spending.of_change(change)

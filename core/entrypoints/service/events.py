@@ -1,0 +1,137 @@
+"""Events at the desk: rows of them that go on as they happen, within the tenant."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from core.domain.errors import DependencyDown
+from core.domain.models import EventFilter, Feedback, FeedPage, PlacedEvent
+from core.domain.models.access import Role
+from core.domain.ports import Bell, Feed
+from core.entrypoints.service.session import Seat
+
+PAGE = 100
+FALLBACK_SECONDS = 5.0  # between two looks where nobody rings
+BEHIND_SECONDS = 0.05  # until the next look where something is about to be in order; it doubles
+DOWN_SECONDS = 1.0
+LEAST_SECONDS = 0.1  # between two looks, however often it rings
+LATE_SECONDS = 2.0  # what is told of an end is told after it
+_ENDS = {"feedback.finished", "feedback.cancelled"}
+
+
+@dataclass(frozen=True)
+class EventsDesk:
+    """Streams end only where they say so: who has heard enough closes them."""
+
+    seat: Seat
+
+    async def watch(
+        self, after: str | None, *, tenant_id: str | None = None, names: tuple[str, ...] = ()
+    ) -> tuple[str, AsyncIterator[PlacedEvent]]:
+        """Give a place, and all that comes after it; without `after` what happens from now on.
+
+        Raises Forbidden, NotFound, InvalidInput, DependencyDown: all before the stream begins.
+        """
+        self.seat.needs(Role.READ)
+        wanted = EventFilter(tenant_id=self.seat.tenant(tenant_id), names=names)
+        feed = self.seat.app.feed
+        place = after or await feed.place()
+        first = await feed.after(place, wanted, PAGE)
+        return place, _events(_Reading(feed, wanted, first))
+
+    async def of_feedback(
+        self, feedback_id: str, after: str | None
+    ) -> AsyncIterator[PlacedEvent | Feedback]:
+        """Give all events of a piece, then what happens; once it has ended, the piece, and no more.
+
+        Raises as `watch` does.
+        """
+        self.seat.needs(Role.READ)
+        await self.seat.own(self.seat.app.inbox.get(feedback_id), "feedback", feedback_id)
+        wanted = EventFilter(feedback_id=feedback_id)
+        first = await self.seat.app.feed.after(after, wanted, PAGE)
+        return self._to_its_end(_Reading(self.seat.app.feed, wanted, first), feedback_id)
+
+    async def _to_its_end(
+        self, reading: _Reading, feedback_id: str
+    ) -> AsyncIterator[PlacedEvent | Feedback]:
+        end_is_told, ended_at = False, None
+        now = asyncio.get_running_loop().time
+        async with reading.feed.listening(reading.wanted) as bell:
+            while True:
+                # Looked at before the events: what it came to is among those that follow.
+                piece = await self._piece(feedback_id)
+                page = await reading.next()
+                for placed in page.events:
+                    yield placed
+                    if placed.event.name in _ENDS or placed.event.name == "feedback.claimed":
+                        end_is_told = placed.event.name in _ENDS
+                if piece is not None and piece.status.is_end and reading.is_through:
+                    ended_at = ended_at or now()
+                    if end_is_told or now() - ended_at >= LATE_SECONDS:
+                        yield piece
+                        return
+                else:
+                    ended_at = None
+                await reading.wait(bell, LATE_SECONDS if ended_at else FALLBACK_SECONDS)
+
+    async def _piece(self, feedback_id: str) -> Feedback | None:
+        try:
+            return await self.seat.app.inbox.get(feedback_id)
+        except DependencyDown:
+            return None
+
+
+class _Reading:
+    """Goes on from page to page; what cannot be read now is read later."""
+
+    def __init__(self, feed: Feed, wanted: EventFilter, first: FeedPage) -> None:
+        self.feed = feed
+        self.wanted = wanted
+        self._page = first
+        self._is_read = False  # the first page has been made by whoever checked that it can be
+        self._is_down = False
+        self._behind = BEHIND_SECONDS
+        self._looked = asyncio.get_running_loop().time()
+
+    @property
+    def is_through(self) -> bool:
+        """True where all that was written before the last look has been given."""
+        return not (self._page.is_full or self._page.is_behind or self._is_down)
+
+    async def next(self) -> FeedPage:
+        """Give the next page; an empty one where it cannot be read."""
+        if self._is_read:
+            self._looked = asyncio.get_running_loop().time()
+            try:
+                self._page = await self.feed.after(self._page.place, self.wanted, PAGE)
+                self._is_down = False
+            except DependencyDown:
+                self._page = FeedPage(place=self._page.place)
+                self._is_down = True
+        self._is_read = True
+        self._behind = 2 * self._behind if self._page.is_behind else BEHIND_SECONDS
+        return self._page
+
+    async def wait(self, bell: Bell, seconds: float = FALLBACK_SECONDS) -> None:
+        """Wait until the next look is worth while, `seconds` at most."""
+        if self._page.is_full:
+            return
+        if self._is_down:
+            await asyncio.sleep(DOWN_SECONDS)
+        elif self._page.is_behind:
+            await bell.wait(min(self._behind, seconds))
+        else:
+            await bell.wait(seconds)
+        rest = self._looked + LEAST_SECONDS - asyncio.get_running_loop().time()
+        await asyncio.sleep(max(0.0, rest))
+
+
+async def _events(reading: _Reading) -> AsyncIterator[PlacedEvent]:
+    async with reading.feed.listening(reading.wanted) as bell:
+        while True:
+            for placed in (await reading.next()).events:
+                yield placed
+            await reading.wait(bell)

@@ -1,0 +1,31 @@
+"""History at the desk: the record of every change that was made or tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.domain.models import HistoryFilter, HistoryRecord, Page
+from core.domain.models.access import Role
+from core.entrypoints.service.session import Seat
+
+
+@dataclass(frozen=True)
+class HistoryDesk:
+    """Every method raises Forbidden without its role; another tenant's record is NotFound."""
+
+    seat: Seat
+
+    async def page(
+        self, wanted: HistoryFilter, *, limit: int, cursor: str | None = None
+    ) -> Page[HistoryRecord]:
+        """Give records, newest first. Raises InvalidInput on another list's cursor."""
+        self.seat.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
+        items, following = await self.seat.app.reader.history(scope, limit=limit, cursor=cursor)
+        return Page(items=tuple(items), next=following)
+
+    async def get(self, record_id: str) -> HistoryRecord:
+        """Give one record. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        finding = self.seat.app.reader.history_record(record_id)
+        return await self.seat.own(finding, "history record", record_id)

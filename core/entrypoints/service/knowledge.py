@@ -1,0 +1,208 @@
+"""Knowledge at the desk: look through it, into its past, at who taught it, and restore it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.decision_table import parse_xml
+from core.domain.errors import InvalidInput, NotFound, RuleInvalid
+from core.domain.models import DecisionTable, Kind, Receipt, SkillFile
+from core.domain.models.access import Role
+from core.domain.models.views import KnowledgeFilter
+from core.domain.paging import decode_parts, encode_parts, query_digest
+from core.entrypoints.service.items import (
+    Known,
+    KnownFile,
+    KnownPage,
+    KnownText,
+    Provenance,
+    Versions,
+)
+from core.entrypoints.service.owners import follow_skills, own_agent
+from core.entrypoints.service.provenance import provenance_of
+from core.entrypoints.service.session import Seat
+from core.knowledge.history import MAX_VERSIONS, KnownItems, Shown
+from core.skills.bundle import file_hash, is_text
+
+_LIST = "knowledge"
+
+
+@dataclass(frozen=True)
+class KnowledgeDesk:
+    """Every method raises Forbidden without its role; what is another tenant's is NotFound.
+
+    An item is named by its id, or by a name that one item alone has; without a tenant or a kind
+    it is looked for in all. InvalidInput where there are several.
+    """
+
+    seat: Seat
+
+    async def page(
+        self, wanted: KnowledgeFilter, *, cursor: str | None = None, limit: int = 50
+    ) -> KnownPage:
+        """Give what is known by tenant, kind and id. Raises InvalidInput on another's cursor."""
+        self.seat.needs(Role.READ)
+        wanted = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
+        query = query_digest(_LIST, wanted)
+        after = decode_parts(cursor, query, 3) if cursor is not None else None
+        if wanted.agent_id is not None:
+            await own_agent(self.seat, wanted.agent_id, wanted.tenant_id)
+        warnings: tuple[str, ...] = ()
+        if cursor is None and wanted.kind in {None, Kind.SKILL}:
+            warnings = await follow_skills(self.seat, wanted.tenant_id)
+        items = await self.seat.app.pages.browse(
+            tenant_id=wanted.tenant_id,
+            agent_id=wanted.agent_id,
+            kind=wanted.kind,
+            after=(after[0], after[1], after[2]) if after else None,
+            limit=limit + 1,
+        )
+        shown, last = items[:limit], items[limit - 1] if len(items) > limit else None
+        following = encode_parts((last.tenant_id, last.kind, last.id), query) if last else None
+        return KnownPage(items=tuple(shown), next=following, warnings=warnings)
+
+    async def get(
+        self,
+        item_id: str,
+        *,
+        kind: Kind | None = None,
+        tenant_id: str | None = None,
+        at: datetime | None = None,
+        version: int | None = None,
+    ) -> Known:
+        """Give an item as it stands, as it stood `at` a time, or one version. Raises NotFound."""
+        shown = await self._shown(item_id, kind, tenant_id, at, version)
+        item = shown.item
+        table, problem = _table(item.content) if item.kind is Kind.DMN_RULE else (None, "")
+        return Known(
+            item=item,
+            as_of=shown.at,
+            versions=shown.versions,
+            replaces=shown.replaced,
+            by=shown.by,
+            files=_files(shown.files),
+            table=table,
+            table_problem=problem,
+        )
+
+    async def file(
+        self,
+        item_id: str,
+        path: str,
+        *,
+        tenant_id: str | None = None,
+        at: datetime | None = None,
+        version: int | None = None,
+    ) -> KnownText:
+        """Give one file of a skill. Raises NotFound."""
+        shown = await self._shown(item_id, Kind.SKILL, tenant_id, at, version)
+        if path not in shown.files:
+            raise NotFound(
+                f"skill {shown.item.id!r} has no file {path!r}",
+                hint="the item lists its files",
+            )
+        file = shown.files[path]
+        facts = _file(path, file)
+        text = file.data.decode("utf-8") if facts.is_text else None
+        return KnownText(**facts.model_dump(), text=text)
+
+    async def versions(
+        self, item_id: str, *, kind: Kind | None = None, tenant_id: str | None = None
+    ) -> Versions:
+        """Give the versions of an item, also of one that was deleted. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        item = await self._items().find(item_id, self.seat.tenant(tenant_id), kind)
+        made = await self.seat.app.lineage.made(
+            item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
+        )
+        oldest = next((one.version for one in made if one.version is not None), 1)
+        return Versions(
+            kind=item.kind,
+            id=item.id,
+            tenant_id=item.tenant_id,
+            items=tuple(one.alone() for one in reversed(made)),
+            left_out=oldest - 1,
+        )
+
+    async def provenance(
+        self,
+        item_id: str,
+        *,
+        kind: Kind | None = None,
+        tenant_id: str | None = None,
+        path: str | None = None,
+    ) -> Provenance:
+        """Tell which version brought each line of an item or of a file, each row of a table.
+
+        Raises NotFound.
+        """
+        shown = await self._shown(item_id, kind, tenant_id)
+        app = self.seat.app
+        return await provenance_of(shown.item, shown.files, path, app.lineage, app.changes)
+
+    async def restore(
+        self,
+        item_id: str,
+        version: int,
+        *,
+        kind: Kind | None = None,
+        tenant_id: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Bring an item back to one of its versions, byte for byte. Raises NotFound."""
+        self.seat.needs(Role.REVIEW)
+        item = await self._items().find(item_id, self.seat.tenant(tenant_id), kind)
+        app = self.seat.app.as_dry_run() if dry_run else self.seat.app
+        return await app.restorer.restore(item, version, self.seat.who.name)
+
+    async def _shown(
+        self,
+        item_id: str,
+        kind: Kind | None,
+        tenant_id: str | None,
+        at: datetime | None = None,
+        version: int | None = None,
+    ) -> Shown:
+        self.seat.needs(Role.READ)
+        place = (item_id, self.seat.tenant(tenant_id), kind)
+        if at is not None and version is not None:
+            raise InvalidInput("a time and a version were given", hint="drop one")
+        if at is not None:
+            return await self._items().as_of(*place, at)
+        if version is not None:
+            return await self._items().version(*place, version)
+        return await self._items().current(*place)
+
+    def _items(self) -> KnownItems:
+        app = self.seat.app
+        return KnownItems(
+            knowledge=app.knowledge,
+            past=app.past,
+            lineage=app.lineage,
+            changes=app.changes,
+            skills=app.skills,
+            follow=lambda tenant: follow_skills(self.seat, tenant),
+        )
+
+
+def _table(content: str) -> tuple[DecisionTable | None, str]:
+    try:
+        return parse_xml(content), ""
+    except RuleInvalid as error:
+        return None, error.message
+
+
+def _files(files: Mapping[str, SkillFile]) -> tuple[KnownFile, ...]:
+    return tuple(_file(path, file) for path, file in sorted(files.items()))
+
+
+def _file(path: str, file: SkillFile) -> KnownFile:
+    return KnownFile(
+        path=path,
+        size=len(file.data),
+        executable=file.executable,
+        sha256=file_hash(file),
+        is_text=b"\0" not in file.data and is_text(file.data),
+    )

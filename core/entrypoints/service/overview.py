@@ -1,0 +1,78 @@
+"""The overview at the desk: how it goes, in one word and in the figures behind it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from core.domain.models import NO_USAGE, DaySpending, Hold, TenantBudget, Usage
+from core.domain.models.access import Role
+from core.domain.models.views import DaySpent, Overview
+from core.entrypoints.health_verdict import judge
+from core.entrypoints.service.session import Seat
+
+QUARTER, QUARTERS = 900, 96
+DAY, DAYS = 86_400, 30
+
+
+@dataclass(frozen=True)
+class OverviewDesk:
+    """What is of a tenant is that tenant's; what holds all work, and the workers, are for all."""
+
+    seat: Seat
+
+    async def overview(self, tenant_id: str | None = None) -> Overview:
+        """Give the overview of one tenant, or of all. Raises Forbidden, NotFound."""
+        self.seat.needs(Role.READ)
+        tenant = self.seat.tenant(tenant_id)
+        app, figures = self.seat.app, self.seat.app.figures
+        checks, holds, at_budget = await app.checks(), await self._holds(), await self._at(tenant)
+        standing, workers = await figures.standing(tenant), await figures.workers(tenant)
+        condition = judge(
+            standing, workers=workers, holds=holds, at_budget=at_budget, checks=checks
+        )
+        ended = sum(standing.last_hour.values())
+        return Overview(
+            at=datetime.now(UTC),
+            tenant_id=tenant,
+            condition=condition,
+            checks=checks,
+            holds=holds,
+            at_budget=at_budget,
+            standing=standing,
+            ended_last_hour=ended,
+            ended_per_minute=round(ended / 60, 2),
+            today=await figures.ended(tenant, QUARTER, QUARTERS),
+            month=await figures.ended(tenant, DAY, DAYS),
+            outcomes=tuple(await figures.outcomes(tenant)),
+            spent=_by_day(await app.spending.of_days(tenant, DAYS)),
+            currency=app.currency,
+            reviews=await figures.reviews(tenant),
+            workers=tuple(workers),
+        )
+
+    async def _holds(self) -> tuple[Hold, ...]:
+        app = self.seat.app
+        model = await app.learning.line.hold() if app.learning else None
+        found = [await app.intake.paused(), model]
+        return tuple(hold for hold in found if hold is not None)
+
+    async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
+        """Give the tenants whose work is held back by their budgets, as far as they may be seen."""
+        held = await self.seat.app.budgets.used_up()
+        return tuple(one for one in held if tenant_id in {None, one.tenant_id})
+
+
+def _by_day(spent: Sequence[DaySpending]) -> tuple[DaySpent, ...]:
+    """Add up tenants and models, the newest day first; a day on which nothing was has no row."""
+    usage: defaultdict[date, Usage] = defaultdict(lambda: NO_USAGE)
+    unpriced: defaultdict[date, int] = defaultdict(int)
+    for one in spent:
+        usage[one.day] += one.usage
+        unpriced[one.day] += one.unpriced_calls
+    return tuple(
+        DaySpent(day=day, usage=usage[day], unpriced_calls=unpriced[day])
+        for day in sorted(usage, reverse=True)
+    )

@@ -1,0 +1,319 @@
+"""Which version, change and feedback brought each line of a text, or row of a decision table."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import NamedTuple
+
+from core.decision_table import parse_xml
+from core.decision_table.cells import ANY
+from core.domain.errors import NotFound, RuleInvalid
+from core.domain.models import (
+    SKILL_MD,
+    DecisionTable,
+    FileRef,
+    Kind,
+    KnowledgeItem,
+    Origin,
+    SkillFile,
+    Snapshot,
+)
+from core.domain.models.views import Made
+from core.domain.ports import ChangeLog, Lineage
+from core.entrypoints.service.items import Part, Provenance, Source
+from core.entrypoints.service.review_view.alignment import Effort, align
+from core.entrypoints.service.review_view.states import Tree, read_files, tree_of
+from core.skills.bundle import file_ref
+
+OTHERS = -1
+OLDER = -2
+
+
+class Step(NamedTuple):
+    """A state by its SHA-256, None for absence; `by` is the place of the change that made it.
+
+    Or it is OTHERS: nobody of ours; or OLDER: a change before the first.
+    """
+
+    sha256: str | None
+    by: int
+    takes_back: bool = False
+
+
+def steps_of(
+    made: Sequence[Made], hashes: Sequence[tuple[str | None, str | None]], now: str
+) -> list[Step]:
+    """Give the states of a text through changes, oldest first, up to how it stands `now`.
+
+    `hashes` are those before and after each change.
+    """
+    return [*_steps(made, hashes, now)]
+
+
+def _steps(
+    made: Sequence[Made], hashes: Sequence[tuple[str | None, str | None]], now: str
+) -> Iterator[Step]:
+    last: str | None = None
+    for place, (one, (before, after)) in enumerate(zip(made, hashes, strict=True)):
+        if before != last:
+            yield Step(before, OLDER if place == 0 and _is_cut(one) else OTHERS)
+        if after != before:
+            yield Step(after, place, _takes_back(one))
+        last = after
+    if last != now or not made:
+        yield Step(now, OTHERS)
+
+
+def _is_cut(first: Made) -> bool:
+    """Tell whether there were changes before the first that was read."""
+    return first.version != 1
+
+
+def _takes_back(made: Made) -> bool:
+    """Tell whether a change brings back what was: a revert, a retraction, a restored version."""
+    return made.takes_back or (made.by.origin is Origin.PERSON and made.by.feedback_id is None)
+
+
+Units = tuple[str, ...]
+
+
+class State(NamedTuple):
+    """A text as it stood, in units; None where it was absent.
+
+    `by` is who brought what is new in it. `takes_back`: where a text before said exactly this, it
+    is that one again, with who brought it.
+    """
+
+    units: Units | None
+    by: int
+    takes_back: bool = False
+
+
+def blame(states: Sequence[State], *, in_order: bool) -> list[int]:
+    """Give who brought each unit of the last state, of states that came one after another.
+
+    Units `in_order` are lines, that belong together by where they stand; others, as rows with
+    names, stay who they are wherever they are moved.
+    """
+    units: Units = ()
+    owners: list[int] = []
+    stood: dict[Units, list[int]] = {}
+    for state in states:
+        if state.units is None:
+            units, owners = (), []
+            continue
+        known = stood.get(state.units) if state.takes_back else None
+        if known is None:
+            carried = _carried_in_order if in_order else _carried
+            known = carried(units, owners, state.units, state.by)
+        units, owners = state.units, known
+        stood[units] = owners
+    return owners
+
+
+def _carried_in_order(old: Units, owners: Sequence[int], new: Units, by: int) -> list[int]:
+    """Carry owners over along the order; in what was rewritten, to lines that stood there too."""
+    found: list[int] = []
+    for same, start, end, to_start, to_end in align(old, new, Effort()):
+        if same:
+            found += owners[start:end]
+        else:
+            found += _carried(old[start:end], owners[start:end], new[to_start:to_end], by)
+    return found
+
+
+def _carried(old: Units, owners: Sequence[int], new: Units, by: int) -> list[int]:
+    """Carry owners over to units that stood anywhere before, as often as they did."""
+    free: defaultdict[str, deque[int]] = defaultdict(deque)
+    for unit, owner in zip(old, owners, strict=True):
+        free[unit].append(owner)
+    return [free[unit].popleft() if free[unit] else by for unit in new]
+
+
+MAX_TEXT = 2**20
+MAX_LINES = 20_000
+_SOURCES = {OTHERS: Source.OTHERS, OLDER: Source.OLDER}
+Split = Callable[[str], Units]
+
+
+def followed(
+    plain: Provenance, made: Sequence[Made], steps: Sequence[Step], data: Mapping[str, bytes]
+) -> Provenance:
+    """Fill in who brought each line of the last step, or each row where it is a table."""
+    texts = {sha256: text for sha256, raw in data.items() if (text := _text(raw)) is not None}
+    now = texts.get(steps[-1].sha256 or "")
+    if now is None:
+        return plain.model_copy(update=_unread(data.get(steps[-1].sha256 or "", b"")))
+    table = _table(now) if plain.kind is Kind.DMN_RULE else None
+    split = lines_of if table is None else _rows
+    owners = blame(_states(steps, texts, split), in_order=table is None)
+    parts = tuple(_parts(owners, made))
+    shown = {part.version for part in parts if part.source is Source.VERSION}
+    return plain.model_copy(
+        update={
+            "lines": lines_of(now) if table is None else (),
+            "table": table,
+            "parts": parts,
+            "versions": tuple(one.alone() for one in made if one.version in shown),
+        }
+    )
+
+
+def lines_of(text: str) -> Units:
+    """Split at line feeds alone, as diffs do: all else is content."""
+    lines = text.split("\n")
+    return tuple(lines[:-1] if lines[-1] == "" else lines)
+
+
+def _text(raw: bytes) -> str | None:
+    """Give what can be followed as text, None for what is binary or too large."""
+    if len(raw) > MAX_TEXT or raw.count(b"\n") > MAX_LINES or b"\0" in raw:
+        return None
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _unread(raw: bytes) -> dict[str, object]:
+    """Give what is said of a text that is not followed: its lines are counted, and not told."""
+    lines = raw.count(b"\n") + (not raw.endswith(b"\n"))
+    is_text = b"\0" not in raw and _decodes(raw)
+    parts = (Part(first=1, last=lines, source=Source.UNREAD),) if is_text and raw else ()
+    return {"parts": parts}
+
+
+def _decodes(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _states(steps: Sequence[Step], texts: Mapping[str, str], split: Split) -> list[State]:
+    """Give the states behind the last that could not be read; the first of them is older."""
+    states: list[State] = []
+    is_cut = False
+    for step in steps:
+        units = _units(texts.get(step.sha256), split) if step.sha256 else None
+        if step.sha256 and units is None:
+            states, is_cut = [], True
+            continue
+        by = OLDER if is_cut and units is not None else step.by
+        is_cut = is_cut and units is None
+        states.append(State(units, by, step.takes_back))
+    return states
+
+
+def _units(text: str | None, split: Split) -> Units | None:
+    if text is None:
+        return None
+    try:
+        return split(text)
+    except RuleInvalid:
+        return None
+
+
+def _table(text: str) -> DecisionTable | None:
+    try:
+        return parse_xml(text)
+    except RuleInvalid:
+        return None
+
+
+def _rows(text: str) -> Units:
+    """Give what each row says by the names of its columns; a column for any case says nothing."""
+    table = parse_xml(text)
+    inputs = [column.name for column in table.inputs]
+    outputs = [column.name for column in table.outputs]
+    return tuple(
+        "\0".join((_cells(inputs, row.inputs), _cells(outputs, row.outputs), row.annotation))
+        for row in table.rows
+    )
+
+
+def _cells(names: Sequence[str], cells: Sequence[str]) -> str:
+    said = zip(names, cells, strict=True)
+    return "\1".join(sorted(f"{name}\2{cell}" for name, cell in said if cell != ANY))
+
+
+def _parts(owners: Sequence[int], made: Sequence[Made]) -> Iterator[Part]:
+    first = 1
+    for owner, run in groupby(owners):
+        last = first + len([*run]) - 1
+        source = _SOURCES.get(owner, Source.VERSION)
+        version = made[owner].version if owner >= 0 else None
+        yield Part(first=first, last=last, source=source, version=version)
+        first = last + 1
+
+
+MAX_CHANGES = 100
+MAX_BYTES = 8 * 2**20  # of all states together
+_LARGE = 20_000  # bytes above which others are not to wait while they are followed
+
+
+async def provenance_of(
+    item: KnowledgeItem,
+    files: Mapping[str, SkillFile],
+    path: str | None,
+    lineage: Lineage,
+    changes: ChangeLog,
+) -> Provenance:
+    """Follow a text of an item as it stands back through its changes. Raises NotFound."""
+    made = await lineage.made(
+        item.kind, item.tenant_id, item.id, limit=MAX_CHANGES, max_bytes=MAX_BYTES
+    )
+    now = _now(item, files)
+    path = _path(item, now, path)
+    trees = [(tree_of(item.kind, one.before), tree_of(item.kind, one.after)) for one in made]
+    steps = steps_of(made, [_hashes(pair, path) for pair in trees], now.files[path].sha256)
+    data = await _data(steps, [*chain(*trees), now], path, changes)
+    plain = Provenance(kind=item.kind, id=item.id, tenant_id=item.tenant_id, path=path)
+    if sum(map(len, data.values())) > _LARGE:
+        return await asyncio.to_thread(followed, plain, made, steps, data)
+    return followed(plain, made, steps, data)
+
+
+def _now(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> Tree:
+    """Give an item as it stands, with all bytes at hand."""
+    if item.kind is not Kind.SKILL:
+        return tree_of(item.kind, Snapshot(content=item.content, name=item.name))
+    refs = {path: file_ref(file) for path, file in files.items()}
+    return Tree(refs, {path: file.data for path, file in files.items()})
+
+
+def _path(item: KnowledgeItem, now: Tree, wanted: str | None) -> str:
+    """Give the path of the text to follow: of a skill SKILL.md unless told."""
+    if wanted is None:
+        wanted = SKILL_MD if item.kind is Kind.SKILL else next(iter(now.files))
+    if wanted not in now.files:
+        raise NotFound(f"{item.kind} {item.id!r} has no file {wanted!r}")
+    return wanted
+
+
+def _hashes(pair: tuple[Tree, Tree], path: str) -> tuple[str | None, str | None]:
+    before, after = (tree.files.get(path) for tree in pair)
+    return before.sha256 if before else None, after.sha256 if after else None
+
+
+async def _data(
+    steps: Sequence[Step], trees: Sequence[Tree], path: str, changes: ChangeLog
+) -> dict[str, bytes]:
+    """Give the bytes of the newest steps by their SHA-256, as many as may be held together."""
+    refs = {ref.sha256: ref for tree in trees if (ref := tree.files.get(path))}
+    data = {tree.files[path].sha256: tree.whole[path] for tree in trees if path in tree.whole}
+    wanted: dict[str, FileRef] = {}
+    size = 0
+    for step in reversed(steps):
+        ref = refs.get(step.sha256 or "")
+        if ref is None or ref.sha256 in data or ref.sha256 in wanted:
+            continue
+        size += ref.size
+        if size > MAX_BYTES:
+            break
+        wanted[ref.sha256] = ref
+    return {**data, **await read_files([Tree(wanted, {})], [*wanted], changes)}

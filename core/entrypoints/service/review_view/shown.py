@@ -1,0 +1,154 @@
+"""What a diff looks like as data: rows of lines, files, rows of a decision table, lists."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from core.domain.models import Defect
+from core.domain.models.base import Model
+
+
+class Side(StrEnum):
+    """One of the two states that a change stands between."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class RowKind(StrEnum):
+    """What became of a row. `folded` stands for rows that stay the same and are not shown."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    ADDED = "added"
+    REMOVED = "removed"
+    FOLDED = "folded"
+
+
+class Span(Model):
+    """A changed part of a line: from `start`, before `end`, in code points of its `text`."""
+
+    start: int
+    end: int
+
+
+class Line(Model):
+    """A line of a file. `cut`: it is longer, and `text` is the part around its first change."""
+
+    number: int
+    text: str
+    spans: tuple[Span, ...] = ()
+    cut: bool = False
+
+
+class LineRow(Model):
+    """Two lines side by side; `hidden` counts the lines that a folded row stands for.
+
+    A changed row without spans has little in common: the whole line has changed.
+    """
+
+    kind: RowKind
+    left: Line | None = None
+    right: Line | None = None
+    hidden: int = 0
+
+
+class TextDiff(Model):
+    """The rows of a text; `more` counts those that are left out for their number."""
+
+    rows: tuple[LineRow, ...]
+    added: int
+    removed: int
+    more: int = 0
+
+
+class FileSide(Model):
+    """A file as one state has it; `size` in bytes."""
+
+    sha256: str
+    size: int
+    executable: bool = False
+
+
+class FileDiff(Model):
+    """One file that differs. `text` is None for a binary one; `problem` says why else it is."""
+
+    path: str
+    kind: RowKind
+    before: FileSide | None
+    after: FileSide | None
+    binary: bool = False
+    text: TextDiff | None = None
+    problem: str = ""
+
+
+class ListDiff(Model):
+    """Names that come, go and stay."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+class Cell(Model):
+    """One thing before and after; None where it is not there."""
+
+    before: str | None
+    after: str | None
+
+
+class ColumnDiff(Model):
+    """A column of a table: `role` is input, output or annotation."""
+
+    kind: RowKind
+    role: str
+    name: str
+    type: Cell
+    allowed: Cell
+    default: Cell
+
+
+class TableRow(Model):
+    """A row of a table with a cell for each column. `moved`: it stands elsewhere in the order."""
+
+    kind: RowKind
+    id: str = ""
+    before_number: int | None = None
+    after_number: int | None = None
+    moved: bool = False
+    cells: tuple[Cell, ...] = ()
+    hidden: int = 0
+
+
+class Finding(Model):
+    """What the checks find in the table as it would be; `is_new`: it was not so before."""
+
+    defect: Defect
+    is_new: bool
+
+
+class TableDiff(Model):
+    """A decision table row by row, and what its checks find. The document's diff stands apart."""
+
+    name: Cell
+    hit_policy: Cell
+    columns: tuple[ColumnDiff, ...]
+    rows: tuple[TableRow, ...]
+    more: int = 0
+    findings: tuple[Finding, ...] = ()
+    more_findings: int = 0
+
+
+class Diff(Model):
+    """What a change does, file by file; to an agent's list and to a table it is told besides.
+
+    A memory, a table and a list count as one file each. `table_problem` says why a table is told
+    as text alone. `unchanged` counts files that stay, `more` those that are not shown.
+    """
+
+    files: tuple[FileDiff, ...]
+    unchanged: int = 0
+    more: int = 0
+    table: TableDiff | None = None
+    table_problem: str = ""
+    names: ListDiff | None = None

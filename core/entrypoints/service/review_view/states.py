@@ -1,0 +1,87 @@
+"""The two states of a change as files: what a skill has many of, everything else one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.domain.errors import NotFound
+from core.domain.hashing import sha256
+from core.domain.models import Change, FileRef, Kind, Snapshot
+from core.domain.ports import ChangeLog
+from core.entrypoints.service.review_view.shown import Side
+
+_FILE = {
+    Kind.MEMORY: "memory.txt",
+    Kind.DMN_RULE: "table.dmn",
+    Kind.SKILL: "SKILL.md",
+    Kind.AGENT_SKILLS: "skills.txt",
+}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of one state, by path; `whole` holds the text of what is no folder."""
+
+    files: Mapping[str, FileRef]
+    whole: Mapping[str, bytes]
+
+
+def tree_of(kind: Kind, state: Snapshot | None) -> Tree:
+    """Give a state as files."""
+    if state is None:
+        return Tree({}, {})
+    if state.files is not None:
+        return Tree(state.files, {})
+    data = state.content.encode("utf-8")
+    path = _FILE[kind]
+    return Tree({path: FileRef(sha256=sha256(data), size=len(data))}, {path: data})
+
+
+def state_at(change: Change, side: Side) -> Snapshot | None:
+    """Give one of the two states of a change."""
+    return change.before if side is Side.BEFORE else change.after
+
+
+async def read_file(change: Change, path: str, side: Side, changes: ChangeLog) -> bytes:
+    """Give the bytes of one file of a change, whole. Raises NotFound."""
+    tree = tree_of(change.kind, state_at(change, side))
+    if path in tree.whole:
+        return tree.whole[path]
+    if path not in tree.files:
+        raise NotFound(
+            f"change {change.id} has no file {path!r} {side.value}",
+            hint="the review sheet lists the files of each side",
+        )
+    ref = tree.files[path]
+    return (await changes.blobs([ref]))[ref.sha256]
+
+
+async def read_files(
+    trees: Sequence[Tree], paths: Sequence[str], changes: ChangeLog
+) -> Mapping[str, bytes]:
+    """Give the bytes of files by their SHA-256; what is not stored is left out."""
+    whole = {
+        ref.sha256: tree.whole[path]
+        for tree in trees
+        for path, ref in tree.files.items()
+        if path in tree.whole
+    }
+    refs = [tree.files[path] for tree in trees for path in paths if path in tree.files]
+    missing = [ref for ref in refs if ref.sha256 not in whole]
+    if not missing:
+        return whole
+    try:
+        return {**whole, **await changes.blobs(missing)}
+    except NotFound:
+        return {**whole, **await _one_by_one(missing, changes)}
+
+
+async def _one_by_one(refs: Sequence[FileRef], changes: ChangeLog) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for ref in refs:
+        try:
+            found |= await changes.blobs([ref])
+        except NotFound:
+            continue
+    return found

@@ -1,0 +1,160 @@
+"""Puts a review sheet together; what cannot be looked up is said, and hides nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from core.app.program import App
+from core.decision_table import read_xml, search_text
+from core.domain.errors import BundleInvalid, RuleInvalid, SkillWorkerError
+from core.domain.models import Change, ChangeCost, ChangeStatus, Hit, Kind, KnownText, Snapshot
+from core.domain.models.base import Model
+from core.domain.models.review import Cause, Matched, OpenedChange
+from core.domain.ports import Search
+from core.entrypoints.service.review_view.diffs import diff_of
+from core.entrypoints.service.review_view.heads import ChangeHead, head_of
+from core.entrypoints.service.review_view.shown import Diff
+from core.knowledge.duplicates import Evidence, Known, compare
+from core.skills.document.frontmatter import read_frontmatter
+
+SHOWN = 3
+# What a text is about stands at its beginning; more of it costs more than it finds.
+_CHARS = 200
+_EXCERPT_CHARS = 200
+
+
+async def similar_to(change: Change, search: Search) -> tuple[Hit, ...]:
+    """Give at most three items of the kind, the most similar first, the target left out."""
+    text = _words(change.kind, change.after or change.before)[:_CHARS]
+    if change.kind is Kind.AGENT_SKILLS or not text.strip():
+        return ()
+    near = await search.near(
+        text,
+        tenant_id=change.tenant_id,
+        agent_id=change.agent_id,
+        kind=change.kind,
+        limit=SHOWN + 1,
+    )
+    items = {item.id: item for item in near.items if item.id != change.target_id}
+    known = (Known(item.id, item.name, item.content[:_CHARS], item.kind) for item in items.values())
+    found = [evidence for evidence in compare(text, known) if evidence.is_exact or evidence.shared]
+    return tuple(_hit(evidence, items[evidence.known.id]) for evidence in found[:SHOWN])
+
+
+def _hit(evidence: Evidence, item: KnownText) -> Hit:
+    return Hit(
+        id=item.id,
+        kind=item.kind,
+        name=item.name,
+        excerpt=" ".join(item.content[:_EXCERPT_CHARS].split()),
+        score=round(evidence.similarity, 4),
+        agent_id=item.agent_id,
+        why=evidence.why,
+    )
+
+
+def _words(kind: Kind, state: Snapshot | None) -> str:
+    if state is None:
+        return ""
+    if kind is Kind.SKILL:
+        return _description(state.content) or state.name
+    if kind is Kind.MEMORY:
+        return state.content
+    try:
+        return search_text(read_xml(state.content))
+    except RuleInvalid:
+        return state.name
+
+
+def _description(document: str) -> str:
+    try:
+        return read_frontmatter(document).description
+    except BundleInvalid:
+        return ""
+
+
+LOOK_SECONDS = 2.0  # a search by meaning, or a skill, may be asked of somebody who is slow
+T = TypeVar("T")
+
+
+class Neighbours(Model):
+    """A change among those that wait, the oldest first; `position` counts from 1.
+
+    `next` leaves out what others look at just now, and comes round to the oldest at the end.
+    """
+
+    previous: str | None
+    next: str | None
+    position: int | None
+    waiting: int
+
+
+class Sheet(Model):
+    """All that there is to look at before one decides.
+
+    `moved` tells whether the target has changed since: then it is to be refreshed first. It is
+    None where that could not be told; `problems` says what could not be looked up. `undone_by`
+    is the change that took it back.
+    """
+
+    change: ChangeHead
+    cause: Cause | None
+    matched: Matched | None
+    diff: Diff
+    similar: tuple[Hit, ...]
+    moved: bool | None
+    cost: ChangeCost
+    neighbours: Neighbours
+    undone_by: str | None = None
+    problems: tuple[str, ...] = ()
+
+
+async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> Sheet:
+    """Gather what belongs to a change that was opened."""
+    change = opened.change
+    problems: list[str] = []
+    similar, moved, diff = await asyncio.gather(  # others are asked, then it is compared here
+        _told(similar_to(change, app.search), problems, "similar items"),
+        _told(_moved(change, app), problems, "the target as it is now"),
+        diff_of(change, app.changes),
+    )
+    return Sheet(
+        change=head_of(change),
+        cause=opened.cause,
+        matched=opened.matched,
+        diff=diff,
+        similar=tuple(similar or ()),
+        moved=moved,
+        cost=opened.cost,
+        undone_by=opened.undone_by,
+        neighbours=Neighbours(
+            previous=opened.place.previous,
+            next=following,
+            position=opened.place.position,
+            waiting=opened.place.waiting,
+        ),
+        problems=tuple(problems),
+    )
+
+
+async def _told(look: Awaitable[T], problems: list[str], what: str) -> T | None:
+    """Give what a look gives; None, and say so, where it fails or takes too long."""
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            return await look
+    except TimeoutError:
+        problems.append(f"{what}: no answer within {LOOK_SECONDS:g} s")
+    except SkillWorkerError as error:
+        problems.append(f"{what}: {error.message}")
+    return None
+
+
+async def _moved(change: Change, app: App) -> bool:
+    """Tell whether the target has changed; only of what waits that says anything."""
+    if change.status is ChangeStatus.STALE:
+        return True
+    if change.status is not ChangeStatus.HELD:
+        return False
+    return await app.gate.decisions.has_moved(change)

@@ -1,0 +1,190 @@
+"""How one piece of feedback came to what it did, step by step, as far as that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from core.domain.errors import RunFailed
+from core.domain.models import Candidate, ChangeFilter, Feedback, RunEvent
+from core.domain.models.access import Role
+from core.domain.models.base import Model
+from core.domain.models.views import Said, Speaker
+from core.entrypoints.service.review_view.heads import ChangeHead, head_of
+from core.entrypoints.service.session import Seat
+
+MAX_STEPS = 2_000
+MAX_CHANGES = 200
+GENERATIONS = 10  # of a piece that was retried more often, the threads of the last ones are read
+
+
+class RunStep(Model):
+    """An event, and what was said there: a turn of the model, or the answer of a tool.
+
+    `after_seconds` is the time since the step before. `at` is None where a thread tells what no
+    event does.
+    """
+
+    name: str
+    at: datetime | None = None
+    after_seconds: float | None = None
+    candidate_id: str | None = None
+    change_id: str | None = None
+    data: Mapping[str, JsonValue] = {}
+    said: tuple[Said, ...] = ()
+
+
+class RunCandidate(Model):
+    """What the matcher said for one agent, and how that ended.
+
+    `pruned`: its thread is kept no more, so that its events are all there is to tell; `problem`
+    says why one that is kept cannot be read.
+    """
+
+    candidate: Candidate
+    pruned: bool = False
+    problem: str = ""
+
+
+class RunLine(Model):
+    """One piece of feedback and its whole way; `feedback` is without the events it came with.
+
+    `pruned`: its events are kept no more. `more` counts the steps left out, the first ones.
+    """
+
+    feedback: Feedback
+    candidates: tuple[RunCandidate, ...]
+    changes: tuple[ChangeHead, ...]
+    steps: tuple[RunStep, ...]
+    more: int = 0
+    pruned: bool = False
+
+
+@dataclass(frozen=True)
+class RunDesk:
+    """Raises Forbidden without the role to read; another tenant's piece is NotFound."""
+
+    seat: Seat
+
+    async def timeline(self, feedback_id: str) -> RunLine:
+        """Give the way of one piece of feedback. Raises NotFound."""
+        self.seat.needs(Role.READ)
+        app = self.seat.app
+        piece = await self.seat.own(app.inbox.get(feedback_id), "feedback", feedback_id)
+        events = await app.reader.events(feedback_id)
+        read = [await self._read(known) for known in await app.runs.candidates(feedback_id)]
+        changes, _ = await app.reader.changes(
+            ChangeFilter(feedback_id=feedback_id), limit=MAX_CHANGES, cursor=None
+        )
+        steps = [*_timed(_steps(events, _Threads.of(read)))]
+        return RunLine(
+            feedback=piece.model_copy(update={"events": ()}),
+            candidates=tuple(known.shown for known in read),
+            changes=tuple(map(head_of, reversed(changes))),
+            steps=tuple(steps[-MAX_STEPS:]),
+            more=len(steps[:-MAX_STEPS]),
+            pruned=piece.status.is_end and not events,
+        )
+
+    async def _read(self, candidate: Candidate) -> _Read:
+        threads: dict[int, Sequence[Said]] = {}
+        problem = ""
+        oldest = max(1, candidate.generation - GENERATIONS + 1)
+        for generation in range(oldest, candidate.generation + 1):
+            name = candidate.model_copy(update={"generation": generation}).thread
+            try:
+                said = await self.seat.app.threads.read(name)
+            except RunFailed as error:
+                problem = error.message
+                continue
+            if said is not None:
+                threads[generation] = said
+        is_gone = candidate.epoch > 0 and candidate.generation not in threads and not problem
+        shown = RunCandidate(candidate=candidate, pruned=is_gone, problem=problem)
+        return _Read(shown, threads)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A candidate and its threads, by generation."""
+
+    shown: RunCandidate
+    threads: Mapping[int, Sequence[Said]]
+
+
+@dataclass
+class _Threads:
+    """What was said and is not told yet, by the place in its run that events name."""
+
+    left: dict[str, list[Said]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, read: Sequence[_Read]) -> _Threads:
+        """Sort by place: one for the start, each turn and each call of a tool."""
+        made = cls()
+        for known in read:
+            for generation, messages in known.threads.items():
+                thread = f"{known.shown.candidate.id}:{generation}"
+                for said in messages:
+                    made.left.setdefault(_place_of(thread, said), []).append(said)
+        return made
+
+    def take(self, place: str) -> tuple[Said, ...]:
+        """Give what was said at a place, once."""
+        return tuple(self.left.pop(place, ()))
+
+
+def _place_of(thread: str, said: Said) -> str:
+    """Give where a message belongs; a nudge, and an answer to no real call, to their turn."""
+    if said.speaker is Speaker.TOOL and said.key:
+        return said.key
+    return f"{thread}:{said.ordinal}"
+
+
+def _place(event: RunEvent) -> str:
+    """Give the place in a run that an event is about, "" where it is about none."""
+    generation = event.data.get("generation")
+    if event.name == "tool.called":
+        return str(event.data.get("key", ""))
+    if event.name == "model.called" and generation is not None:
+        return f"{event.candidate_id}:{generation}:{event.data.get('ordinal')}"
+    if event.name == "run.started" and not event.data.get("resumed"):
+        return f"{event.candidate_id}:{generation}:0"
+    return ""
+
+
+def _steps(events: Sequence[RunEvent], threads: _Threads) -> Iterator[RunStep]:
+    """Give each event with what was said; of a turn that was repeated the last one has it."""
+    last = {_place(event): number for number, event in enumerate(events)}
+    for number, event in enumerate(events):
+        place = _place(event)
+        yield RunStep(
+            name=event.name,
+            at=event.at,
+            candidate_id=event.candidate_id,
+            change_id=event.change_id,
+            data=event.data,
+            said=threads.take(place) if place and last[place] == number else (),
+        )
+    for place, untold in threads.left.items():
+        name = _NAMES[untold[0].speaker]
+        yield RunStep(name=name, candidate_id=place.split(":")[0], said=tuple(untold))
+
+
+_NAMES = {
+    Speaker.START: "run.started",
+    Speaker.MODEL: "model.called",
+    Speaker.NUDGE: "model.called",
+    Speaker.TOOL: "tool.called",
+}
+
+
+def _timed(steps: Iterator[RunStep]) -> Iterator[RunStep]:
+    before: datetime | None = None
+    for step in steps:
+        passed = (step.at - before).total_seconds() if step.at and before else None
+        before = step.at or before
+        yield step.model_copy(update={"after_seconds": passed})

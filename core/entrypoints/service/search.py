@@ -1,0 +1,48 @@
+"""Search at the desk: what one tenant knows, best first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.domain.errors import InvalidInput
+from core.domain.models import Kind
+from core.domain.models.access import Role
+from core.entrypoints.service.items import Found
+from core.entrypoints.service.owners import follow_skills, own_agent
+from core.entrypoints.service.session import Seat
+from core.knowledge.search.question import read_question
+
+
+@dataclass(frozen=True)
+class SearchDesk:
+    """Raises Forbidden without the role; an agent of another tenant is NotFound."""
+
+    seat: Seat
+
+    async def search(
+        self,
+        query: str,
+        *,
+        tenant_id: str | None = None,
+        agent_id: str | None = None,
+        kind: Kind | None = None,
+        limit: int = 10,
+    ) -> Found:
+        """Give the hits in one tenant: the one that is named, the agent's, or the seat's own.
+
+        Raises InvalidInput where the query holds no words, or no tenant is told.
+        """
+        self.seat.needs(Role.READ)
+        if not read_question(query).counts:
+            raise InvalidInput(
+                "the query holds no words to look for", hint="give a word, a name or a number"
+            )
+        tenant = self.seat.tenant(tenant_id)
+        if agent_id is not None:
+            tenant = (await own_agent(self.seat, agent_id, tenant)).tenant_id
+        tenant = self.seat.one_tenant(tenant)
+        warnings = await follow_skills(self.seat, tenant)
+        hits = await self.seat.app.search.search(
+            query, tenant_id=tenant, agent_id=agent_id, kind=kind, limit=limit
+        )
+        return Found(items=tuple(hits), warnings=warnings)

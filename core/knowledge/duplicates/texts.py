@@ -1,0 +1,199 @@
+"""What code can prove of how a text relates to known ones: the same, nearly the same, or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from pydantic import JsonValue
+
+from core.domain.text import normal_form
+from core.knowledge.duplicates.differs import SHOWN, Difference, differences
+from core.knowledge.duplicates.measure import alike, covered, held
+from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
+
+# Measured on ordinary wordings, see docs/explanation/duplicates.md: one that is called near and
+# is not costs the model a sentence, one that is missed costs a duplicate.
+NEAR = 0.34
+SHINGLE = 3
+NEAR_SHINGLES = 0.5
+_PARTS = 40
+_SHINGLED_CHARS = 20_000
+_KEPT = 512  # texts of the last comparisons: one is compared with a dozen, and the next with most
+_LEAST_WORDS = 2.0
+_LONGER, _MUCH_LONGER = 1.5, 3
+_PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s+|\n+")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known item as text."""
+
+    id: str
+    name: str
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How a new text relates to a known item.
+
+    `similarity` is 0 to 1; `held` the part of what the new text tells that the item holds.
+    What is compared, `words`, is the new text and the known one; of one that is much longer the
+    part that is nearest, a sentence or a line.
+    """
+
+    known: Known
+    is_exact: bool
+    is_near: bool
+    similarity: float
+    held: float
+    words: tuple[Words, Words] | None = None
+    name_collision: bool = False
+    trigger_collision: bool = False
+    more: dict[str, JsonValue] = field(default_factory=dict)
+
+    @cached_property
+    def shared(self) -> tuple[str, ...]:
+        """The words that both have, as the new text writes them."""
+        held_words = covered(*self.words) if self.words else []
+        return tuple(word.text for word, share in held_words if share and word.weight >= 1)[:SHOWN]
+
+    @cached_property
+    def differs(self) -> tuple[Difference, ...]:
+        """What stands in only one of them."""
+        return tuple(differences(*self.words)) if self.words else ()
+
+    def data(self) -> dict[str, JsonValue]:
+        """Give the evidence as the model reads it."""
+        return {
+            "id": self.known.id,
+            "name": self.known.name,
+            **({"kind": self.known.kind} if self.known.kind else {}),
+            "exact_duplicate": self.is_exact,
+            "near_duplicate": self.is_near,
+            "similarity": round(self.similarity, 3),
+            "held": round(self.held, 3),
+            "name_collision": self.name_collision,
+            "trigger_collision": self.trigger_collision,
+            "shared": [*self.shared],
+            "differs": [
+                {"what": d.what, "new": [*d.new], "known": [*d.known]} for d in self.differs
+            ],
+            **self.more,
+        }
+
+    @property
+    def is_neighbour(self) -> bool:
+        """Tell whether one who adds this has to say how it relates to the item."""
+        return self.is_near or self.name_collision or self.trigger_collision
+
+    @property
+    def is_about_another(self) -> bool:
+        """Tell whether each names somebody or something that the other does not."""
+        return any(d.what == "name" and d.new and d.known for d in self.differs)
+
+    @property
+    def is_of_one_form(self) -> bool:
+        """Tell whether both say one thing of two, and differ in nothing but names and numbers."""
+        return self.is_about_another and all(d.what in {"name", "number"} for d in self.differs)
+
+    @property
+    def why(self) -> str:
+        """Say in one line what the two have in common and what not."""
+        if self.is_exact:
+            return "the same but for its form"
+        parts = [f"similarity {self.similarity:.2f}"]
+        parts += ["the same name but for its form"] if self.name_collision else []
+        parts += ["both would be read for the same request"] if self.trigger_collision else []
+        parts += [f"both say {', '.join(self.shared)}"] if self.shared else []
+        parts += [_said(difference) for difference in self.differs if difference.what != "words"]
+        return "; ".join(parts)
+
+
+def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
+    """Compare a text with known items, the most similar first."""
+    found = [evidence(content, item) for item in known]
+    return sorted(found, key=lambda e: (not e.is_exact, -e.similarity, e.known.id))
+
+
+def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
+    """Tell whether a text is an exact or a near duplicate of a known one.
+
+    What is said to be `unrelated` to the like of it repeats none that is about another.
+    """
+    found = evidence(content, Known("", "", known))
+    if found.is_near and unrelated:
+        return not found.is_about_another
+    return found.is_exact or found.is_near
+
+
+def evidence(content: str, item: Known) -> Evidence:
+    """Compare a text with one known item."""
+    if normal_form(content) == normal_form(item.text):
+        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
+    new, known = _nearest(words_of(content), words_of(item.text), content, item.text)
+    shingled = shingle_similarity(content, item.text)
+    score = alike(new, known)
+    return Evidence(
+        item,
+        is_exact=False,
+        is_near=score >= NEAR or shingled >= NEAR_SHINGLES,
+        similarity=max(score, shingled),
+        held=held(new, known),
+        words=(new, known),
+    )
+
+
+def held_part(text: str, by: str) -> float:
+    """Give the part of what a text tells that another tells too, 0 to 1; 1 where it tells none."""
+    words = words_of(text)
+    return held(words, words_of(by)) if words.weight else 1.0
+
+
+def shingle_similarity(one: str, other: str) -> float:
+    """Give the Jaccard similarity of two texts' character shingles, 0 to 1.
+
+    It serves what no word is known of: other scripts, typing errors, code.
+    """
+    a, b = _shingles(one), _shingles(other)
+    return len(a & b) / len(a | b)
+
+
+def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Words, Words]:
+    """Give the texts, or in the place of one that is much longer its nearest part."""
+    pairs = []
+    if new.weight <= _MUCH_LONGER * known.weight and known.weight <= _MUCH_LONGER * new.weight:
+        pairs.append((new, known))
+    if known.weight > _LONGER * new.weight:
+        pairs += [(new, part) for part in _parts(known_text)]
+    if new.weight > _LONGER * known.weight:
+        pairs += [(part, known) for part in _parts(text)]
+    return max(pairs, key=lambda pair: alike(*pair), default=(new, known))
+
+
+def _parts(text: str) -> list[Words]:
+    parts = [words_of(part) for part in _PART.split(text, _PARTS)[:_PARTS] if part.strip()]
+    return [part for part in parts if part.weight >= _LEAST_WORDS]
+
+
+def _shingles(text: str) -> frozenset[str]:
+    return _remembered(text) if len(text) <= REMEMBERED_CHARS else _shingled(text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _remembered(text: str) -> frozenset[str]:
+    return _shingled(text)
+
+
+def _shingled(text: str) -> frozenset[str]:
+    plain = normal_form(text[:_SHINGLED_CHARS]).replace(" ", "")
+    return frozenset(plain[i : i + SHINGLE] for i in range(max(1, len(plain) - SHINGLE + 1)))
+
+
+def _said(difference: Difference) -> str:
+    new, known = (", ".join(side) or "nothing" for side in (difference.new, difference.known))
+    return f"{difference.what}: new says {new}, known says {known}"

@@ -1,0 +1,252 @@
+"""The words of a text that tell what it is about, in a form in which other wordings agree."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from core.knowledge.duplicates.lexicon import FUNCTION_WORDS, TITLES, senses, tells_little
+from core.knowledge.duplicates.quantities import Quantity, quantities
+from core.knowledge.duplicates.quantity_patterns import CLOCK
+from core.knowledge.search.tokens import stem
+
+_FIRST, _SYLLABLES, _FINALS = 0xAC00, 11_172, 28
+_CUT_FINALS = {4, 8, 17, 20}  # ㄴ ㄹ ㅂ ㅆ: what an ending adds to the last syllable of a verb
+
+# Longest first. What is one syllable long needs two before it: `보고`, `회의` are whole words.
+_COPULA = re.compile(
+    r"(?<=.)(?:입니다|입니까|이었습니다|였습니다|이에요|예요|에요|이예요|이다|인데|이므로|이라서)$"
+)
+_ENDINGS = re.compile(
+    r"(?<=.)(?:(?:으?시|으?십|으?셔)?(?:습니다|습니까|니다|니까|세요|셔요|어요|아요|여요|네요|군요|지요|려요|해요|돼요"
+    r"|아야|어야|아서|어서|으면|면서|려고|도록|지만|는데|은데|는지|거나|든지|더라도|어도|아도|기로|기를|기가"
+    r"|기는|기에|았다|었다|였다|는다|자마자|면은|지는|지도))$"
+    r"|(?<=..)(?:요|다|면|며|고|지|기|게|자|는|은|을|던|야|서|도|음)$"
+)
+_PARTICLES = re.compile(
+    r"(?<=.)(?:께서는|께서|에게서|에게는|에게|한테는|한테|께는|께|에서는|에서|에는|에도|에만|까지는|까지|부터는"
+    r"|부터|으로는|으로만|으로|로는|로만|이라는|라는|이라고|라고|보다|처럼|만큼|마다|조차|밖에|이며|이고|만이|만을"
+    r"|만은|들은|들이|들을|들에게|을|를|은|는)$"
+    r"|(?<=..)(?:이|가|의|에|로|와|과|도|만|랑|들|나)$"
+)
+_LIGHT = re.compile(
+    r"(?<=..)(?:하였|했|하시|하|해|한|할|합|되었|됐|되시|되|돼|된|될|됩|시키|당하)$"
+)
+_HONORIFIC = re.compile(r"(?<=..)님$")
+_OPENED = "려리 여이 와오 워우 봐보 줘주 겨기 켜키 쳐치 꿔꾸 져지 써쓰 둬두"
+_OPEN = {pair[0]: pair[1] for pair in _OPENED.split()}
+
+
+@lru_cache(maxsize=10_000)
+def korean_stem(word: str) -> str:
+    """Give a Hangul word (NFC) without particles, endings, light verbs and honorific.
+
+    A rough cut by rules: `환불을`, `환불해야`, `환불됩니다` all give `환불`.
+    """
+    base = _COPULA.sub("", word)
+    base = _cut_particles(base)
+    if base == word:
+        ended = _ENDINGS.sub("", word)
+        base = _close(ended) if ended != word else word
+    base = _HONORIFIC.sub("", base)
+    base = _LIGHT.sub("", base)
+    return base[:-1] + _OPEN.get(base[-1], base[-1])
+
+
+def _cut_particles(word: str) -> str:
+    base = _PARTICLES.sub("", word)
+    return _PARTICLES.sub("", base) if len(base) > 2 else base
+
+
+def _close(base: str) -> str:
+    """Undo what an ending does to the syllable before it: `보냅`니다, `시작된`다."""
+    last = ord(base[-1]) - _FIRST
+    cut = _CUT_FINALS if len(base) > 1 else {17}
+    if 0 <= last < _SYLLABLES and last % _FINALS in cut:
+        return base[:-1] + chr(_FIRST + last - last % _FINALS)
+    return base
+
+
+Place = Literal["person", "topic", ""]
+
+LITTLE = 0.2
+MAX_CHARS = 20_000
+MAX_WORDS = 2_000
+REMEMBERED_CHARS = 2_000  # of a longer text the words take much more room than they save time
+# What names a thing: letters with digits in them (`PROJ-12`, `3f9a`; but `16GB` and `9am` measure
+# one), a letter that stands for a name (`A사`), and a number that stands for somebody
+# (`customer 17`, `#17`, `17번은`).
+_NUMBERED = r"#|(?i:no\.?|customer|client|user|account|order|ticket|case|room|employee) "
+_CODE = re.compile(
+    r"(?<![A-Za-z0-9_])(?:[a-zA-Z]+[-_]?\d[A-Za-z0-9_-]*"
+    r"|(?=[A-Za-z0-9]*\d[a-zA-Z]+\d)[A-Za-z0-9]{4,})(?![A-Za-z0-9_])"
+    rf"|(?<!\w)(?:{_NUMBERED})\d+\b(?![.,:]\d| ?%)"
+    r"|(?<![A-Za-z0-9])[A-Z](?:사|팀|동|반|조|안|형|급|등급|타입)(?![가-힣]{3})"
+    r"|\d+[번호](?=(?:은|이|을|의|에게|께|과|님)(?:\s|$|[가-힣]))"
+)
+_WORD = re.compile(r"[가-힣]{1,64}|[^\W\d_가-힣]{1,64}(?:[+#]+|(?:['’][^\W\d_가-힣]+))?")
+_TOPIC = re.compile(r"..+(?:은|는|이|가|께서|께서는|께|께는|에게|에게는|의)$")
+_TITLED = re.compile(rf"(.{{1,4}}?)(?:{'|'.join(TITLES)})(?:님)?$")
+_SALUTED = re.compile(r"\b(?:mr|mrs|ms|dr|prof)\.?\s$", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?:\A|[.!?。:]\s|\n)\s*\Z")
+_DENIES = re.compile(
+    r"\b(?:not|no|never|none|without|neither|nor|cannot|\w+n['’]t|forbid(?:den)?|prohibit(?:ed)?"
+    r"|instead of|rather than|unless)\b"
+    r"|않\w*|지\s?마\w*|(?<![가-힣])(?:금지|불가|없|아니|아닌|말아)\w*"
+    r"|(?<![가-힣])(?:안|못|말고|마세요|대신)(?![가-힣])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word by its `stem` or sense; `text` is how it is written, `weight` how much it tells.
+
+    `names` says that it tells of whom or what the text speaks: a name, a code, a topic; `leads`
+    that the text begins with it. `base` is the word without its endings, where a sense is its stem.
+    """
+
+    stem: str
+    text: str
+    weight: float
+    names: bool = False
+    leads: bool = False
+    base: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a text says: its words, each once, its quantities, and whether it denies."""
+
+    words: tuple[Word, ...]
+    quantities: tuple[Quantity, ...]
+    denies: tuple[str, ...]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of the words."""
+        return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        """The pairs of neighbouring letters in the stems."""
+        written = {word.base or word.stem for word in self.words}
+        return frozenset(s[at : at + 2] for s in written for at in range(len(s) - 1))
+
+    @cached_property
+    def weight(self) -> float:
+        """How much the text tells in all."""
+        return sum(word.weight for word in self.words) + len(self.quantities)
+
+    @cached_property
+    def measures(self) -> frozenset[str]:
+        """What the quantities measure."""
+        return frozenset(quantity.what for quantity in self.quantities)
+
+    @cached_property
+    def _values(self) -> frozenset[tuple[str, Decimal]]:
+        return frozenset((q.what, q.value) for q in self.quantities)
+
+    @cached_property
+    def _numbers(self) -> frozenset[Decimal]:
+        return frozenset(q.value for q in self.quantities if q.what != CLOCK)
+
+    def holds(self, quantity: Quantity) -> bool:
+        """Tell whether one of the quantities may mean the same; `Quantity.same` for all at once."""
+        what, value = quantity.what, quantity.value
+        if what == CLOCK:
+            return any(quantity.same(known) for known in self.quantities)
+        if what == "":
+            return value in self._numbers
+        return (what, value) in self._values or ("", value) in self._values
+
+
+def words_of(text: str) -> Words:
+    """Read a text; of a long one the first 20,000 characters and 2,000 words."""
+    return _remembered(text) if len(text) <= REMEMBERED_CHARS else _read(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> Words:
+    return _read(text)
+
+
+def _read(text: str) -> Words:
+    plain = unicodedata.normalize("NFC", text[:MAX_CHARS])
+    codes = [*_CODE.finditer(plain)]
+    bare = _CODE.sub(lambda code: " " * len(code[0]), plain)
+    lower = bare.lower()
+    found = quantities(lower) if len(lower) == len(bare) else []
+    kept = {code.stem: code for code in map(_coded, codes)}
+    for word in _words(bare, found, leads=not codes or codes[0].start() > 0):
+        if len(kept) < MAX_WORDS and (word.stem not in kept or word.names):
+            kept[word.stem] = word
+    return Words(tuple(kept.values()), tuple(found), _denied(plain))
+
+
+def _coded(code: re.Match[str]) -> Word:
+    return Word(code[0].casefold(), code[0], 1.0, names=True, leads=code.start() == 0)
+
+
+def _words(text: str, found: list[Quantity], *, leads: bool) -> Iterator[Word]:
+    spans = iter([*found, None])
+    span = next(spans)
+    matches = list(_WORD.finditer(text))
+    for at, match in enumerate(matches):
+        while span is not None and span.end <= match.start():
+            span = next(spans)
+        if span is not None and span.start < match.end():
+            continue
+        after = matches[at + 1] if at + 1 < len(matches) else None
+        word = _word(match[0], _place(text, match, after))
+        if word is not None:
+            yield replace(word, leads=True) if leads else word
+            leads = False
+
+
+def _word(text: str, place: Place) -> Word | None:
+    lower = text.casefold().removesuffix("'s").removesuffix("’s")
+    if place == "person" and _is_hangul(lower):
+        return Word(lower, text, 1.0, names=True)
+    if lower in FUNCTION_WORDS:
+        return None
+    base = korean_stem(lower) if _is_hangul(lower) else stem(lower)
+    if _is_hangul(lower) and (titled := _TITLED.match(base)) and base not in tells_little():
+        return Word(titled[1], text, 1.0, names=True)
+    if base in tells_little() or lower in tells_little():
+        return Word(senses().get(base, base), text, LITTLE)
+    names = place != "" and base not in senses()
+    return Word(senses().get(base, base), text, 1.0, names=names, base=base)
+
+
+def _place(text: str, match: re.Match[str], after: re.Match[str] | None) -> Place:
+    """Tell whether a word stands where the name of a person, or a topic, stands."""
+    follows = after is not None and text[match.end() : after.start()] == " "
+    next_word = after[0] if after is not None and follows else " "
+    if _is_hangul(match[0]):
+        is_person = _is_title(next_word) and korean_stem(match[0]) == match[0]
+        return "person" if is_person else "topic" if _TOPIC.match(match[0]) else ""
+    before = text[max(0, match.start() - 6) : match.start()]
+    if _SALUTED.search(before):
+        return "person"
+    if not match[0][0].isupper():
+        return ""
+    begins = _SENTENCE.search(before) is not None
+    return "" if begins and not next_word[0].isupper() else "topic"
+
+
+def _is_title(word: str) -> bool:
+    return _is_hangul(word) and korean_stem(word) in TITLES
+
+
+def _is_hangul(text: str) -> bool:
+    return "가" <= text[0] <= "힣"
+
+
+def _denied(text: str) -> tuple[str, ...]:
+    return tuple(match[0] for match in _DENIES.finditer(text))

@@ -1,0 +1,297 @@
+"""A ranked document as a hit: what it says about the query, and which words matched where."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from core.domain.models import Hit, Kind
+from core.knowledge.search.documents import headings
+from core.knowledge.search.tokens import (
+    Reader,
+    Token,
+    has_strays,
+    is_gram,
+    is_single,
+    is_unspaced,
+    suffix_start,
+    unspaced_after,
+    unspaced_before,
+)
+
+MAX_SPOTS = 1_000
+_AT_MOST = 200
+_ASIDE = 64
+_UNIT_CHARS = 4
+_NUMBER = re.compile(r"\d+")
+
+
+def spots(text: str, terms: Collection[str]) -> list[Token]:
+    """Give the places in a text (NFC) where these terms stand, in order: the first 200 of each."""
+    grams = () if has_strays(text) else [term for term in terms if is_gram(term)]
+    found = [Token(term, at, at + len(term)) for term in grams for at in _starts(text, term)]
+    if len(grams) < len(terms):
+        found += _read(text, {*terms}.difference(grams))
+    found.sort(key=lambda token: token[1:3])
+    return found[:MAX_SPOTS]
+
+
+def _read(text: str, terms: Collection[str]) -> Iterator[Token]:
+    """Give the terms that only a reader of the text around them can tell."""
+    reader = Reader(text)
+    end = 0
+    for at in _candidates(text, terms):
+        if at >= end:
+            start, end = _around(text, at)
+            yield from (token for token in reader.scan(start, end) if token.term in terms)
+
+
+def _candidates(text: str, terms: Iterable[str]) -> list[int]:
+    """Give the places, in order, where one of the terms may begin."""
+    folded = text.casefold()
+    if len(folded) != len(text):  # a place in one would not be the same in the other
+        folded = text
+    places = {at for term in terms for at in _starts(folded, term) if _may_begin(text, at)}
+    if any(term[0].isdecimal() for term in terms):
+        places |= {match.start() for match in _NUMBER.finditer(text)}
+    return sorted(places)
+
+
+def _may_begin(text: str, at: int) -> bool:
+    """Tell whether a place is not inside of an English word, but for the humps of identifiers."""
+    around = text[max(0, at - 1) : at + 1]
+    return len(around) < 2 or not around.isascii() or not around.isalpha() or around[1].isupper()
+
+
+def _starts(text: str, term: str) -> Iterator[int]:
+    """Give where a term may begin: a stem may end otherwise than the word it was made of."""
+    beginning = term[:-1] if term.isascii() and len(term) > 3 else term
+    at = text.find(beginning)
+    for _ in range(_AT_MOST):
+        if at < 0:
+            return
+        yield at
+        at = text.find(beginning, at + 1)
+
+
+def _around(text: str, at: int) -> tuple[int, int]:
+    """Give the stretch of letters and digits around a place; after a number also its unit."""
+    start = end = at
+    while start > max(0, at - _ASIDE) and _is_inside(text, start - 1):
+        start -= 1
+    while end < min(len(text), at + _ASIDE) and _is_inside(text, end):
+        end += 1
+    if end < len(text) and text[end - 1].isdigit():
+        end = min(len(text), end + _UNIT_CHARS)
+    return start, max(end, at + 1)
+
+
+def _is_inside(text: str, at: int) -> bool:
+    char = text[at]
+    if char in ",." and 0 < at < len(text) - 1:
+        return text[at - 1].isdigit() and text[at + 1].isdigit()
+    return char.isalnum()
+
+
+_MOST = 0.5
+_SHOWN = 5
+IN_TEXT = "in the text"
+
+
+class Place(NamedTuple):
+    """A part of an item that counts by itself: what it is called, and where terms stand in it."""
+
+    called: str
+    text: str
+    tokens: Sequence[Token]
+
+
+class _Matched(NamedTuple):
+    """A stretch of a text that matched without a gap, with the terms that say so."""
+
+    text: str
+    terms: frozenset[str]
+
+
+def whole_words(terms: Collection[str]) -> set[str]:
+    """Give the terms that say something by themselves.
+
+    A single character is one where it is no part of another term: a word of its own.
+    """
+    longer = {term for term in terms if not is_single(term)}
+    inside = {char for term in longer for char in term}
+    return longer | ({*terms} - inside)
+
+
+def reason(places: Sequence[Place], weights: Mapping[str, float]) -> str:
+    """Name the heaviest words that matched, as they are written, at the best place of each.
+
+    What is no whole word is named only where there is nothing else.
+    """
+    shown = _chosen(places, weights, is_strict=True) or _chosen(places, weights, is_strict=False)
+    if not shown:
+        return "matches further down in the text"
+    if {*shown.values()} == {IN_TEXT}:
+        return f"matches {', '.join(shown)}"
+    parts = [
+        f"{', '.join(words)} {place.called}"
+        for place in places
+        if (words := [word for word, where in shown.items() if where == place.called])
+    ]
+    return f"matches {'; '.join(parts)}"
+
+
+def _chosen(
+    places: Sequence[Place], weights: Mapping[str, float], *, is_strict: bool
+) -> dict[str, str]:
+    """Choose up to five words, each for a term that none before it has: word -> place."""
+    shown: dict[str, str] = {}
+    named: set[str] = set()
+    for place, stretches in _by_weight(places, weights):
+        new = [tokens for tokens in stretches if not _terms(tokens) <= named]
+        words = [one for tokens in new if (one := _matched(place.text, tokens, is_strict))]
+        for one in sorted(words, key=lambda one: -len(one.text)):
+            if not one.terms <= named and not any(_is_in(one.text, known) for known in shown):
+                shown[one.text] = place.called
+                named |= one.terms
+            if len(shown) == _SHOWN:
+                return shown
+    return shown
+
+
+def _by_weight(
+    places: Sequence[Place], weights: Mapping[str, float]
+) -> list[tuple[Place, list[list[Token]]]]:
+    """Give the stretches that matched, those of one weight and place together, heaviest first."""
+    found: dict[tuple[float, int], list[list[Token]]] = {}
+    for at, place in enumerate(places):
+        for tokens in _joined(place.tokens):
+            heaviest = max(weights[token.term] for token in tokens)
+            found.setdefault((-heaviest, at), []).append(tokens)
+    return [(places[at], found[heaviest, at]) for heaviest, at in sorted(found)]
+
+
+def _terms(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(token.term for token in tokens)
+
+
+def _is_in(word: str, known: str) -> bool:
+    return word.casefold() in known.casefold()
+
+
+def _matched(text: str, tokens: Sequence[Token], is_strict: bool) -> _Matched | None:
+    start, end = tokens[0].start, max(token.end for token in tokens)
+    first, last = _word(text, start, end)
+    terms = _terms(tokens)
+    if end - start > _MOST * (last - first):
+        return _Matched(text[first:last], terms)
+    if is_strict and all(map(is_single, terms)):
+        return None
+    return _Matched(text[start:end], terms)
+
+
+def _joined(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Join what overlaps or touches."""
+    run: list[Token] = []
+    end = 0
+    for token in sorted(tokens, key=lambda token: token.start):
+        if run and token.start > end:
+            yield run
+            run = []
+        run.append(token)
+        end = max(end, token.end)
+    if run:
+        yield run
+
+
+def _word(text: str, start: int, end: int) -> tuple[int, int]:
+    """Give the word of a script without spaces that a stretch is part of; no less than that."""
+    first = start
+    if is_unspaced(text[start]):
+        first -= unspaced_before(text, start)
+    if not is_unspaced(text[end - 1]):
+        return first, end
+    last = end + unspaced_after(text, end)
+    tail = last - unspaced_before(text, last)
+    return first, max(end, tail + suffix_start(text[tail:last]))
+
+
+EXCERPT_CHARS = 200
+SCANNED_CHARS = 20_000
+
+
+def make_hit(
+    *,
+    kind: Kind,
+    item_id: str,
+    name: str,
+    agent_id: str | None,
+    content: str,
+    score: float,
+    weights: Mapping[str, float],
+    files: Sequence[str] = (),
+) -> Hit:
+    """Make a hit; excerpt and reason are read off the first 20,000 characters."""
+    text = " ".join(unicodedata.normalize("NFC", content[:SCANNED_CHARS]).split())
+    parts = {**_parts(kind, name, content, files), IN_TEXT: text}
+    places = _places(parts, whole_words(weights)) or _places(parts, weights)
+    tokens = next((place.tokens for place in places if place.called == IN_TEXT), ())
+    return Hit(
+        id=item_id,
+        kind=kind,
+        name=name,
+        excerpt=_excerpt(text, tokens, weights),
+        score=round(score, 4),
+        agent_id=agent_id,
+        why=reason(places, weights),
+    )
+
+
+def _parts(kind: Kind, name: str, content: str, files: Sequence[str]) -> dict[str, str]:
+    """Give the parts that count for more than text; a memory's name is but its beginning."""
+    if kind is Kind.MEMORY:
+        return {}
+    parts = {
+        "in the name": name,
+        "in a heading": "\n".join(headings(kind, content[:SCANNED_CHARS])),
+        "in a file name": "\n".join(files),
+    }
+    return {
+        called: unicodedata.normalize("NFC", part[:SCANNED_CHARS]) for called, part in parts.items()
+    }
+
+
+def _places(parts: Mapping[str, str], terms: Collection[str]) -> list[Place]:
+    """Give the parts in which some of the terms stand."""
+    found = [Place(called, text, spots(text, terms)) for called, text in parts.items()]
+    return [place for place in found if place.tokens]
+
+
+def _excerpt(text: str, tokens: Sequence[Token], weights: Mapping[str, float]) -> str:
+    if len(text) <= EXCERPT_CHARS:
+        return text
+    start = max(0, min(_best_start(tokens, weights) - 20, len(text) - EXCERPT_CHARS))
+    if start and (blank := text.find(" ", start, start + 20)) >= 0:
+        start = blank + 1
+    end = start + EXCERPT_CHARS
+    return ("…" if start else "") + text[start:end].rstrip() + ("…" if end < len(text) else "")
+
+
+def _best_start(tokens: Sequence[Token], weights: Mapping[str, float]) -> int:
+    """Give the start of the stretch whose distinct terms weigh most, the first such one."""
+    inside: Counter[str] = Counter()
+    best, best_start, weight, first = 0.0, 0, 0.0, 0
+    for token in tokens:
+        weight += 0 if inside[token.term] else weights[token.term]
+        inside[token.term] += 1
+        while token.end - tokens[first].start > EXCERPT_CHARS - 20:
+            left = tokens[first].term
+            inside[left] -= 1
+            weight -= 0 if inside[left] else weights[left]
+            first += 1
+        if weight > best + 1e-9:
+            best, best_start = weight, tokens[first].start
+    return best_start

@@ -1,0 +1,278 @@
+"""Text to terms, for languages with and without spaces between words, and for identifiers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from itertools import zip_longest
+from typing import NamedTuple
+
+from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
+
+_WORDS = (
+    "a am an and any are as at be been but by can could did do does for from had has have he her"
+    " his how i if in into is it its may me might my of on or our s she should so some t than that"
+    " the their them then there they this to us was we were what when where which who why will"
+    " with would you your"
+)
+_LITTLE = frozenset(_WORDS.split())
+_APOSTROPHES = "'\u2019"
+_SHOUTED_WORDS = 3
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN_AFTER = re.compile(r"\s*[A-Za-z]")
+
+
+def is_little(word: str) -> bool:
+    """Tell whether a word is a function word of English, in any case."""
+    return len(word) <= len("should") and word.casefold() in _LITTLE
+
+
+def is_name(text: str, start: int, end: int) -> bool:
+    """Tell whether a function word in a text is in capitals, as IT, WHO or plan A.
+
+    One letter is no name where an English word or an apostrophe follows: it begins a sentence.
+    """
+    if not text[start:end].isupper():
+        return False
+    if end - start > 1:
+        return True
+    touched = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not any(char in touched for char in _APOSTROPHES) and not _LATIN_AFTER.match(text, end)
+
+
+def shouts(text: str) -> bool:
+    """Tell whether a text is in capitals throughout, so that they make no names."""
+    return text.isupper() and len(_WORD.findall(text[:1_000])) >= _SHOUTED_WORDS
+
+
+_LEAST_STEM = 2
+_SUFFIXES = (
+    "은 는 이 가 을 를 의 에 도 만 로 와 과 랑 야 님 들 이랑 하고 에서 에게 한테 께서 으로 까지"
+    " 부터 마다 조차 마저 밖에 보다 처럼 이나 이란 라고 이라고 라면 이라면 라도 이라도 에는 에도"
+    " 에만 에서는 에게는 에게서 으로는 으로도 으로써 으로부터 에다가 들이 들은 들을 인데 이고 이며"
+    " 이야 인가 인가요 였고 였던 였는데 이었다 이었을 했다 했던 했고 했으면 했는데 했다면 합니다"
+    " 합니까 했습니다 했습니다만 입니다 이다 이었습니다 하는 하던 하면 하면서 하며 하여 해서 해야"
+    " 해도 하기 하나 하자 하지 한다 할까 할까요 하나요 하려고 하려면 하시고 하셨던 되는 되면 된다"
+    " 됩니까 되나 되나요 되었나요 해요 해줘 시켜 지요 나요 까요 세요 어요 는지 은지 을지 려면 려고"
+    " 으면 면서 으며 습니까 습니다 습니다만 던데 는데 기 기는 기를 기가 기에 기로"
+)
+_SUFFIX = re.compile(f"(?:{'|'.join(sorted(_SUFFIXES.split(), key=len, reverse=True))})$")
+_SURE_SUFFIX = re.compile("(?:은|는|을|를|에서|에게|으로|까지|부터)$")
+_HANGUL = re.compile("[\uac00-\ud7a3]+")
+
+
+def suffix_start(run: str) -> int:
+    """Give where the particle or ending of a Korean word begins, its length where it has none.
+
+    What stays is two syllables at least, or one before what can be nothing but a particle.
+    """
+    if _HANGUL.fullmatch(run):
+        found = (_SUFFIX.search(run, _LEAST_STEM), _SURE_SUFFIX.search(run, 1))
+        return min((match.start() for match in found if match), default=len(run))
+    return len(run)
+
+
+MAX_CHARS = 100_000
+MAX_TERMS = 10_000
+MAX_TERM_CHARS = 64
+
+# Hangul (syllables and letters), kana, bopomofo, Han, Thai, Lao, Tibetan, Myanmar, Khmer.
+_UNSPACED = (
+    "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"
+)
+_PIECE = re.compile(
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)"
+    rf"|(?P<unspaced>[{_UNSPACED}]+)"
+    rf"|(?P<word>[^\W\d_{_UNSPACED}]+)"
+)
+_SINGLE = re.compile(f"[{_UNSPACED}]")
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_SYLLABLE = re.compile("[\uac00-\ud7a3]")
+_STRAY = re.compile("[\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff]")
+_HUMP = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNIT = re.compile(r"\s?([십백천]?)([만억조])|\s?([백천])")
+_UNIT_VALUES = {
+    "": 1,
+    "십": 10,
+    "백": 100,
+    "천": 1_000,
+    "만": 10_000,
+    "억": 100_000_000,
+    "조": 1_000_000_000_000,
+}
+
+
+class Token(NamedTuple):
+    """A term, and where it stands in the NFC form of the text; `word` as written, case folded.
+
+    `word` is empty but for words in a script with spaces.
+    """
+
+    term: str
+    start: int
+    end: int
+    word: str = ""
+
+
+def term_counts(text: str, *, limit: int = MAX_TERMS) -> Counter[str]:
+    """Count the terms of a text, up to its first `limit` distinct ones."""
+    counts: Counter[str] = Counter()
+    for token in scan(text):
+        if len(counts) >= limit and token.term not in counts:
+            break
+        counts[token.term] += 1
+    return counts
+
+
+def scan(text: str) -> Iterator[Token]:
+    """Give the terms of the first 100,000 characters of a text (in NFC), in order.
+
+    Scripts without spaces, and Hangul with its particles, give single characters and pairs.
+    Words are case folded, stemmed where they are ASCII, and taken apart at the humps of
+    identifiers; English function words are left out but for names (`IT`, `WHO`), and for a text
+    that says nothing else. Numbers lose their grouping; a Korean unit gives the number in full as
+    well (`100만` is also 1000000).
+    """
+    for _, _, tokens in runs(text):
+        yield from tokens
+
+
+class Reader:
+    """Reads stretches of one text (NFC) as they are read in the whole of it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._keeps_all = not any(map(_tells, _PIECE.finditer(text)))
+        self._shouts = not self._keeps_all and not _SINGLE.search(text) and shouts(text)
+
+    def runs(self, start: int, end: int) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
+        """Give what stands together between two places, with its terms."""
+        for piece in _PIECE.finditer(self._text, start, end):
+            match piece.lastgroup:
+                case "number":
+                    yield "number", piece, _number(self._text, piece)
+                case "unspaced":
+                    yield "unspaced", piece, _grams(piece)
+                case _:
+                    yield "word", piece, self._word(piece)
+
+    def scan(self, start: int, end: int) -> Iterator[Token]:
+        """Give the terms between two places, in order."""
+        for _, _, tokens in self.runs(start, end):
+            yield from tokens
+
+    def _word(self, piece: re.Match[str]) -> Iterator[Token]:
+        parts = _HUMP.split(piece[0])
+        if len(parts) > 1:
+            yield _stemmed(piece[0], piece.start())
+        start = piece.start()
+        for part in parts:
+            end = start + len(part)
+            if not is_little(part) or self._is_kept(start, end):
+                yield _stemmed(part, start)
+            start = end
+
+    def _is_kept(self, start: int, end: int) -> bool:
+        if self._keeps_all:
+            return True
+        around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
+        if _SINGLE.search(around):
+            return True
+        return not self._shouts and is_name(self._text, start, end)
+
+
+def runs(text: str) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
+    """Give what stands together in a text (NFC), as `number`, `unspaced` or `word`, with terms."""
+    text = unicodedata.normalize("NFC", text[:MAX_CHARS])
+    return Reader(text).runs(0, len(text))
+
+
+def is_single(term: str) -> bool:
+    """Tell whether a term is one character of a script without spaces: a part of a word."""
+    return len(term) == 1 and _SINGLE.match(term) is not None
+
+
+def is_unspaced(char: str) -> bool:
+    """Tell whether a character is of a script without spaces, or of Hangul."""
+    return _SINGLE.match(char) is not None
+
+
+def is_gram(term: str) -> bool:
+    """Tell whether a term stands wherever its letters do: in a script without spaces, no number."""
+    return _RUN.fullmatch(term) is not None and not any(map(str.isdecimal, term))
+
+
+def has_strays(text: str) -> bool:
+    """Tell whether single letters of Hangul stand in a text: among syllables they are slips."""
+    return _STRAY.search(text) is not None
+
+
+def unspaced_before(text: str, at: int) -> int:
+    """Give how many characters such as those stand before a place, at most 64."""
+    found = _RUN.match(text[max(0, at - MAX_TERM_CHARS) : at][::-1])
+    return found.end() if found else 0
+
+
+def unspaced_after(text: str, at: int) -> int:
+    """Give how many characters such as those stand from a place on, at most 64."""
+    found = _RUN.match(text, at, at + MAX_TERM_CHARS)
+    return found.end() - at if found else 0
+
+
+def plain_run(run: str) -> Sequence[tuple[int, str]]:
+    """Give the characters of a run with their places, without letters that stray between syllables.
+
+    `승ㅇ인` and `네ㅋㅋ` are slips of a Korean keyboard, or laughter.
+    """
+    placed = [*enumerate(run)]
+    if not _STRAY.search(run) or not _SYLLABLE.search(run):
+        return placed
+    return [pair for pair in placed if not _STRAY.match(pair[1])]
+
+
+def _grams(piece: re.Match[str]) -> Iterator[Token]:
+    start = piece.start()
+    run = plain_run(piece[0])
+    for (at, char), after in zip_longest(run, run[1:]):
+        yield Token(char, start + at, start + at + 1)
+        if after is not None:
+            yield Token(char + after[1], start + at, start + after[0] + 1)
+
+
+def _tells(piece: re.Match[str]) -> bool:
+    return piece.lastgroup != "word" or not is_little(piece[0])
+
+
+def _stemmed(word: str, start: int) -> Token:
+    term, folded = _stem(word[:MAX_TERM_CHARS])
+    return Token(term, start, start + len(word), folded)
+
+
+def _number(text: str, piece: re.Match[str]) -> Iterator[Token]:
+    plain = "".join(str(unicodedata.decimal(c, c)) for c in piece[0] if c != ",")
+    plain = plain[:MAX_TERM_CHARS]
+    if plain.count(".") == 1:
+        plain = plain.rstrip("0").rstrip(".")
+    yield Token(plain, piece.start(), piece.end())
+    unit = _UNIT.match(text, piece.end())
+    if unit and plain.count(".") <= 1:
+        factor = _UNIT_VALUES[unit[1] or ""] * _UNIT_VALUES[unit[2] or unit[3]]
+        whole = f"{(Decimal(plain) * factor).normalize():f}"
+        yield Token(whole[:MAX_TERM_CHARS], piece.start(), unit.end())
+
+
+def stem(word: str) -> str:
+    """Give a word case folded and, where it is ASCII, by its English stem."""
+    return _stem(word[:MAX_TERM_CHARS])[0]
+
+
+@lru_cache(maxsize=10_000)
+def _stem(word: str) -> tuple[str, str]:
+    """Give the stem of a word, and the word case folded."""
+    folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]
+    return (str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded), folded

@@ -1,0 +1,333 @@
+"""One line of an import through the change gate: created, known already, put in place, refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.decision_table import draft_to_table, parse_xml, same_table, to_xml
+from core.domain.errors import InvalidInput, NotFound, Refused
+from core.domain.hashing import name_key, new_item_id, same_key, text_hash
+from core.domain.input_formats.knowledge import KnowledgeLine
+from core.domain.models import (
+    SKILL_MD,
+    AttachRequest,
+    Bundle,
+    Change,
+    ChangeRequest,
+    ChangeStatus,
+    Kind,
+    KnowledgeItem,
+    MemoryRequest,
+    MergeMode,
+    Operation,
+    Origin,
+    Receipt,
+    ReceiptStatus,
+    Relationship,
+    RuleDraft,
+    RuleRequest,
+    SkillFile,
+    SkillRequest,
+    SubmitContext,
+)
+from core.domain.models.base import Model
+from core.domain.ports import ChangeLog, Gate, Knowledge, SkillStore
+from core.knowledge.transfer.owners import Owner, Owners
+from core.skills.bundle import bundle_hash
+
+_SAYS = {
+    "same name": "has this name already",
+    "same text": "says exactly this already",
+}
+
+
+def refusal(line: KnowledgeLine, receipt: Receipt, key: str) -> str:
+    """Give the reason, with what to do to the line. Rows are named by their place in it."""
+    if receipt.hits:
+        hit = receipt.hits[0]
+        says = _SAYS.get(hit.why, "says nearly this already")
+        return (
+            f"{hit.kind} {hit.id} {hit.name!r} {says}: change the line or take it out, or change "
+            "that one first"
+        )
+    message = receipt.message
+    rows = len(line.entry.rule.rows) if line.entry.rule else 0
+    for place in range(1, 1 + rows):
+        message = message.replace(f"'{new_item_id('row', f'{key}#{place}')}'", str(place))
+    return message
+
+
+def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
+    """Ask for a new item; that it is unrelated to what is near was for the user to say."""
+    entry = line.entry
+    given = {
+        "operation": Operation.CREATE,
+        "target_id": entry.name if entry.kind is Kind.SKILL else entry.id,
+        "relationship": Relationship.UNRELATED,
+        "is_import": True,
+        "reason": reason,
+    }
+    return _request(line, given)
+
+
+def replace_request(line: KnowledgeLine, target_id: str, reason: str) -> ChangeRequest:
+    """Ask that the line takes the place of a known item."""
+    given = {
+        "operation": Operation.UPDATE,
+        "target_id": target_id,
+        "relationship": Relationship.SUPERSEDES,
+        "is_import": True,
+        "merge_mode": MergeMode.REPLACE,
+        "reason": reason,
+    }
+    return _request(line, given)
+
+
+def _request(line: KnowledgeLine, given: Mapping[str, object]) -> ChangeRequest:
+    if line.entry.kind is Kind.SKILL:
+        return SkillRequest.model_validate({**given, "folder": line.folder})
+    if line.entry.kind is Kind.MEMORY:
+        return MemoryRequest.model_validate({**given, "content": line.text})
+    return RuleRequest.model_validate({**given, "document": line.text, "rule": _draft(line)})
+
+
+def line_key(line: KnowledgeLine, owner: Owner) -> str:
+    """Give the idempotency key: of whose it is and what it says, not of where it stands."""
+    entry = line.entry
+    content = line.text
+    if line.folder is not None:
+        content = bundle_hash(_bundle(line.folder, entry.name or ""))
+    elif entry.rule is not None:
+        content = entry.rule.model_dump_json()
+    parts = [owner.tenant_id, owner.agent_id, entry.kind, entry.id, entry.name, content]
+    return f"import:{text_hash(json.dumps(parts))}"
+
+
+def attach_key(name: str, tenant_id: str, agent_id: str) -> str:
+    """Give the idempotency key of putting a skill on an agent's list."""
+    return f"import:attach:{text_hash(json.dumps([tenant_id, agent_id, name]))}"
+
+
+def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | None) -> bool:
+    """Tell whether a known item holds just what the line says. Raises RuleInvalid."""
+    if line.folder is not None:
+        return folder is not None and dict(folder.files) == dict(line.folder)
+    if line.entry.kind is Kind.MEMORY or item.content == line.text:
+        return item.content.strip() == line.text.strip()
+    if line.entry.rule is None:
+        return same_table(item.content, line.text)
+    ids = (f"row_{number}" for number in range(1, 1 + len(line.entry.rule.rows)))
+    table = draft_to_table(_draft(line), new_row_id=lambda: next(ids))
+    return same_table(item.content, to_xml(table, decision_id="given"))
+
+
+def turn_of(line: KnowledgeLine, owner: Owner) -> str:
+    """Give what only one line at a time may bring in: its name, or of a memory what it says.
+
+    Raises InvalidInput where the name of a line is not that of its rule, RuleInvalid.
+    """
+    name = line.entry.name
+    if line.entry.kind is Kind.MEMORY:
+        name = same_key(line.text)
+    elif line.entry.kind is Kind.DMN_RULE:
+        name = name_key(_rule_name(line))
+    return f"{owner.tenant_id}\0{owner.agent_id}\0{line.entry.kind}\0{name}"
+
+
+def _rule_name(line: KnowledgeLine) -> str:
+    entry = line.entry
+    inner = parse_xml(line.text).name if entry.rule is None else entry.rule.name
+    if inner and entry.name and name_key(inner) != name_key(entry.name):
+        raise InvalidInput(
+            f"name is {entry.name!r}, but the rule itself says {inner!r}",
+            hint="leave one of them out, or make them the same",
+        )
+    return inner or entry.name or ""
+
+
+def _draft(line: KnowledgeLine) -> RuleDraft:
+    draft = line.entry.rule or RuleDraft()
+    if line.entry.rule is None or draft.name:
+        return draft
+    return draft.model_copy(update={"name": line.entry.name or ""})
+
+
+def _bundle(folder: Mapping[str, SkillFile], name: str) -> Bundle:
+    assert SKILL_MD in folder
+    return Bundle(name=name, files=folder)
+
+
+_DONE = {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
+_OPEN = {ChangeStatus.APPLYING, ChangeStatus.HELD, ChangeStatus.STALE, ChangeStatus.REJECTED}
+
+
+class Imported(Model):
+    """What became of a line; in a dry run, what would become of it."""
+
+    line: int
+    outcome: Literal["created", "updated", "known", "held"]
+    kind: Kind
+    id: str
+    name: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importer:
+    """Brings lines in. `origin` names the file; `replace` puts a line in place of what differs."""
+
+    gate: Gate
+    changes: ChangeLog
+    knowledge: Knowledge
+    skills: SkillStore
+    owners: Owners
+    origin: str
+    replace: bool = False
+    dry_run: bool = False
+    # A skill also changes lists that other skills change: they take turns.
+    _skill_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _busy: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    async def bring_in(self, line: KnowledgeLine) -> Imported:
+        """Store a line. Raises InvalidInput, Refused, NotFound for it alone; DependencyDown."""
+        owner = self.owners.of(line.entry)
+        if line.entry.kind is not Kind.SKILL:
+            async with self._alone(turn_of(line, owner)):
+                return await self._brought_in(line, owner)
+        async with self._skill_turn:
+            done = await self._brought_in(line, owner)
+            if not self.dry_run and done.outcome != "held":  # nobody can be given it yet
+                await self._attach(done, owner, line)
+            return done
+
+    @asynccontextmanager
+    async def _alone(self, key: str) -> AsyncIterator[None]:
+        """Let lines that could be one item take turns: the first in the file comes first."""
+        while key in self._busy:
+            await self._busy[key].wait()
+        self._busy[key] = asyncio.Event()
+        try:
+            yield
+        finally:
+            self._busy.pop(key).set()
+
+    async def _brought_in(self, line: KnowledgeLine, owner: Owner) -> Imported:
+        key, earlier = await self._key(line_key(line, owner), self._is_there)
+        if earlier is not None and earlier.status in _DONE:
+            return await self._beside(line, owner, earlier.target_id, came_before=True)
+        reason = self._asked(earlier, line)
+        receipt = await self._submit(create_request(line, reason), key, owner)
+        if receipt.status is ReceiptStatus.REFUSED and receipt.target_id and receipt.hits:
+            return await self._beside(line, owner, receipt.target_id, came_before=False)
+        return _imported(line, receipt, key)
+
+    async def _key(
+        self, base: str, stands: Callable[[Change], Awaitable[bool]]
+    ) -> tuple[str, Change | None]:
+        """Give a key, and what was done under it. What does not stand any more is done anew."""
+        key = base
+        while True:
+            earlier = await self.changes.find(key)
+            if earlier is None or earlier.status not in _DONE or await stands(earlier):
+                return key, earlier
+            key = f"{base}:{earlier.id}"
+
+    async def _is_there(self, made: Change) -> bool:
+        try:
+            await self.knowledge.get(made.kind, made.tenant_id, made.target_id)
+        except NotFound:
+            return False
+        return True
+
+    async def _beside(
+        self, line: KnowledgeLine, owner: Owner, item_id: str, *, came_before: bool
+    ) -> Imported:
+        """Bring in a line whose name or id is taken. Raises Refused where it says other things."""
+        kind = line.entry.kind
+        item = await self.knowledge.get(kind, owner.tenant_id, item_id)
+        folder = await self.skills.read(item_id, owner.tenant_id) if kind is Kind.SKILL else None
+        is_own = kind is Kind.SKILL or item.agent_id == owner.agent_id
+        same = is_own and says_the_same(line, item, folder)
+        if same or (came_before and not self.replace):
+            return Imported(
+                line=line.number, outcome="known", kind=kind, id=item.id, name=item.name
+            )
+        if not self.replace or not is_own:
+            raise Refused(_taken(line, item, owner, may_replace=is_own))
+        # Once to each state of the item, which each change of it makes another.
+        seen = bundle_hash(folder) if folder else text_hash(item.content)
+        key = f"{line_key(line, owner)}:{item.change_id}:{seen[:12]}"
+        reason = self._asked(await self.changes.find(key), line)
+        request = replace_request(line, item.id, reason)
+        return _imported(line, await self._submit(request, key, owner), key)
+
+    async def _attach(self, done: Imported, owner: Owner, line: KnowledgeLine) -> None:
+        """Put a skill on the lists of all agents that the line names."""
+        agent_ids = owner.others if done.outcome == "created" else (owner.agent_id, *owner.others)
+        for agent_id in filter(None, agent_ids):
+            # The list tells whether what was done still stands: each time that is asked anew.
+            base = attach_key(done.id, owner.tenant_id, agent_id)
+            key, earlier = await self._key(base, _never)
+            request = AttachRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
+            receipt = await self._submit(request, key, Owner(owner.tenant_id, agent_id))
+            if not receipt.status.is_outcome:
+                raise Refused(
+                    f"it is in, but not on the list of agent {agent_id!r}: {receipt.message}"
+                )
+
+    async def _submit(self, request: ChangeRequest, key: str, owner: Owner) -> Receipt:
+        context = SubmitContext(
+            key=key, tenant_id=owner.tenant_id, agent_id=owner.agent_id, origin=Origin.IMPORT
+        )
+        return await self.gate.submit(request, context)
+
+    def _asked(self, earlier: Change | None, line: KnowledgeLine) -> str:
+        """Give why a line asks. The gate takes a key again only with the same request."""
+        # The line may have moved.
+        return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
+
+    def _reason(self, line: KnowledgeLine) -> str:
+        return f"brought in from {self.origin}, line {line.number}"
+
+
+async def _never(made: Change) -> bool:
+    del made
+    return False
+
+
+def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:
+    """Give what a receipt says of a line. Raises Refused, InvalidInput."""
+    if receipt.status is ReceiptStatus.REFUSED:
+        raise Refused(refusal(line, receipt, key))
+    if not receipt.status.is_outcome:
+        raise InvalidInput(receipt.message)
+    return Imported(
+        line=line.number,
+        outcome=_outcome(receipt),
+        kind=line.entry.kind,
+        id=receipt.target_id or "",
+        name=receipt.target_name or "",
+        warnings=receipt.warnings,
+    )
+
+
+def _outcome(receipt: Receipt) -> Literal["created", "updated", "known", "held"]:
+    if receipt.status is ReceiptStatus.KNOWN:
+        return "known"
+    if receipt.status is ReceiptStatus.HELD:
+        return "held"
+    return "created" if receipt.operation is Operation.CREATE else "updated"
+
+
+def _taken(line: KnowledgeLine, item: KnowledgeItem, owner: Owner, *, may_replace: bool) -> str:
+    by_id = line.entry.id == item.id and line.entry.kind is not Kind.SKILL
+    what = f"the id {item.id!r}" if by_id else f"the name {item.name!r}"
+    if not may_replace:
+        return f"{what} belongs to agent {item.agent_id!r}: leave the id out, or import it there"
+    whose = f"{item.kind} {item.id}" + (f" of agent {owner.agent_id!r}" if owner.agent_id else "")
+    return f"{what} is taken by {whose}, which says other things: --replace puts this in its place"

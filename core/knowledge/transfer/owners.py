@@ -1,0 +1,59 @@
+"""Whose a line is: the agents and the tenant it names, or those that were said for all (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from core.domain.errors import InvalidInput
+from core.domain.input_formats.knowledge import KnowledgeEntry
+from core.domain.models import Agent, Kind
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A tenant, the agent that gets the item ("" for a skill that none has), and further ones."""
+
+    tenant_id: str
+    agent_id: str
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Says whose a line is; `agent_id` and `tenant_id` take the place of what lines say."""
+
+    agents: Mapping[str, Agent]
+    tenant_id: str | None = None
+    agent_id: str | None = None
+
+    def of(self, entry: KnowledgeEntry) -> Owner:
+        """Give the owner of a line. Raises InvalidInput where there is none such."""
+        agent_id = self.agent_id or entry.agent_id
+        others = () if self.agent_id else entry.other_agent_ids
+        if agent_id is None:
+            return self._nobodys(entry, others)
+        tenant_id = self.tenant_id or (None if self.agent_id else entry.tenant_id)
+        tenant_id = tenant_id or self._agent(agent_id).tenant_id
+        for name in (agent_id, *others):
+            if self._agent(name).tenant_id != tenant_id:
+                raise InvalidInput(f"agent {name!r} does not belong to tenant {tenant_id!r}")
+        return Owner(tenant_id, agent_id, tuple(name for name in others if name != agent_id))
+
+    def _nobodys(self, entry: KnowledgeEntry, others: tuple[str, ...]) -> Owner:
+        """Give the owner of a skill that only its tenant has."""
+        tenant_id = self.tenant_id or entry.tenant_id
+        if entry.kind is not Kind.SKILL or others:
+            raise InvalidInput("agent_id is missing: whose it is, unless --agent says so for all")
+        if tenant_id is None:
+            raise InvalidInput("tenant_id is missing, and agent_id, whose tenant it could be")
+        return Owner(tenant_id, "")
+
+    def _agent(self, agent_id: str) -> Agent:
+        agent = self.agents.get(agent_id)
+        if agent is None:
+            raise InvalidInput(
+                f"there is no agent {agent_id!r}",
+                hint="add it first: `skill-worker agents add`",
+            )
+        return agent

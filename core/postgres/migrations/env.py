@@ -1,7 +1,0 @@
-"""Alembic's entry: run the scripts on the connection that `core.postgres.migrations` hands in."""
-
-from alembic import context
-
-context.configure(connection=context.config.attributes["connection"])
-with context.begin_transaction():
-    context.run_migrations()

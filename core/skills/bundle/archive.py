@@ -1,0 +1,325 @@
+"""Read a skill out of a zip, strictly: every reader of the zip would see the same files."""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from core.domain.errors import BundleInvalid
+from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.skills.bundle.files import check_path, is_text
+from core.skills.bundle.layout import (
+    Directory,
+    Entry,
+    extra_fields,
+    read_directory,
+    resolved,
+    unicode_path,
+)
+from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, folder_problems
+from core.skills.validation.problems import shown
+
+MAX_RATIO = 200
+_RATIO_FROM = 2**20
+_STEP = 2**16
+
+
+def is_bomb(size: int, compressed: int) -> bool:
+    """Tell whether data grew out of all proportion; small data may."""
+    return size > _RATIO_FROM and size > MAX_RATIO * compressed
+
+
+def inflate(name: str, packed: memoryview, limit: int) -> bytes:
+    """Give what deflated data holds, at most the `limit` it claims. Raises BundleInvalid."""
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    chunks: list[bytes] = []
+    size = taken = 0
+    try:
+        while not inflater.eof:
+            pending = inflater.unconsumed_tail or packed[taken : taken + _STEP]
+            if not inflater.unconsumed_tail:
+                taken += len(pending)
+            chunk = inflater.decompress(pending, _STEP)
+            if not chunk and not pending:
+                raise BundleInvalid(f"{shown(name)} ends before its deflated data does")
+            size += len(chunk)
+            chunks.append(chunk)
+            _see_bounds(name, size, len(packed), limit)
+    except zlib.error as error:
+        raise BundleInvalid(f"{shown(name)} is not deflated as it claims: {error}") from error
+    if inflater.unused_data or taken < len(packed):
+        raise BundleInvalid(f"{shown(name)} has data behind its deflated data")
+    return b"".join(chunks)
+
+
+def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
+    if size > limit:
+        raise BundleInvalid(f"{shown(name)} has more than the {limit} bytes that it claims")
+    if is_bomb(size, packed):
+        raise BundleInvalid(f"{shown(name)} inflates more than {MAX_RATIO} times")
+
+
+STORED, DEFLATED = 0, 8
+
+_LOCAL = struct.Struct("<4s5H3L2H")
+_ENCRYPTED, _DESCRIBED, _UTF8 = 1 << 0, 1 << 3, 1 << 11
+_SECRET = _ENCRYPTED | 1 << 6 | 1 << 13
+_KNOWN_FLAGS = _SECRET | _DESCRIBED | _UTF8 | 1 << 1 | 1 << 2
+_DOS_FOLDER, _DOS_LABEL, _DOS_LINK = 0x10, 0x08, 0x400
+
+
+def see_kind(entry: Entry) -> None:
+    """See that the entry is a plain file or folder that can be read. Raises BundleInvalid."""
+    kind = stat.S_IFMT(entry.attributes >> 16)
+    folder = is_folder(entry)
+    rules = (
+        (entry.flags & _SECRET != 0, "is encrypted"),
+        (entry.flags & ~_KNOWN_FLAGS != 0, "has flags that are not known"),
+        (entry.method not in {STORED, DEFLATED}, "is neither stored nor deflated"),
+        (kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}, "is no regular file"),
+        (entry.attributes & (_DOS_LABEL | _DOS_LINK) != 0, "is no regular file"),
+        (not folder and entry.attributes & _DOS_FOLDER != 0, "is a folder named as a file"),
+        (folder and entry.size != 0, "is a folder that holds data"),
+        (entry.method == STORED and entry.size != entry.packed_size, "has two sizes"),
+    )
+    for broken, said in rules:
+        if broken:
+            raise BundleInvalid(f"{shown(entry.label)} {said}")
+
+
+def is_folder(entry: Entry) -> bool:
+    """Tell whether the entry is a folder: its name ends in a slash."""
+    return entry.raw_name.endswith(b"/")
+
+
+def name_of(entry: Entry) -> str:
+    """Give the entry's name, which must read the same for everyone. Raises BundleInvalid."""
+    try:
+        name = entry.raw_name.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BundleInvalid(f"the name {shown(entry.label)} is not UTF-8") from None
+    second = unicode_path(extra_fields(entry.extra, entry.label), entry.raw_name, entry.label)
+    if second not in {None, name}:
+        raise BundleInvalid(f"{shown(name)} has a second name {shown(second or '')}")
+    if not name.isascii() and not entry.flags & _UTF8 and second is None:
+        raise BundleInvalid(f"the name {shown(name)} is not marked as UTF-8")
+    return name
+
+
+def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
+    """Give where each entry's packed data lies. Raises BundleInvalid.
+
+    Every byte before the directory belongs to just one entry.
+    """
+    found, at = {}, 0
+    ordered = sorted(directory.entries, key=lambda entry: entry.offset)
+    ends = [*(entry.offset for entry in ordered[1:]), directory.offset]
+    for entry, end in zip(ordered, ends, strict=True):
+        if entry.offset != at:
+            what = "overlaps another entry" if entry.offset < at else "has data before it"
+            raise BundleInvalid(f"{shown(entry.label)} {what}")
+        if end - at < _LOCAL.size:
+            raise BundleInvalid(f"{shown(entry.label)} overlaps another entry")
+        start = _see_local(data[at:end], entry) + at
+        stop = start + entry.packed_size
+        if stop > end:
+            raise BundleInvalid(f"{shown(entry.label)} overlaps what follows it")
+        _see_descriptor(data[stop:end], entry)
+        found[entry], at = data[start:stop], end
+    if at != directory.offset:
+        raise BundleInvalid("the zip has data before its directory")
+    return found
+
+
+def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
+    """Read one file of at most `limit` bytes, its checksum verified. Raises BundleInvalid."""
+    if entry.size > limit:
+        raise BundleInvalid(f"{shown(entry.label)} makes the skill too large")
+    stored = entry.method == STORED
+    data = bytes(packed) if stored else inflate(entry.label, packed, entry.size)
+    if len(data) != entry.size:
+        raise BundleInvalid(f"{shown(entry.label)} has {len(data)} bytes, not {entry.size}")
+    if zlib.crc32(data) != entry.crc:
+        raise BundleInvalid(f"{shown(entry.label)} does not have the checksum that it claims")
+    return SkillFile(data=data, executable=bool(entry.attributes >> 16 & stat.S_IXUSR))
+
+
+def _see_local(record: memoryview, entry: Entry) -> int:
+    """See that the local header agrees with the directory; give its length in bytes."""
+    if len(record) < _LOCAL.size or bytes(record[:4]) != b"PK\x03\x04":
+        raise BundleInvalid(f"{shown(entry.label)} is not where the zip's directory says")
+    values = _LOCAL.unpack(record[: _LOCAL.size])
+    _, _, flags, method, _, _, crc, packed, size, name_size, extra_size = values
+    end = _LOCAL.size + int(name_size) + int(extra_size)
+    if len(record) < end:
+        raise BundleInvalid(f"{shown(entry.label)} is cut off")
+    fields = extra_fields(bytes(record[_LOCAL.size + name_size : end]), entry.label)
+    size, packed = resolved(fields, entry.label, (size, packed))
+    name = bytes(record[_LOCAL.size : _LOCAL.size + name_size])
+    second = unicode_path(fields, name, entry.label)
+    if second not in {None, entry.label}:
+        raise BundleInvalid(f"{shown(entry.label)} has a second name {shown(second or '')}")
+    said = {"name": name, "flags": flags, "method": method}
+    real = {"name": entry.raw_name, "flags": entry.flags, "method": entry.method}
+    told = {"checksum": crc, "packed size": packed, "size": size}
+    truth = {"checksum": entry.crc, "packed size": entry.packed_size, "size": entry.size}
+    # With a descriptor behind the data the header may leave these open, as zeros.
+    for key, value in told.items():
+        if not (entry.flags & _DESCRIBED and value == 0):
+            said[key], real[key] = value, truth[key]
+    for key, value in said.items():
+        if value != real[key]:
+            raise BundleInvalid(f"{shown(entry.label)}: {key} differs from the zip's directory")
+    return end
+
+
+def _see_descriptor(rest: memoryview, entry: Entry) -> None:
+    """See that behind the data there is its descriptor, or nothing."""
+    values = (entry.crc, entry.packed_size, entry.size)
+    allowed = {b""}
+    if entry.flags & _DESCRIBED:
+        wide = struct.pack("<LQQ", *values)
+        narrow = struct.pack("<LLL", *values) if max(values) < 2**32 else wide
+        allowed = {sign + body for sign in (b"", b"PK\x07\x08") for body in (narrow, wide)}
+    if bytes(rest[:32]) not in allowed:
+        what = "the data's descriptor differs" if entry.flags & _DESCRIBED else "there is more"
+        raise BundleInvalid(f"{shown(entry.label)}: behind the data {what}")
+
+
+ZipData = bytes | bytearray | memoryview
+
+
+def zip_to_bundle(data: ZipData, name: str, *, root: bool | None = None) -> Bundle:
+    """Read a zip that holds the skill `name`.
+
+    With `root` SKILL.md must stand at the zip's root, as in an upload; with False all must be
+    under one `<name>/` folder, as in a `.skill` file; None takes either.
+    Raises BundleInvalid, which names the rule that was broken and where.
+    """
+    with memoryview(data) as view:
+        return _read(view, unicodedata.normalize("NFC", name), root)
+
+
+def read_zip(data: ZipData) -> Bundle:
+    """Read a `.skill` file, whose one folder gives the skill's name. Raises BundleInvalid."""
+    with memoryview(data) as view:
+        return _read(view, None, False)
+
+
+def _read(data: memoryview, name: str | None, root: bool | None) -> Bundle:
+    directory = read_directory(data)
+    names = _names(directory.entries)
+    prefix = _prefix(names, name, root)
+    inside = {entry: _inside(path, prefix) for entry, path in names.items()}
+    _see_structure(inside)
+    places = locate(data, directory)
+    try:
+        files = dict(_files(inside, places))
+    finally:
+        for place in places.values():
+            place.release()
+    if not is_text(files[SKILL_MD].data):
+        raise BundleInvalid(f"{SKILL_MD} is not UTF-8 text")
+    return Bundle(name=prefix.removesuffix("/") or name or "", files=files)
+
+
+def _names(entries: tuple[Entry, ...]) -> dict[Entry, str]:
+    names: dict[Entry, str] = {}
+    seen: set[str] = set()
+    for entry in entries:
+        see_kind(entry)
+        path = unicodedata.normalize("NFC", name_of(entry))
+        if path in seen:
+            raise BundleInvalid(f"the zip holds {shown(path)} twice")
+        seen.add(path)
+        names[entry] = path
+    return names
+
+
+def _prefix(names: dict[Entry, str], name: str | None, root: bool | None) -> str:
+    """The folder that holds the skill, with its slash; empty where SKILL.md is at the root."""
+    paths = set(names.values())
+    if root is not False and SKILL_MD in paths:
+        return ""
+    if name is None:
+        tops = (path.split("/")[0] for path in sorted(paths) if path.endswith(f"/{SKILL_MD}"))
+        name = next(tops, "")
+        check_path(name or "no-folder")
+    prefix = f"{name}/"
+    where = f"at its root or under {prefix}" if root is None else f"under {prefix}"
+    if root or f"{prefix}{SKILL_MD}" not in paths:
+        raise BundleInvalid(f"the zip has no {SKILL_MD} {'at its root' if root else where}")
+    return prefix
+
+
+def _inside(path: str, prefix: str) -> str:
+    if not path.startswith(prefix):
+        raise BundleInvalid(f"{shown(path)} is outside the folder {prefix}")
+    return path.removeprefix(prefix)
+
+
+def _see_structure(inside: dict[Entry, str]) -> None:
+    """See to all rules of paths before anything is read; sizes are counted later, on real bytes."""
+    sizes = {path: 0 for entry, path in inside.items() if not is_folder(entry)}
+    folders = [path.removesuffix("/") for entry, path in inside.items() if is_folder(entry)]
+    folders = [folder for folder in folders if folder]
+    for folder in folders:
+        check_path(folder)
+    for problem in folder_problems(sizes, folders):
+        raise BundleInvalid(problem.message, hint=problem.hint)
+
+
+def _files(
+    inside: dict[Entry, str], places: dict[Entry, memoryview]
+) -> Iterator[tuple[str, SkillFile]]:
+    budget = MAX_BUNDLE_BYTES
+    for entry, path in inside.items():
+        if is_folder(entry):
+            read(entry, places[entry], 0)
+            continue
+        file = read(entry, places[entry], min(MAX_FILE_BYTES, budget))
+        budget -= len(file.data)
+        yield path, file
+
+
+_DATE = (1980, 1, 1, 0, 0, 0)
+_LEVEL = 6
+
+
+def bundle_to_zip(bundle: Bundle, *, root: bool) -> bytes:
+    """Write the folder as a zip; the same bytes for the same content.
+
+    With `root` SKILL.md stands at the zip's root, as an upload wants it; without, everything is
+    under one `<name>/` folder, as in a `.skill` file.
+    """
+    prefix = "" if root else f"{bundle.name}/"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for path, file in sorted(bundle.files.items()):
+            archive.writestr(_entry(prefix + path, file), file.data, compresslevel=_LEVEL)
+    return buffer.getvalue()
+
+
+def _entry(name: str, file: SkillFile) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.create_system = 3  # Unix, so that the mode below is read
+    entry.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
+    entry.compress_type = _method(file.data)
+    return entry
+
+
+def _method(data: bytes) -> int:
+    """Deflated, unless the reader's limit on ratio would take it for a bomb."""
+    if is_bomb(len(data), 0) and is_bomb(len(data), _deflated_size(data)):
+        return zipfile.ZIP_STORED
+    return zipfile.ZIP_DEFLATED
+
+
+def _deflated_size(data: bytes) -> int:
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return len(packer.compress(data)) + len(packer.flush())

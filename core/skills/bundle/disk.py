@@ -1,0 +1,47 @@
+"""Read a skill folder from disk into memory; links are refused, executable bits kept."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from core.domain.errors import BundleInvalid, NotFound
+from core.domain.models import Bundle, SkillFile
+from core.skills.bundle.files import sound
+from core.skills.validation.folder import FolderFile, list_folder
+from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES
+
+
+def read_folder(path: Path) -> Bundle:
+    """Read the skill folder at `path`, named as it is. Raises NotFound, BundleInvalid."""
+    folder = os.path.realpath(os.fsencode(path))
+    try:
+        files, problems = list_folder(folder)
+        if problems:
+            raise BundleInvalid("; ".join(problem.message for problem in problems))
+        _see_bounds(files)
+        read = {file.path: _read(file) for file in files}
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"there is no folder {path}", hint="give a skill's folder") from None
+    except OSError as error:
+        raise BundleInvalid(f"{path} cannot be read: {error.strerror}") from error
+    return sound(Bundle(name=os.path.basename(folder).decode("utf-8", "replace"), files=read))
+
+
+def _see_bounds(files: list[FolderFile]) -> None:
+    """Refuse what is too much before any of it is read."""
+    total = sum(file.size for file in files)
+    if len(files) > MAX_FILES:
+        raise BundleInvalid(f"there are {len(files)} files, more than {MAX_FILES}")
+    if total > MAX_BUNDLE_BYTES:
+        raise BundleInvalid(f"the files have {total} bytes, more than {MAX_BUNDLE_BYTES}")
+
+
+def _read(file: FolderFile) -> SkillFile:
+    # Not blocking, not following: what was a file a moment ago may be a pipe or a link now.
+    descriptor = os.open(file.place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as handle:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise BundleInvalid(f"{file.path!r} is no regular file")
+        return SkillFile(data=handle.read(MAX_FILE_BYTES + 1), executable=file.executable)

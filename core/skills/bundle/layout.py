@@ -1,0 +1,208 @@
+"""The raw structure of a zip: where its records are, and that they say one thing only."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+from core.domain.errors import BundleInvalid
+from core.skills.validation.paths import MAX_FILES
+from core.skills.validation.problems import shown
+
+FULL_32 = 0xFFFFFFFF
+ZIP64, UNICODE_PATH = 0x0001, 0x7075
+
+
+def extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
+    """Give the extra fields of one record by their number. Raises BundleInvalid."""
+    fields: dict[int, bytes] = {}
+    at = 0
+    while at < len(extra):
+        if at + 4 > len(extra):
+            raise BundleInvalid(f"{shown(name)} has a malformed extra field")
+        number, size = struct.unpack_from("<2H", extra, at)
+        if at + 4 + size > len(extra):
+            raise BundleInvalid(f"{shown(name)} has a malformed extra field")
+        if number in fields and number in {ZIP64, UNICODE_PATH}:
+            raise BundleInvalid(f"{shown(name)} has two extra fields for one thing")
+        fields[number] = extra[at + 4 : at + 4 + size]
+        at += 4 + size
+    return fields
+
+
+def resolved(fields: dict[int, bytes], name: str, values: tuple[int, ...]) -> tuple[int, ...]:
+    """Give sizes and offsets (bytes), those that refer to zip64 from there. Raises BundleInvalid.
+
+    The order is that of the field: size, packed size, offset.
+    """
+    left, found = fields.get(ZIP64, b""), []
+    for value in values:
+        if value == FULL_32:
+            if len(left) < 8:
+                raise BundleInvalid(f"{shown(name)} refers to zip64 sizes that are not there")
+            value, left = int.from_bytes(left[:8], "little"), left[8:]
+        found.append(value)
+    return tuple(found)
+
+
+def unicode_path(fields: dict[int, bytes], raw_name: bytes, name: str) -> str | None:
+    """Give the name of an Info-ZIP Unicode path field, None where there is none in force."""
+    field = fields.get(UNICODE_PATH)
+    if field is None:
+        return None
+    if len(field) < 5 or field[0] != 1:
+        raise BundleInvalid(f"{shown(name)} has a malformed extra field")
+    if int.from_bytes(field[1:5], "little") != zlib.crc32(raw_name):
+        raise BundleInvalid(f"{shown(name)} has a second name made for another")
+    try:
+        return field[5:].decode("utf-8")
+    except UnicodeDecodeError:
+        raise BundleInvalid(f"{shown(name)} has a second name that is not UTF-8") from None
+
+
+MAX_ENTRIES = 2 * MAX_FILES
+FULL_16 = 0xFFFF
+
+_END = struct.Struct("<4s4H2LH")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+_LOCATOR_64 = struct.Struct("<4sLQL")
+_CENTRAL = struct.Struct("<4s4B4H3L5H2L")
+_MAX_COMMENT = 0xFFFF
+_MAX_VERSION = 63  # 6.3, the last of the format
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the central directory says of one entry; `raw_name` is as it stands there."""
+
+    raw_name: bytes
+    flags: int
+    method: int
+    crc: int
+    packed_size: int
+    size: int
+    attributes: int
+    offset: int
+    extra: bytes
+
+    @property
+    def label(self) -> str:
+        """The name, for messages."""
+        return self.raw_name.decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The central directory: its entries, and the offset at which it begins."""
+
+    entries: tuple[Entry, ...]
+    offset: int
+
+
+@dataclass(frozen=True)
+class _End:
+    disk: int
+    directory_disk: int
+    count_here: int
+    count: int
+    size: int
+    offset: int
+
+
+def read_directory(data: memoryview) -> Directory:
+    """Read the central directory of the zip that fills all of `data`. Raises BundleInvalid."""
+    at = _find_end(data)
+    end = _Cursor(data, at).end(_END)
+    stop = at
+    if bytes(data[max(0, at - _LOCATOR_64.size) : at]).startswith(b"PK\x06\x07"):
+        stop, end = _end_64(data, at, end)
+    if (end.disk, end.directory_disk) != (0, 0) or end.count_here != end.count:
+        raise BundleInvalid("the zip is one part of several")
+    if end.count > MAX_ENTRIES:
+        raise BundleInvalid(f"the zip has {end.count} entries, more than {MAX_ENTRIES}")
+    if end.offset + end.size != stop:
+        raise BundleInvalid("the zip has data before its first entry, or behind its directory")
+    return Directory(_entries(data, end, stop), end.offset)
+
+
+def _find_end(data: memoryview) -> int:
+    """The end record whose comment ends the data; that there is but one makes it certain."""
+    start = max(0, len(data) - _MAX_COMMENT - _END.size)
+    tail = bytes(data[start:])
+    found, at = [], tail.find(b"PK\x05\x06")
+    while at >= 0:
+        comment = tail[at + 20 : at + 22]
+        if len(comment) == 2 and at + _END.size + int.from_bytes(comment, "little") == len(tail):
+            found.append(start + at)
+        at = tail.find(b"PK\x05\x06", at + 1)
+    if len(found) > 1 or (found and found[0] != start + tail.rfind(b"PK\x05\x06")):
+        raise BundleInvalid("the zip has two ends, so that readers may see different files")
+    if not found:
+        what = "has data behind its end" if b"PK\x05\x06" in tail else "has no end record"
+        raise BundleInvalid(f"not a readable zip: it {what}")
+    return found[0]
+
+
+def _end_64(data: memoryview, at: int, end: _End) -> tuple[int, _End]:
+    """The zip64 end record, which must agree with the other where that one says anything."""
+    _, disk, offset, disks = _LOCATOR_64.unpack(data[at - _LOCATOR_64.size : at])
+    if disk != 0 or disks > 1:
+        raise BundleInvalid("the zip is one part of several")
+    if bytes(data[offset : offset + 4]) != b"PK\x06\x06" or offset + _END_64.size > at:
+        raise BundleInvalid("the zip64 end record is not where it should be")
+    _, size, _, _, *rest = _END_64.unpack(data[offset : offset + _END_64.size])
+    if offset + 12 + size != at - _LOCATOR_64.size:
+        raise BundleInvalid("the zip64 end record does not end where it should")
+    wide = _End(*rest)
+    narrow = (end.count_here, end.count, end.size, end.offset)
+    full = (FULL_16, FULL_16, FULL_32, FULL_32)
+    for said, limit, real in zip(
+        narrow, full, (wide.count_here, wide.count, wide.size, wide.offset), strict=True
+    ):
+        if said not in {limit, real}:
+            raise BundleInvalid("the two end records of the zip disagree")
+    return offset, wide
+
+
+def _entries(data: memoryview, end: _End, stop: int) -> tuple[Entry, ...]:
+    cursor = _Cursor(data[:stop], end.offset)
+    entries = tuple(cursor.entry() for _ in range(end.count))
+    if cursor.at != stop:
+        raise BundleInvalid("the zip's directory holds more than its entries")
+    return entries
+
+
+class _Cursor:
+    """Reads records one after another. Raises BundleInvalid where one is cut off."""
+
+    def __init__(self, data: memoryview, at: int) -> None:
+        self.data, self.at = data, at
+
+    def take(self, size: int) -> memoryview:
+        part = self.data[self.at : self.at + size]
+        if len(part) != size:
+            raise BundleInvalid("the zip's directory is cut off")
+        self.at += size
+        return part
+
+    def end(self, record: struct.Struct) -> _End:
+        _, *rest, _ = record.unpack(self.take(record.size))
+        return _End(*rest)
+
+    def entry(self) -> Entry:
+        values = _CENTRAL.unpack(self.take(_CENTRAL.size))
+        if values[0] != b"PK\x01\x02":
+            raise BundleInvalid("the zip's directory holds what is no entry")
+        _, _, _, version, _, flags, method, _, _, crc, packed, size, *rest = values
+        name_size, extra_size, comment_size, disk, _, attributes, offset = rest
+        name, extra = bytes(self.take(name_size)), bytes(self.take(extra_size))
+        self.take(comment_size)
+        label = name.decode("utf-8", "backslashreplace")
+        fields = extra_fields(extra, label)
+        size, packed, offset = resolved(fields, label, (size, packed, offset))
+        if version > _MAX_VERSION:
+            raise BundleInvalid(f"{shown(label)} needs a newer version of the format")
+        if disk not in {0, FULL_16}:
+            raise BundleInvalid("the zip is one part of several")
+        return Entry(name, flags, method, crc, packed, size, attributes, offset, extra)

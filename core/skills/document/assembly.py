@@ -1,0 +1,202 @@
+"""Make a skill folder of what the author wrote, and say every rule that it breaks (pure)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+
+from core.domain.errors import ArtifactInvalid, BundleInvalid
+from core.domain.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
+from core.domain.text import has_lone_surrogate
+from core.skills.bundle import is_script, is_text
+from core.skills.document.frontmatter import (
+    read_frontmatter,
+    set_description,
+    split_document,
+    write_frontmatter,
+)
+from core.skills.document.markdown import headings
+from core.skills.validation.check import check_bundle
+from core.skills.validation.document import name_problems
+from core.skills.validation.problems import errors_of
+
+_HEAD_INSIDE = re.compile(r"\s*---[ \t]*\r?\n\s*(?:name|description)[ \t]*:")
+_NUMBERED = re.compile(r"\s*\d{1,2}[.)]\s+")
+_PLACEHOLDER = re.compile(
+    r"[\W_]*(?:(?:todo|tbd|tba|fixme|xxx+|placeholder|lorem ipsum|coming soon"
+    r"|to be (?:added|written|determined|completed|filled)|your (?:text|content|code) here"
+    r"|insert .{1,40} here)\b"
+    r"|추후 (?:작성|추가)|작성 예정|내용 없음|내용을 (?:입력|작성)|여기에 (?:내용|작성|입력)).*",
+    re.IGNORECASE,
+)
+_MAY_BE_EMPTY = "__init__.py"
+_ENGLISH = ("Overview", "Steps", "Usage")
+_KOREAN = ("개요", "절차", "사용법")
+
+
+def assemble(artifact: SkillArtifact, *, name: str | None, base: Bundle | None) -> Bundle:
+    """Make the folder of a skill that is created, or of `base` updated by the artifact.
+
+    The skill is called `base.name`, else `name`, else as the artifact says. Of `base` every file
+    that the artifact does not name stays, and so do the other keys of its frontmatter.
+    Raises ArtifactInvalid with all problems at once.
+    """
+    title = base.name if base else name or artifact.name
+    head = _head(artifact, title, base)
+    files = dict(base.files) if base else {}
+    files[SKILL_MD] = text_file(SKILL_MD, _document(artifact, title, head), files)
+    for path, text in artifact.additional_files.items():
+        if path.casefold() != SKILL_MD.casefold():
+            composed = unicodedata.normalize("NFC", path)
+            files[composed] = text_file(composed, text, files)
+    return checked(Bundle(name=title, files=files), base, _artifact_problems(artifact))
+
+
+def text_file(path: str, text: str, files: Mapping[str, SkillFile]) -> SkillFile:
+    """A text as a file: executable where it was so in `files`, or is a script with a shebang.
+
+    Half characters become `?`; refusing them is the caller's part.
+    """
+    data = text.encode("utf-8", "replace")
+    old = files.get(path)
+    return SkillFile(data=data, executable=bool(old and old.executable) or is_script(path, data))
+
+
+def checked(bundle: Bundle, base: Bundle | None, known: Iterable[str] = ()) -> Bundle:
+    """Give the bundle back, unless it breaks a rule that `base` kept.
+
+    Raises ArtifactInvalid with all problems at once, those already `known` first.
+    """
+    if problems := list(dict.fromkeys([*known, *_skill_problems(bundle, base)])):
+        raise ArtifactInvalid(problems)
+    return bundle
+
+
+def creation_name_problems(name: str) -> list[str]:
+    """The rules for the name of a skill that we create, the platforms' upload rules included."""
+    return [problem.message for problem in name_problems(name)]
+
+
+def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
+    """What would make the artifact's texts no files, or files of another meaning."""
+    texts = {
+        "description": artifact.description,
+        "body_markdown": artifact.body_markdown or "",
+        "overview": artifact.overview,
+        "steps": "\n".join(artifact.steps),
+        "usage": artifact.usage,
+        **{f"file {path!r}": path + text for path, text in artifact.additional_files.items()},
+    }
+    yield from (
+        f"{label} has half a character (a lone surrogate)"
+        for label, text in texts.items()
+        if has_lone_surrogate(text)
+    )
+    if artifact.body_markdown is None:
+        yield from _section_problems(artifact)
+    elif _HEAD_INSIDE.match(artifact.body_markdown):
+        yield "body_markdown must not begin with frontmatter; it is written from the description"
+    for path in artifact.additional_files:
+        if path.casefold() == SKILL_MD.casefold():
+            yield f"additional_files must not hold {path!r}; its body goes into body_markdown"
+
+
+def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
+    sections = {
+        "overview": artifact.overview,
+        "steps": "\n\n".join(artifact.steps),
+        "usage": artifact.usage,
+    }
+    for label, text in sections.items():
+        if is_placeholder(text, markdown=True):
+            yield f"{label} is empty or a placeholder; without body_markdown it makes a section"
+        if any(heading.level <= 2 for heading in headings(text)):
+            yield f"{label} has headings of its own; write the whole body as body_markdown"
+    if any(not step.strip() for step in artifact.steps):
+        yield "steps has an empty step"
+
+
+def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
+    """The frontmatter: that of the base with the new description, or a new one."""
+    description = artifact.description.strip()
+    if base is not None:
+        try:
+            head = split_document(base.document)[0]
+            if read_frontmatter(head).description == description:
+                return head
+            return set_description(head, description)
+        except (BundleInvalid, UnicodeDecodeError):
+            pass  # a head that nobody can read is written anew
+    return write_frontmatter(name, description)
+
+
+def _document(artifact: SkillArtifact, name: str, head: str) -> str:
+    if artifact.body_markdown is not None:
+        return f"{head}\n{artifact.body_markdown}"
+    steps = [_NUMBERED.sub("", step, count=1).strip() for step in artifact.steps]
+    numbered = "\n".join(f"{number}. {_hung(step)}" for number, step in enumerate(steps, 1))
+    texts = (artifact.overview.strip(), numbered, artifact.usage.strip())
+    titles = _KOREAN if _is_korean("".join(texts)) else _ENGLISH
+    sections = "\n\n".join(
+        f"## {title}\n\n{text}" for title, text in zip(titles, texts, strict=True)
+    )
+    return f"{head}\n# {name}\n\n{sections}\n"
+
+
+def _hung(step: str) -> str:
+    """A step's further lines, indented so that they stay inside its list item."""
+    first, *rest = step.splitlines() or [step]
+    return "\n".join([first, *(f"   {line}" if line.strip() else "" for line in rest)])
+
+
+def _is_korean(text: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    hangul = sum(1 for char in letters if unicodedata.name(char, "").startswith("HANGUL"))
+    return 2 * hangul > len(letters)
+
+
+def _skill_problems(bundle: Bundle, base: Bundle | None) -> Iterator[str]:
+    errors = errors_of(check_bundle(bundle, base, created=base is None))
+    yield from (problem.message for problem in errors)
+    if base is None:
+        yield from creation_name_problems(bundle.name)
+    for path, file in sorted(bundle.files.items()):
+        if base and base.files.get(path) == file:
+            continue
+        if path == SKILL_MD:
+            yield from _body_problems(bundle)
+        else:
+            yield from _file_problems(path, file)
+
+
+def _body_problems(bundle: Bundle) -> Iterator[str]:
+    try:
+        _, body = split_document(bundle.document)
+    except (BundleInvalid, UnicodeDecodeError):
+        return  # the rules for the document have said so
+    if is_placeholder(body, markdown=True):
+        yield f"the body of {SKILL_MD} is empty or a placeholder"
+
+
+def _file_problems(path: str, file: SkillFile) -> Iterator[str]:
+    if not file.data.strip():
+        if path.rsplit("/", 1)[-1] != _MAY_BE_EMPTY:
+            yield f"{path!r} is empty"
+    elif is_text(file.data):
+        text = file.data.decode("utf-8")
+        if is_placeholder(text, markdown=path.endswith(".md")):
+            yield f"{path!r} is only a placeholder"
+
+
+def is_placeholder(text: str, *, markdown: bool) -> bool:
+    """Tell whether no line says anything: blank, `TODO` and the like, or a bare heading."""
+    return not any(_says_something(line, markdown) for line in text.splitlines())
+
+
+def _says_something(line: str, markdown: bool) -> bool:
+    if not line.strip() or line.startswith("#!"):
+        return False
+    if markdown and (line.startswith("#") or not re.search(r"\w", line)):
+        return False
+    return _PLACEHOLDER.fullmatch(line) is None

@@ -1,0 +1,384 @@
+"""What an update would drop of a skill: an addition loses nothing, a refinement little (pure)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
+from math import ceil
+from typing import TypeVar
+
+from core.domain.errors import BundleInvalid
+from core.domain.models import SKILL_MD, Bundle, MergeMode, SkillFile
+from core.domain.text import shorten
+from core.skills.document.assembly import is_placeholder
+from core.skills.document.frontmatter import parted, read_frontmatter, read_values
+from core.skills.document.markdown import blocks, headings_in, is_blank, lines_of
+
+# Unrelated sentences of one language have up to half of their letters in the same order.
+SIMILAR = 0.6
+_LONGEST = 400
+# More changed passages than this are a rewrite, whatever they say; it bounds the work.
+_COMPARED = 4_000
+_COMPARED_PAIRS = 64_000_000  # of characters, summed over the pairs of passages
+_AMONG = 20_000
+_CANDIDATES = 4
+_TELLING_WORDS = 6
+_WORD_BEGINS = 3  # Korean words keep their beginning, and so do inflected English ones
+_SENTENCE_ENDS = re.compile(r"(?<=\D[.!?。])\s+")
+_ANY_WORD = re.compile(r"\w+")
+
+
+def passages(text: str) -> list[str]:
+    """Give what a text says, a sentence or line each, of at most 400 characters."""
+    lines = (line for line in map(str.strip, text.splitlines()) if line)
+    sentences = (part for line in lines for part in _SENTENCE_ENDS.split(line))
+    return [part[at : at + _LONGEST] for part in sentences for at in range(0, len(part), _LONGEST)]
+
+
+def held(old: Sequence[str], new: Iterable[str]) -> list[int]:
+    """Give of each old passage how many characters stand in the new ones.
+
+    All where the same passage stands there, in any order; of a changed one what it shares with
+    the passage most like it, if that is similar; else 0. Each new passage stands in for one.
+    """
+    left = Counter(new)
+    found: list[int] = []
+    changed: list[int] = []
+    for at, passage in enumerate(old):
+        is_there = left[passage] > 0
+        left[passage] -= is_there
+        found.append(len(passage) if is_there else 0)
+        if not is_there:
+            changed.append(at)
+    fresh = _Fresh([*islice((+left).elements(), _AMONG)])
+    for place, at in enumerate(changed[:_COMPARED]):
+        found[at] = fresh.shared(old[at], place)
+    return found
+
+
+class _Fresh:
+    """New passages, found by the words that they share with an old one."""
+
+    def __init__(self, passages: list[str]) -> None:
+        self._passages = passages
+        self._used = [False] * len(passages)
+        self._left = _COMPARED_PAIRS
+        self._places: defaultdict[str, deque[int]] = defaultdict(deque)
+        for at, passage in enumerate(passages):
+            for word in _telling_words(passage):
+                self._places[word].append(at)
+
+    def shared(self, passage: str, place: int) -> int:
+        """Take the passage most like this one, and give how many characters the two share."""
+        best, size = None, 0
+        matcher = SequenceMatcher(None, "", passage, autojunk=False)
+        for at in self._candidates(passage, place):
+            other = self._passages[at]
+            matcher.set_seq1(other)
+            at_most = matcher.quick_ratio()
+            if at_most < SIMILAR or at_most * (len(passage) + len(other)) <= 2 * size:
+                continue
+            self._left -= len(passage) * len(other)
+            if self._left < 0 or matcher.ratio() < SIMILAR:
+                continue
+            same = sum(block.size for block in matcher.get_matching_blocks())
+            if same > size:
+                best, size = at, same
+        if best is not None:
+            self._used[best] = True
+        return size
+
+    def _candidates(self, passage: str, place: int) -> list[int]:
+        """Give those that share the rarest words, and the one at the same place."""
+        known = [self._unused(word) for word in _telling_words(passage) if word in self._places]
+        known.sort(key=len)
+        votes = Counter(
+            at for places in known[:_TELLING_WORDS] for at in islice(places, _CANDIDATES)
+        )
+        among = [at for at, _ in votes.most_common(_CANDIDATES)]
+        beside = [place] if place < len(self._passages) else []
+        return [at for at in dict.fromkeys([*among, *beside]) if not self._used[at]]
+
+    def _unused(self, word: str) -> deque[int]:
+        places = self._places[word]
+        while places and self._used[places[0]]:
+            places.popleft()
+        return places
+
+
+def _telling_words(passage: str) -> Iterator[str]:
+    """Give the beginnings of its words, each once."""
+    return iter({word[:_WORD_BEGINS].casefold() for word in _ANY_WORD.findall(passage)})
+
+
+_KINDS = {
+    "fence": "code",
+    "code_block": "code",
+    "html_block": "html",
+    "heading_open": "heading",
+    "blockquote_open": "quotation",
+}
+_WORD = re.compile(r"[^\W_]+")
+_Item = TypeVar("_Item", bound=Hashable)
+
+
+def missing_lines(old: str, new: str) -> list[str]:
+    """Give the lines of `old` that are not in `new` in this order."""
+    return _missing(_exact(old), _exact(new))
+
+
+def turned_lines(old: str, new: str) -> list[str]:
+    """Give the lines of a Markdown text that would be read as something else than they were.
+
+    As code, a comment or other HTML, a quotation or a heading, or no longer as such.
+    """
+    return [line for line, _ in _missing(_read(old), _read(new))]
+
+
+def grows(old: str, new: str) -> bool:
+    """Tell whether all words of `old` are in `new`, in order; a word may change its ending."""
+    rest = iter(_words(new))
+    return all(any(_same_word(word, other) for other in rest) for word in _words(old))
+
+
+def _missing(old: Sequence[_Item], new: Sequence[_Item]) -> list[_Item]:
+    gone: list[_Item] = []
+    rest, places = iter(new), Counter(new)
+    for item in old:
+        if places[item] == 0:
+            gone.append(item)
+        elif not any(item == found for found in rest):
+            return [*gone, item]
+    return gone
+
+
+def _exact(text: str) -> list[str]:
+    """Give the lines that say something, as they are but for their endings."""
+    return [line.rstrip("\r\n") for line in lines_of(text) if not is_blank(line)]
+
+
+def _read(text: str) -> list[tuple[str, frozenset[str]]]:
+    """Give the lines that say something, each with the kinds of block that it stands in."""
+    lines = lines_of(text)
+    kinds: list[frozenset[str]] = [frozenset()] * len(lines)
+    for block in blocks(text):
+        kind = _KINDS.get(block.kind)
+        if kind:
+            for at in range(block.first, min(block.after, len(lines))):
+                kinds[at] |= {kind}
+    return [
+        (line.rstrip("\r\n"), kind)
+        for line, kind in zip(lines, kinds, strict=True)
+        if not is_blank(line)
+    ]
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _same_word(word: str, other: str) -> bool:
+    return other.startswith(word[: ceil(len(word) / 2)])
+
+
+_CODE = frozenset(("fence", "code_block"))
+_NAMED = 8
+_NAME_CHARS = 60
+_REPLACE = "only merge_mode REPLACE may drop what the skill says"
+
+
+def losses(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
+    """Say what `after` drops of `before` that an update in this mode may not drop; [] is well.
+
+    EXTEND keeps every line of every file, in order and as what it is read; the description may
+    grow. REFINE keeps all headings and frontmatter keys, of each code block and of the description
+    at least half, and drops at most `percent` of the text of SKILL.md and of all text together.
+    What stands elsewhere in the skill now is not dropped, nor is what a changed sentence shares
+    with one like it; other new text makes up for nothing. Raises BundleInvalid for a changed text
+    of too many lines.
+    """
+    same = {path for path, file in before.files.items() if after.files.get(path) == file}
+    old, new = _Folder.of(before, same), _Folder.of(after, same)
+    found = [] if mode is not MergeMode.EXTEND else list(_not_extended(before, after, old, new))
+    found += [*_lost_structure(old, new), *_lost_text(old, new, percent), *_lost_keys(old, new)]
+    found += _gutted(_description(before), _description(after))
+    lost_binary = [path for path, file in old.binary.items() if after.files.get(path) != file]
+    if lost_binary:
+        found.append(f"binary files would be lost: {_named(lost_binary)}")
+    return list(dict.fromkeys(found))
+
+
+def refusals(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
+    """Give the losses as problems for the author: what to do instead, and what would permit it."""
+    return [
+        f"{mode}: {loss}; answer with edits that keep it ({_REPLACE})"
+        for loss in losses(before, after, mode, percent)
+    ]
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A skill as far as it is compared: text files, binary files, headings, code blocks."""
+
+    texts: Mapping[str, str]
+    binary: Mapping[str, SkillFile]
+    headings: Counter[str]
+    code: Counter[str]
+
+    @property
+    def document(self) -> str:
+        """The text of SKILL.md."""
+        return self.texts.get(SKILL_MD, "")
+
+    @property
+    def said(self) -> list[str]:
+        """What SKILL.md says but for its description, and then the other texts."""
+        own = "\n".join([*_keys(self).values(), parted(self.document)[1]])
+        return [own, *(text for path, text in self.texts.items() if path != SKILL_MD)]
+
+    @classmethod
+    def of(cls, bundle: Bundle, same: Collection[str]) -> _Folder:
+        """Look into a skill; what both have the same needs no look at its structure."""
+        texts, binary = _sorted_out(bundle)
+        headings: Counter[str] = Counter()
+        code: Counter[str] = Counter()
+        for path, text in texts.items():
+            if _is_markdown(path) and path not in same:
+                found = blocks(parted(text)[1])
+                headings.update(heading.text for heading in headings_in(found))
+                code.update(block.content for block in found if block.kind in _CODE)
+        return cls(texts, binary, headings, code)
+
+
+def _sorted_out(bundle: Bundle) -> tuple[dict[str, str], dict[str, SkillFile]]:
+    texts: dict[str, str] = {}
+    binary: dict[str, SkillFile] = {}
+    for path, file in bundle.files.items():
+        try:
+            texts[path] = file.data.decode("utf-8")
+        except UnicodeDecodeError:
+            binary[path] = file
+    return texts, binary
+
+
+def _lost_structure(old: _Folder, new: _Folder) -> Iterator[str]:
+    gone = (old.headings - new.headings).elements()
+    if names := list(gone):
+        yield f"headings would be gone: {_named(names)}"
+    blocks_gone = [block for block in _lost_code(old, new) if block.strip()]
+    if blocks_gone or old.code.total() > new.code.total():
+        yield (
+            f"code blocks would be gone ({old.code.total()} → {new.code.total()}): "
+            f"{_named(blocks_gone or (old.code - new.code).elements())}"
+        )
+
+
+def _lost_code(old: _Folder, new: _Folder) -> Iterator[str]:
+    """Give the code blocks of which less than half stands in blocks that are new."""
+    gone = [*(old.code - new.code).elements()]
+    parts = [passages(block) for block in gone]
+    fresh = [part for block in (new.code - old.code).elements() for part in passages(block)]
+    kept = iter(held([part for block in parts for part in block], fresh))
+    for block, own in zip(gone, parts, strict=True):
+        if 2 * sum(islice(kept, len(own))) < _chars(own):
+            yield block
+
+
+def _lost_text(old: _Folder, new: _Folder, percent: float) -> Iterator[str]:
+    """Compare SKILL.md, then all text; a skill without text has none to lose."""
+    parts = [passages(text) for text in old.said]
+    every = [part for text in parts for part in text]
+    kept = held(every, [part for text in new.said for part in passages(text)])
+    for label, count, was, now in (
+        (SKILL_MD, len(parts[0]), [old.document], [new.document]),
+        ("all its text", len(every), [*old.texts.values()], [*new.texts.values()]),
+    ):
+        total = _chars(every[:count])
+        dropped = total - sum(kept[:count])
+        if dropped * 100 > percent * total:
+            yield (
+                f"{math.ceil(dropped * 100 / total)} % of {label} would be gone, and {percent:g} %"
+                f" may be: {_size(was)} → {_size(now)}"
+            )
+
+
+def _gutted(old: str, new: str) -> Iterator[str]:
+    """A description may be written anew, but it is what the skill is found by."""
+    placeholder = is_placeholder(new, markdown=False) and not is_placeholder(old, markdown=False)
+    if placeholder or 2 * len(new.strip()) < len(old.strip()):
+        yield f"the description would lose more than half: {_named([old])} → {_named([new])}"
+
+
+def _lost_keys(old: _Folder, new: _Folder) -> Iterator[str]:
+    gone = [key for key in _keys(old) if key not in _keys(new)]
+    if gone:
+        yield f"frontmatter keys would be gone: {_named(gone)}"
+
+
+def _not_extended(before: Bundle, after: Bundle, old: _Folder, new: _Folder) -> Iterator[str]:
+    deleted = [path for path in before.files if path not in after.files]
+    if deleted:
+        yield f"files would be deleted: {_named(deleted)}"
+    for path, text in old.texts.items():
+        if path in new.texts and new.texts[path] != text:
+            yield from _not_kept(path, parted(text)[1], parted(new.texts[path])[1])
+    if changed := [key for key, value in _keys(old).items() if _keys(new).get(key) != value]:
+        yield f"frontmatter keys would be changed: {_named(changed)}"
+    if not grows(_description(before), _description(after)):
+        yield "the description would lose words; it may only grow"
+
+
+def _not_kept(path: str, old: str, new: str) -> Iterator[str]:
+    if gone := missing_lines(old, new):
+        yield f"lines of {path} would be changed or gone: {_named(gone)}"
+    elif _is_markdown(path) and (turned := turned_lines(old, new)):
+        yield f"lines of {path} would be read as another kind of block: {_named(turned)}"
+
+
+def _description(bundle: Bundle) -> str:
+    try:
+        return read_frontmatter(bundle.document).description
+    except (BundleInvalid, UnicodeDecodeError):
+        return ""
+
+
+def _keys(folder: _Folder) -> dict[str, str]:
+    """Give the frontmatter's keys with the text of their values, the description's left out."""
+    try:
+        values = read_values(folder.document)
+    except BundleInvalid:
+        return {}
+    start = folder.document.index("\n") + 1
+    return {
+        key: folder.document[start + node.start : start + node.end].strip()
+        for key, node in values.items()
+        if key != "description"
+    }
+
+
+def _is_markdown(path: str) -> bool:
+    return path.lower().endswith((".md", ".markdown"))
+
+
+def _chars(parts: Iterable[str]) -> int:
+    return sum(map(len, parts))
+
+
+def _size(texts: Iterable[str]) -> str:
+    kept = [*texts]
+    count = sum(len(text.splitlines()) for text in kept)
+    return f"{count} lines, {_chars(part for text in kept for part in passages(text))} characters"
+
+
+def _named(names: Iterable[str]) -> str:
+    """Name the first few, and say how many more there are."""
+    listed = list(names)
+    shown = ", ".join(
+        repr(shorten(" ".join(name.split()), _NAME_CHARS)) for name in listed[:_NAMED]
+    )
+    return f"{shown} and {len(listed) - _NAMED} more" if len(listed) > _NAMED else shown

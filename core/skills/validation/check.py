@@ -1,0 +1,105 @@
+"""Check a bundle by the rules of this folder, and join them to one file that runs in a pod."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from importlib.resources import files
+
+from core.domain.models import SKILL_MD, Bundle
+from core.skills.validation.document import description_of, name_problems
+from core.skills.validation.problems import Problem, errors_of
+from core.skills.validation.skill import as_new, skill_problems, tolerated
+
+# In the order in which one needs the other.
+_PARTS = (
+    "problems",
+    "paths",
+    "folder",
+    "head_values",
+    "head_reader",
+    "document",
+    "skill",
+    "script",
+)
+_FUTURE = "from __future__ import annotations\n"
+
+
+def check_bundle(
+    bundle: Bundle, base: Bundle | None = None, *, created: bool = False
+) -> list[Problem]:
+    """Give the rules that a skill breaks, errors first.
+
+    A skill that is `created` must keep the platforms' upload rules too. Of one that was `base`
+    before, what it broke then is a warning, and only what is new in it binds as if created.
+    """
+    problems = _problems(bundle)
+    if created:
+        return as_new(problems)
+    if base is None:
+        return problems
+    known = [*_kept(_problems(base), base, bundle), *name_problems(base.name)]
+    before = {_without_severity(problem) for problem in known}
+    old = [problem for problem in problems if _without_severity(problem) in before]
+    new = [problem for problem in problems if _without_severity(problem) not in before]
+    return [*as_new(new), *tolerated(old, _rules(old))]
+
+
+def get_quick_validate_script(base: Bundle | None = None) -> str:
+    """Give the text of `quick_validate.py`: one file that needs only the standard library.
+
+    What the skill broke already as `base` is a warning for it.
+    """
+    known = sorted(_rules(errors_of(_problems(base)))) if base else []
+    return _joined().replace(
+        "KNOWN: tuple[tuple[str, str], ...] = ()", f"KNOWN = {tuple(map(tuple, known))!a}"
+    )
+
+
+def _problems(bundle: Bundle) -> list[Problem]:
+    sizes = {path: len(file.data) for path, file in bundle.files.items()}
+    return skill_problems(bundle.name, sizes, _document(bundle))
+
+
+def _document(bundle: Bundle) -> bytes | None:
+    file = bundle.files.get(SKILL_MD)
+    return file.data if file else None
+
+
+def _kept(problems: list[Problem], base: Bundle, bundle: Bundle) -> list[Problem]:
+    """Those of the base's problems that are about a description only if it stayed the same."""
+    texts = [description_of(_document(skill) or b"") for skill in (base, bundle)]
+    if texts[0] == texts[1]:
+        return problems
+    return [problem for problem in problems if not problem.code.startswith("description-")]
+
+
+def _without_severity(problem: Problem) -> Problem:
+    return problem._replace(severity="")
+
+
+def _rules(problems: list[Problem]) -> set[tuple[str, str]]:
+    return {(problem.code, problem.path) for problem in problems}
+
+
+@cache
+def _joined() -> str:
+    """The modules of `core.skills.validation` as one, without what they import of each other."""
+    folder = files("core.skills.validation")
+    sources = {part: (folder / f"{part}.py").read_text(encoding="utf-8") for part in _PARTS}
+    doc = ast.get_docstring(ast.parse(sources[_PARTS[-1]]))
+    bodies = [_without_imports_of_ours(source) for source in sources.values()]
+    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', *bodies])
+
+
+def _without_imports_of_ours(source: str) -> str:
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        ours = isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in {
+            "core",
+            "__future__",
+        }
+        if ours or (isinstance(node, ast.Expr) and node.lineno == 1):
+            for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[number] = ""
+    return "\n".join(lines).strip("\n") + "\n"

@@ -1,0 +1,76 @@
+"""What lies in a folder on disk, whatever the locale; links are told and never followed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from core.skills.validation.paths import MAX_DEPTH, MAX_FILES
+from core.skills.validation.problems import ERROR, Problem, shown
+
+_LITTER = frozenset((".DS_Store", "__pycache__"))
+
+
+class FolderFile(NamedTuple):
+    """A regular file: its path inside the folder, size in bytes, executable bit, and real place."""
+
+    path: str
+    size: int
+    executable: bool
+    place: bytes
+
+
+def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
+    """Give the files of a folder, by path in NFC, and what in it can be no file of a skill.
+
+    What interpreters and file managers leave behind (`__pycache__`, `.DS_Store`) is passed over.
+    Raises OSError.
+    """
+    files: dict[str, FolderFile] = {}
+    problems: list[Problem] = []
+    for place, parts in _walk(folder, ()):
+        if len(files) > 2 * MAX_FILES:
+            break  # far too many to go on; the rule for their number says so
+        try:
+            path = unicodedata.normalize("NFC", "/".join(part.decode("utf-8") for part in parts))
+        except UnicodeDecodeError:
+            path = "/".join(part.decode("utf-8", "backslashreplace") for part in parts)
+            said = f"the name of {shown(path)} is not UTF-8"
+            problems.append(Problem("path-encoding", ERROR, path, said, "rename it"))
+            continue
+        status = os.lstat(place)
+        if not stat.S_ISREG(status.st_mode):
+            said = f"{shown(path)} {_kind(status.st_mode)}"
+            problems.append(Problem("file-kind", ERROR, path, said, "put the file itself there"))
+        elif path in files:
+            said = f"two names of {shown(path)} differ only in normal form"
+            problems.append(Problem("path-collision", ERROR, path, said, "rename one of them"))
+        else:
+            executable = bool(status.st_mode & stat.S_IXUSR)
+            files[path] = FolderFile(path, status.st_size, executable, place)
+    return sorted(files.values()), problems
+
+
+def _walk(folder: bytes, above: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            parts = (*above, entry.name)
+            if _is_litter(entry.name):
+                continue
+            if entry.is_dir(follow_symlinks=False) and len(parts) <= MAX_DEPTH:
+                yield from _walk(entry.path, parts)
+            else:
+                yield entry.path, parts
+
+
+def _is_litter(name: bytes) -> bool:
+    return name.decode("utf-8", "replace") in _LITTER
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return f"is over {MAX_DEPTH} folders deep"
+    return "is a link" if stat.S_ISLNK(mode) else "is no regular file"

@@ -1,0 +1,230 @@
+"""The one reader of a frontmatter: the part of YAML that means to every reader what it shows."""
+
+from __future__ import annotations
+
+import re
+
+from core.skills.validation.head_values import FIRST, HeadError, HeadValues, Node
+
+_FLOW_PLAIN = re.compile(
+    r"(?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-(?=[^\s,\[\]{}]))(?:(?! \#|:(?:[ ,\[\]{}]|$)|[,?\[\]{}]).)*"
+)
+
+
+class HeadFlow(HeadValues):
+    """Reads `[...]` and `{...}`, over several lines too."""
+
+    def flow(self) -> Node:
+        """Read a collection from its opening bracket."""
+        self.deeper()
+        start, is_map = self.at(), self.rest()[0] == "{"
+        items: list[Node] = []
+        found: dict[str, Node] = {}
+        self.col += 1
+        while not self.flow_ends("}" if is_map else "]"):
+            item = self.flow_value(key=is_map)
+            if is_map:
+                key = self.unmerged(str(item.value))
+                if key in found:
+                    raise self.error(f"the key {key!r} stands twice", "head-key-twice")
+                found[key] = self.flow_pair(item)
+            items.append(item)
+            self.flow_next("}" if is_map else "]")
+        self.depth -= 1
+        return Node(found if is_map else items, start, self.at())
+
+    def flow_ends(self, closing: str) -> bool:
+        """Go past the closing bracket, if it is next."""
+        ends = self.flow_peek() == closing
+        self.col += ends
+        return ends
+
+    def flow_next(self, closing: str) -> None:
+        """Go past a comma, or stay before the closing bracket."""
+        char = self.flow_peek()
+        if char == ",":
+            self.col += 1
+        elif char != closing:
+            raise self.error(f"expected ',' or {closing!r} before {self.rest()[:60]!r}")
+
+    def flow_pair(self, key: Node) -> Node:
+        """Read the value of a key, which may be left out."""
+        row = self.row
+        if self.flow_peek() != ":":
+            return Node("", key.end, key.end)
+        if row != self.row:
+            raise self.error("a key and its colon must be on one line")
+        self.col += 1
+        if self.flow_peek() in ",}":
+            return Node("", self.at(), self.at())
+        return self.flow_value(key=False)
+
+    def flow_value(self, *, key: bool) -> Node:
+        """Read an item; a key is a scalar on one line."""
+        first, row = self.flow_peek(), self.row
+        if first in "\"'":
+            node = self.quotation(-1)
+        elif first in "[{" and not key:
+            return self.flow()
+        else:
+            node = self.flow_plain()
+        if key and row != self.row:
+            raise self.error("a key must be on one line")
+        return node
+
+    def flow_plain(self) -> Node:
+        """Read a scalar without quotes, on one line."""
+        found = _FLOW_PLAIN.match(self.rest())
+        if found is None:
+            self.refuse_indicator()
+            raise self.error(f"{self.rest()[:1]!r} cannot begin a value; put it in quotes")
+        text, start = self.plain_text(found[0].rstrip(" ")), self.at()
+        self.col += len(text)
+        return Node(text, start, self.at())
+
+    def flow_peek(self) -> str:
+        """Go to the next character that is no blank, break or comment, and give it."""
+        while self.row < len(self.lines):
+            rest = self.rest()
+            self.col += len(rest) - len(rest.lstrip(" "))
+            after_blank = self.col == 0 or self.lines[self.row][self.col - 1] == " "
+            if self.rest() and not (after_blank and self.rest().startswith("#")):
+                return self.rest()[0]
+            self.row, self.col = self.row + 1, 0
+        raise self.error("a bracket is not closed")
+
+    def unmerged(self, key: str) -> str:
+        """Give a key back, unless it would merge another mapping into this one."""
+        if key == "<<":
+            raise self.error("merge keys are not allowed", "head-anchor")
+        return key
+
+
+_HEAD = re.compile(
+    r"\A\ufeff?---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_KEY = re.compile(
+    rf"""(?:(?P<plain>{FIRST}(?:(?! \#|:(?: |$)).){{0,256}}?)|"(?P<double>(?:[^"\\]|\\.)*)\""""
+    r"""|'(?P<single>(?:[^']|'')*)')[ ]*:(?=[ ]|$)"""
+)
+_COMMENT = re.compile(r"(?: +#.*| *)$")
+_MAX_KEY = 256
+_MAX_HEAD = 64 * 2**10
+
+
+def find_head(document: str) -> tuple[int, int, int]:
+    """Give where the YAML of the frontmatter starts and ends, and where the body starts.
+
+    A byte order mark before it and CRLF are taken. Raises HeadError.
+    """
+    found = _HEAD.match(document)
+    if found:
+        return found.start("yaml"), found.end("yaml"), found.end()
+    if re.match(r"\ufeff?---[ \t]*\r?\n", document):
+        raise HeadError("head-unclosed", "Frontmatter is not closed by a line of ---")
+    raise HeadError("head-missing", "No YAML frontmatter found: the first line must be ---")
+
+
+def read_head(source: str) -> dict[str, Node]:
+    """Read the YAML of a frontmatter; every scalar is text. Raises HeadError with the line.
+
+    Block and flow collections and all scalars are read; keys that stand twice, anchors, aliases,
+    tags, directives and explicit (`? `) keys are refused.
+    """
+    if len(source) > _MAX_HEAD:
+        raise HeadError("head-size", f"Frontmatter is over {_MAX_HEAD} characters")
+    root = _HeadReader(source).read()
+    if not isinstance(root.value, dict):
+        raise HeadError("head-mapping", "Frontmatter is no mapping of keys to values")
+    return root.value
+
+
+class _HeadReader(HeadFlow):
+    """Recursive descent over block collections."""
+
+    def read(self) -> Node:
+        if not self.content():
+            return Node("", 0, 0)
+        root = self.block(-1)
+        if self.content():
+            raise self.error("the indentation does not fit")
+        return root
+
+    def block(self, above: int) -> Node:
+        self.deeper()
+        rest = self.rest()
+        if rest == "-" or rest.startswith("- "):
+            node = self.sequence()
+        elif _KEY.match(rest):
+            node = self.mapping()
+        else:
+            node = self.scalar(above)
+        self.depth -= 1
+        return node
+
+    def sequence(self) -> Node:
+        indent, start, items = self.col, self.at(), []
+        while self.rest() == "-" or self.rest().startswith("- "):
+            self.col += 1
+            items.append(self.after_indicator(indent, nested=True))
+            if not self.content() or self.col != indent:
+                break
+        self.see_indentation(indent)
+        return Node(items, start, items[-1].end)
+
+    def mapping(self) -> Node:
+        indent, start, end = self.col, self.at(), self.at()
+        found: dict[str, Node] = {}
+        while True:
+            key = self.key()
+            if key in found:
+                raise self.error(f"the key {key!r} stands twice", "head-key-twice")
+            found[key] = self.after_indicator(indent, nested=False)
+            end = found[key].end
+            if not self.content() or self.col != indent:
+                break
+        self.see_indentation(indent)
+        return Node(found, start, end)
+
+    def see_indentation(self, indent: int) -> None:
+        if self.row < len(self.lines) and self.col > indent:
+            raise self.error("the indentation does not fit")
+
+    def key(self) -> str:
+        found = _KEY.match(self.rest())
+        if found is None:
+            self.refuse_indicator()
+            raise self.error(f"no `key: value` in {self.rest()[:60]!r}")
+        self.col += found.end()
+        if found.end() > _MAX_KEY:
+            raise self.error(f"a key is over {_MAX_KEY} characters")
+        if found["plain"] is not None:
+            return self.unmerged(self.plain_text(found["plain"]))
+        text = found["single"] if found["double"] is None else found["double"]
+        return self.unmerged(self.unquoted([text], double=found["double"] is not None))
+
+    def after_indicator(self, indent: int, *, nested: bool) -> Node:
+        """Read what stands behind `key:` or `-`, on the line or below it."""
+        empty = self.at()
+        if _COMMENT.match(self.rest()) is None:
+            self.col += len(self.rest()) - len(self.rest().lstrip(" "))
+            return self.block(indent) if nested else self.scalar(indent)
+        self.row += 1
+        if self.content():
+            dash = self.rest() == "-" or self.rest().startswith("- ")
+            if self.col > indent or (self.col == indent and dash and not nested):
+                return self.block(indent)
+        return Node("", empty, empty)
+
+    def scalar(self, above: int) -> Node:
+        """Read a scalar or a flow collection; what is behind it on its line may be a comment."""
+        first = self.rest()[0]
+        if first in "|>":
+            return self.literal(max(above, 0))
+        if first not in "\"'[{":
+            return self.plain(above)
+        node = self.flow() if first in "[{" else self.quotation(above)
+        if _COMMENT.match(self.rest()) is None:
+            raise self.error("there is text behind the value")
+        self.row += 1
+        return node

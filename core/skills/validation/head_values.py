@@ -1,0 +1,312 @@
+"""The scalars of a frontmatter: plain, quoted and blocks of text, each read as text."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+DOUBLE = re.compile(r'(?:[^"\\]|\\.)*')
+SINGLE = re.compile(r"(?:[^']|'')*")
+BLOCK = re.compile(
+    r"(?P<style>[|>])(?:(?P<a>[1-9])?(?P<b>[-+])?|(?P<c>[-+])(?P<d>[1-9]))(?: +#.*)? *"
+)
+
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_NAMED = {
+    "0": "\0",
+    "a": "\a",
+    "b": "\b",
+    "t": "\t",
+    "\t": "\t",
+    "n": "\n",
+    "v": "\v",
+    "f": "\f",
+    "r": "\r",
+    "e": "\x1b",
+    " ": " ",
+    '"': '"',
+    "/": "/",
+    "\\": "\\",
+    "N": "\x85",
+    "_": "\xa0",
+    "L": "\u2028",
+    "P": "\u2029",
+}
+
+
+def unescaped(text: str) -> str:
+    """Resolve the escapes of a double-quoted text. Raises ValueError."""
+    return _ESCAPE.sub(_escape, text)
+
+
+def folded(lines: list[str]) -> str:
+    """Join the lines of a flow scalar: one break is a blank, each empty line a break."""
+    text, breaks = lines[0], 0
+    for line in lines[1:]:
+        if not line:
+            breaks += 1
+            continue
+        text += ("\n" * breaks or " ") + line
+        breaks = 0
+    return text
+
+
+def quoted(lines: list[str], double: bool) -> str:
+    """Give the text of a quoted scalar from its raw lines, less the quotes. Raises ValueError."""
+    text, breaks, glued = "", 0, True
+    for at, line in enumerate(lines):
+        last = at == len(lines) - 1
+        line = line.lstrip(" \t") if at else line
+        escaped = double and not last and _escapes_break(line)
+        line = line if last else line[:-1] if escaped else _trimmed(line, double)
+        if at and not line and not last and not escaped:
+            breaks += 1
+            continue
+        glue = "\n" * breaks or ("" if glued else " ")
+        text += glue + (unescaped(line) if double else line.replace("''", "'"))
+        breaks, glued = 0, escaped
+    return text
+
+
+def block_text(lines: list[str], style: str, chomping: str) -> str:
+    """Give the text of a block scalar from its lines, their indentation removed."""
+    end = len(lines)
+    while end and not lines[end - 1]:
+        end -= 1
+    body, trailing = lines[:end], len(lines) - end
+    text = "\n".join(body) if style == "|" else _folded_block(body)
+    if body and chomping != "-":
+        text += "\n"
+    return text + "\n" * trailing if chomping == "+" else text
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    if code is None:
+        if found[4] not in _NAMED:
+            raise ValueError(f"unknown escape {found[0]}")
+        return _NAMED[found[4]]
+    number = int(code, 16)
+    if 0xD800 <= number <= 0xDFFF or number > 0x10FFFF:
+        raise ValueError(f"{found[0]} is no character")
+    return chr(number)
+
+
+def _trimmed(line: str, double: bool) -> str:
+    """A line without the blanks at its end; in double quotes an escaped blank is none."""
+    text = line.rstrip(" \t")
+    return line[: len(text) + 1] if double and _escapes_break(text) else text
+
+
+def _escapes_break(line: str) -> bool:
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _folded_block(lines: list[str]) -> str:
+    text, breaks, previous = "", 0, ""
+    for line in lines:
+        if not line:
+            breaks += 1
+            continue
+        if not previous:
+            text = "\n" * breaks + line
+        elif previous[0] in " \t" or line[0] in " \t":  # what is indented further is not folded
+            text += "\n" * (breaks + 1) + line
+        else:
+            text += ("\n" * breaks or " ") + line
+        previous, breaks = line, 0
+    return text
+
+
+_LINE = re.compile(r"([^\n]*?)(?:\r?\n|\Z)")
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|\r(?!\n)"
+)
+_MARKER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
+_MAX_LEVELS = 32
+
+
+class HeadError(ValueError):
+    """The frontmatter breaks a rule; `code` names it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Node(NamedTuple):
+    """A value of the frontmatter; `start` and `end` are where its text stands in the YAML."""
+
+    value: str | list[Node] | dict[str, Node]
+    start: int
+    end: int
+
+
+class HeadLines:
+    """A cursor over the lines of a frontmatter; lines end in LF or CRLF."""
+
+    def __init__(self, source: str) -> None:
+        self.row, self.col, self.depth = 0, 0, 0
+        self.lines: list[str] = []
+        self.starts: list[int] = []
+        for found in _LINE.finditer(source):
+            if found.start() < len(source):
+                self.lines.append(found[1])
+                self.starts.append(found.start())
+        self.size = len(source)
+        for row, line in enumerate(self.lines):
+            self.row = row
+            if _FORBIDDEN.search(line):
+                raise self.error("has a control or invisible character", "head-characters")
+            if _MARKER.match(line):
+                raise self.error("a second document is not allowed")
+        self.row = 0
+
+    def error(self, said: str, code: str = "head-yaml") -> HeadError:
+        """The error for the line where the cursor stands; the fence is line 1."""
+        return HeadError(code, f"Invalid frontmatter, line {self.row + 2}: {said}")
+
+    def rest(self) -> str:
+        """What is left of the line."""
+        return self.lines[self.row][self.col :]
+
+    def at(self) -> int:
+        """The offset of the cursor in the source."""
+        return self.starts[self.row] + self.col if self.row < len(self.lines) else self.size
+
+    def content(self) -> bool:
+        """Go to the next line that says something, from the beginning of a line."""
+        while self.row < len(self.lines):
+            line = self.lines[self.row]
+            self.col = len(line) - len(line.lstrip(" "))
+            if self.rest() and not self.rest().startswith("#"):
+                if self.rest().startswith("\t"):
+                    raise self.error("tabs must not indent")
+                return True
+            self.row += 1
+        return False
+
+    def deeper(self) -> None:
+        """Count a level down. Raises HeadError where it is one too many."""
+        self.depth += 1
+        if self.depth > _MAX_LEVELS:
+            raise self.error(f"is over {_MAX_LEVELS} levels deep")
+
+
+FIRST = r"(?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|[\-?:](?=\S))"
+_REFUSED = {
+    "&": ("head-anchor", "anchors and aliases are not allowed"),
+    "*": ("head-anchor", "anchors and aliases are not allowed"),
+    "!": ("head-tag", "tags are not allowed"),
+}
+
+
+class HeadValues(HeadLines):
+    """Reads one scalar from where the cursor stands."""
+
+    def plain(self, above: int) -> Node:
+        """Read a scalar without quotes, over all its lines."""
+        self.refuse_indicator()
+        start, end, texts = self.at(), 0, []
+        more = True
+        while more:
+            text, comment, _ = self.rest().partition(" #")
+            text = text.rstrip(" ")
+            texts.append(self.plain_text(text))
+            end = self.at() + len(text)
+            self.row += 1
+            more = not comment and self.continues(above, texts)
+        return Node(folded(texts), start, end)
+
+    def continues(self, above: int, texts: list[str]) -> bool:
+        """Go to the line that continues a plain scalar, if there is one."""
+        row = self.row
+        while row < len(self.lines) and not self.lines[row].strip(" "):
+            row += 1
+        line = self.lines[row] if row < len(self.lines) else ""
+        col = len(line) - len(line.lstrip(" "))
+        if col <= above or line[col:].startswith("#") or not line:
+            return False
+        texts += [""] * (row - self.row)
+        self.row, self.col = row, col
+        return True
+
+    def plain_text(self, text: str) -> str:
+        """See that a part of a plain scalar is one, and give it."""
+        if "\t" in text:
+            raise self.error("a tab must be put in quotes", "head-quotes")
+        if re.search(r":(?: |$)", text):
+            raise self.error("a value that holds a colon must be put in quotes", "head-quotes")
+        return text
+
+    def refuse_indicator(self) -> None:
+        """Refuse what cannot begin a plain scalar, anchors and tags by name."""
+        rest = self.rest()
+        if rest[:1] in _REFUSED:
+            code, said = _REFUSED[rest[0]]
+            raise self.error(said, code)
+        if not re.match(FIRST, rest):
+            raise self.error(f"{rest[:1]!r} cannot begin a value; put it in quotes", "head-quotes")
+
+    def quotation(self, above: int) -> Node:
+        """Read a quoted scalar, over all its lines."""
+        start, mark = self.at(), self.rest()[0]
+        opened, texts = self.row, []
+        self.col += 1
+        while True:
+            line = self.lines[self.row]
+            found = (DOUBLE if mark == '"' else SINGLE).match(line, self.col)
+            stop = found.end() if found else len(line)
+            if line[stop : stop + 1] == mark:
+                texts.append(line[self.col : stop])
+                self.col = stop + 1
+                return Node(self.unquoted(texts, double=mark == '"'), start, self.at())
+            texts.append(line[self.col :])
+            self.row, self.col = self.row + 1, 0
+            below = self.lines[self.row] if self.row < len(self.lines) else None
+            indent = len(below) - len(below.lstrip(" ")) if below is not None else 0
+            if below is None or (below.strip(" ") and indent <= above):
+                self.row = opened
+                raise self.error("the quotes are not closed")
+
+    def unquoted(self, texts: list[str], *, double: bool) -> str:
+        """Give the text of a quoted scalar's lines."""
+        try:
+            return quoted(texts, double)
+        except ValueError as error:
+            raise self.error(str(error)) from error
+
+    def literal(self, above: int) -> Node:
+        """Read a block of text behind `|` or `>`."""
+        header = BLOCK.fullmatch(self.rest())
+        if header is None:
+            raise self.error("the header of a block of text is malformed")
+        start = self.at()
+        end = start + len(self.rest().rstrip(" "))
+        self.row, self.col = self.row + 1, 0
+        digit = header["a"] or header["d"]
+        indent = above + int(digit) if digit else self.literal_indent(above)
+        texts = []
+        while self.row < len(self.lines):
+            line = self.lines[self.row]
+            blank = not line.strip(" ") and len(line) <= indent
+            if not blank and not line.startswith(" " * indent):
+                break
+            texts.append("" if blank else line[indent:])
+            end = end if blank else self.at() + len(line)
+            self.row += 1
+        text = block_text(texts, header["style"], header["b"] or header["c"] or "")
+        return Node(text, start, end)
+
+    def literal_indent(self, above: int) -> int:
+        """Find how far a block of text is indented: as its first line that says something."""
+        blank = 0
+        for row in range(self.row, len(self.lines)):
+            line = self.lines[row]
+            if line.strip(" "):
+                indent = len(line) - len(line.lstrip(" "))
+                if indent > above and blank > indent:
+                    raise self.error("blank lines are indented further than the text below")
+                return max(indent, above + 1, 0 if indent > above else blank)
+            blank = max(blank, len(line))
+        return max(above + 1, blank)

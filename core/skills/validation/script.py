@@ -1,0 +1,69 @@
+"""Validate a skill folder: `quick_validate.py SKILL_FOLDER` prints a verdict and exits 0 or 1."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+
+from core.skills.validation.folder import list_folder
+from core.skills.validation.paths import MAX_FILE_BYTES
+from core.skills.validation.problems import ERROR, SKILL_MD, Problem, errors_of
+from core.skills.validation.skill import skill_problems, tolerated
+
+VALID = "Skill is valid!"
+# (code, path) of what the skill broke before it was changed; a pod's script may carry some.
+KNOWN: tuple[tuple[str, str], ...] = ()
+
+
+def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
+    """Give the rules that a skill folder on disk breaks, errors first."""
+    folder = os.path.realpath(os.fsencode(skill_path))
+    try:
+        files, problems = list_folder(folder)
+        document = _read_document(os.path.join(folder, SKILL_MD.encode()))
+    except OSError as error:
+        said = f"SKILL.md not found: {error.strerror}"
+        return [Problem("document-missing", ERROR, SKILL_MD, said)]
+    sizes = {file.path: file.size for file in files}
+    name = os.path.basename(folder).decode("utf-8", "replace")
+    return [*problems, *skill_problems(name, sizes, document if SKILL_MD in sizes else None)]
+
+
+def validate_skill(
+    skill_path: str | os.PathLike[str], known: Iterable[tuple[str, str]] = ()
+) -> tuple[bool, str]:
+    """Give (True, "Skill is valid!") or (False, the first rule that is broken)."""
+    errors = errors_of(tolerated(check_folder(skill_path), (*KNOWN, *known)))
+    return (False, errors[0].message) if errors else (True, VALID)
+
+
+def main(arguments: list[str]) -> int:
+    """Validate the folder that is named, say what came of it, and give the exit status."""
+    if len(arguments) != 1:
+        _say("Usage: quick_validate.py SKILL_FOLDER")
+        return 1
+    problems = tolerated(check_folder(arguments[0]), KNOWN)
+    errors = errors_of(problems)
+    for problem in problems:
+        if problem.severity != ERROR:
+            _say(f"Warning: {problem.message}")
+    _say(errors[0].message if errors else VALID)
+    return 1 if errors else 0
+
+
+def _read_document(place: bytes) -> bytes | None:
+    if os.path.islink(place) or not os.path.isfile(place):
+        return None
+    with open(place, "rb") as file:
+        return file.read(MAX_FILE_BYTES + 1)
+
+
+def _say(message: str) -> None:
+    # UTF-8 whatever the locale: a pod's may be C.
+    sys.stdout.buffer.write(f"{message}\n".encode("utf-8", "replace"))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
