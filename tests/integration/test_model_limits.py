@@ -21,9 +21,9 @@ PROCESSES, CALLS = 3, 10
 SECONDS = 60.0
 _WORKER = """
 import asyncio, json, sys, time, uuid
-from core.model_line import LineOptions
-from core.postgres.model_line import PostgresModelLine
-from core.postgres.pool import open_pool
+from core.agent.circuit_breaker import LineOptions
+from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.pool import open_pool
 
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:

@@ -88,7 +88,6 @@ async def _served(
 
 @asynccontextmanager
 async def watched(
-    settings: Settings,
     stores: Stores,
     *,
     url: str,
@@ -98,6 +97,8 @@ async def watched(
 ) -> AsyncIterator[Watched]:
     """Give what a worker's health is read from; `url` is the skill API's."""
     from core.app.health.health import Watched
+
+    settings = stores.parts.settings
 
     async def holds() -> Collection[HoldKind]:
         found = [await stores.intake.paused(), await breaker.hold()]
@@ -110,7 +111,7 @@ async def watched(
         probes: dict[str, Probe] = {
             "database": lambda: _ask_database(stores),
             "skill_api": await _skill_api(stack, settings, url),
-            "model": lambda: _ask_line(breaker),
+            "model": lambda: _ask_breaker(breaker),
             **{name: source.ping for name, source in sources.items()},
         }
         if settings.use_skill_creator_workflow and settings.computer_use_mcp_url is not None:
@@ -129,7 +130,7 @@ async def _ask_database(stores: Stores) -> None:
         raise DatabaseDown("PostgreSQL does not answer in time")
 
 
-async def _ask_line(breaker: CircuitBreaker) -> None:
+async def _ask_breaker(breaker: CircuitBreaker) -> None:
     """See that the model is not held back; nobody asks it for this, calls cost money."""
     hold = await breaker.hold()
     if hold is not None:

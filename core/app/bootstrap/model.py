@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -120,15 +121,16 @@ class Meaning:
         return self._built
 
     def beside_words(self, stores: Stores) -> Stores:
-        """Give the stores with a search that goes by words and by meaning."""
-        search = FusedSearch(
+        """Return the stores with a search that goes by words and by meaning."""
+        made = copy(stores)
+        made.search = FusedSearch(
             stores.search,
             PostgresVectors(stores.pool, self._name),
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
         )
-        return replace(stores, search=search)
+        return made
 
     def backfill(self, stores: Stores) -> Backfill:
         """Give the job that makes vectors. Raises ConfigurationError."""

@@ -147,12 +147,12 @@ async def _work(
     watched: bool,
     front: Front | None,
 ) -> RunSummary:
-    from core.app import bootstrap
+    from core.app import bootstrap, program
 
     around = front.serving.around if front else None
     async with (
         bootstrap.serve_health(settings, stop, around) if watched else nullcontext() as served,
-        bootstrap.open_app(
+        program.open_app(
             settings, model=True, offline=offline, health=served.health if served else None
         ) as app,
         front.open(app, served.url) if front and served else nullcontext(),
@@ -204,9 +204,9 @@ def _tell_resting(summary: RunSummary, currency: str) -> None:
 
 def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:
     async def decide(_stop: asyncio.Event) -> Sequence[tuple[Feedback, tuple[Verdict, ...]]]:
-        from core.app import bootstrap
+        from core.app import program
 
-        async with bootstrap.open_app(settings, model=True, offline=offline, dry_run=True) as app:
+        async with program.open_app(settings, model=True, offline=offline, dry_run=True) as app:
             return await app.dry_run(_DRY_RUN_LIMIT)
 
     decisions = run_until_stopped(decide, _on_first_signal)

@@ -27,7 +27,7 @@ class OverviewService:
         """Give the overview of one tenant, or of all. Raises Forbidden, NotFound."""
         self.session.needs(Role.READ)
         tenant = self.session.tenant(tenant_id)
-        app, figures = self.session.app, self.session.app.figures
+        app, figures = self.session.app, self.session.stores.figures
         checks, holds, at_budget = await app.checks(), await self._holds(), await self._at(tenant)
         standing, workers = await figures.standing(tenant), await figures.workers(tenant)
         condition = judge(
@@ -47,7 +47,7 @@ class OverviewService:
             today=await figures.ended(tenant, QUARTER, QUARTERS),
             month=await figures.ended(tenant, DAY, DAYS),
             outcomes=tuple(await figures.outcomes(tenant)),
-            spent=_by_day(await app.spending.of_days(tenant, DAYS)),
+            spent=_by_day(await app.stores.spending.of_days(tenant, DAYS)),
             currency=app.currency,
             reviews=await figures.reviews(tenant),
             workers=tuple(workers),
@@ -56,12 +56,12 @@ class OverviewService:
     async def _holds(self) -> tuple[Hold, ...]:
         app = self.session.app
         model = await app.learning.breaker.hold() if app.learning else None
-        found = [await app.intake.paused(), model]
+        found = [await app.stores.intake.paused(), model]
         return tuple(hold for hold in found if hold is not None)
 
     async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
         """Give the tenants whose work is held back by their budgets, as far as they may be seen."""
-        held = await self.session.app.budgets.used_up()
+        held = await self.session.stores.budgets.used_up()
         return tuple(one for one in held if tenant_id in {None, one.tenant_id})
 
 

@@ -32,13 +32,13 @@ class WorkService:
     async def pause(self, reason: str) -> IntakeState:
         """Begin no new work; what runs goes on to its end, and feedback is still taken in."""
         self._needs_all()
-        await self.session.app.intake.pause(reason)
+        await self.session.stores.intake.pause(reason)
         return await self._state()
 
     async def resume(self) -> IntakeState:
         """Begin new work again; fine where it was not paused."""
         self._needs_all()
-        await self.session.app.intake.resume()
+        await self.session.stores.intake.resume()
         return await self._state()
 
     def _needs_all(self) -> None:
@@ -51,5 +51,5 @@ class WorkService:
             )
 
     async def _state(self) -> IntakeState:
-        paused = await self.session.app.intake.paused()
+        paused = await self.session.stores.intake.paused()
         return IntakeState(paused=paused is not None, hold=paused or await self.session.app.hold())
