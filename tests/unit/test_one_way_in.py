@@ -86,7 +86,7 @@ def test_the_service_changes_what_is_known_through_the_gate_alone() -> None:
     used = {
         chain for _, tree in _trees("service") for chain in _used_of(tree, "app", "_app", "stores")
     }
-    assert used - {"()"} == THROUGH_THE_GATE | BESIDES | READS | HANDED_ON
+    assert used - {"()", "stores"} == THROUGH_THE_GATE | BESIDES | READS | HANDED_ON
 
 
 def test_the_api_and_the_console_reach_the_program_by_the_service_alone() -> None:
