@@ -18,12 +18,10 @@ class MemoryEchoes:
         self._echoes: list[tuple[str, Echo]] = []
 
     async def note(self, change: Change) -> None:
-        """Note that the change's feedback said what its target holds already."""
         assert change.feedback_id is not None
         self._add(change, change.feedback_id, None)
 
     async def join(self, change: Change) -> Change | None:
-        """Note that a change that waits says what this one does, and give it; None where none."""
         assert change.feedback_id is not None
         known = self._log.changes.values() if self._log else ()
         for waiting in known:
@@ -47,16 +45,13 @@ class MemoryEchoes:
             self._echoes.append((change.tenant_id, made))
 
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
-        """Give which feedback said again what a target held, oldest first."""
         place = (tenant_id, kind, target_id)
         return [e for tenant, e in self._echoes if (tenant, e.kind, e.target_id) == place]
 
     async def of_feedback(self, feedback_id: str) -> Sequence[Echo]:
-        """Give what a piece of feedback said again, oldest first."""
         return [echo for _, echo in self._echoes if echo.feedback_id == feedback_id]
 
     async def forget(self, feedback_id: str) -> None:
-        """Forget what a piece of feedback said again."""
         self._echoes = [(t, echo) for t, echo in self._echoes if echo.feedback_id != feedback_id]
 
 
