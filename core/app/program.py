@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from core.app.agent_setup import set_up_new_agents
-from core.app.fair_semaphore import ReviewTurns
-from core.app.run_summary import Tally
+from core.app.fair_semaphore import ReviewSlots
+from core.app.run_summary import RunSummary
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.presence import LookedAt
+from core.changes.presence import Presence
 from core.changes.restoring import Restorer
 from core.changes.retraction.retract import Retractor
 from core.changes.review_sweep import ReviewSweep
@@ -25,7 +25,8 @@ from core.domain.ports import (
     Answers,
     Budgets,
     ChangeLog,
-    Echoes,
+    CircuitBreaker,
+    DuplicateWaiters,
     Feed,
     Figures,
     Inbox,
@@ -34,7 +35,6 @@ from core.domain.ports import (
     KnowledgePages,
     KnowledgePast,
     Lineage,
-    ModelLine,
     NewId,
     Reader,
     Retention,
@@ -95,13 +95,13 @@ class Learning:
 
     polling: PollingDeps
     worker: Callable[[int], Worker]
-    line: ModelLine
+    breaker: CircuitBreaker
     ask: Callable[[], Awaitable[None]]
     retention: Retention
     keep_seconds: float
     poll_every: float
     sweep_every: float
-    tally: Tally = field(default_factory=Tally)
+    summary: RunSummary = field(default_factory=RunSummary)
     backfill: Backfill | None = None
     reviews: ReviewSweep | None = None
 
@@ -130,27 +130,32 @@ class App:
     dry_gate: Callable[[], ChangeGate]
     new_id: NewId
     steps: Steps
-    echoes: Echoes
+    duplicate_waiters: DuplicateWaiters
     tokens: Tokens
     answers: Answers
     review_queue: ReviewQueue
     threads: Threads
     feedback_max_chars: int
     currency: str
-    looked_at: LookedAt = field(default_factory=lambda: LookedAt(time.monotonic))
-    turns: ReviewTurns = field(default_factory=ReviewTurns)
+    presence: Presence = field(default_factory=lambda: Presence(time.monotonic))
+    turns: ReviewSlots = field(default_factory=ReviewSlots)
     checks: AskChecks = nothing_checked
     learning: Learning | None = None
 
     @property
-    def tally(self) -> Tally:
+    def summary(self) -> RunSummary:
         """What this process has done so far. Raises ConfigurationError without a model."""
-        return self._learning().tally
+        return self._learning().summary
 
     @property
     def retractor(self) -> Retractor:
         """What takes back the effect of a piece of feedback."""
-        return Retractor(gate=self.gate, changes=self.changes, steps=self.steps, echoes=self.echoes)
+        return Retractor(
+            gate=self.gate,
+            changes=self.changes,
+            steps=self.steps,
+            duplicate_waiters=self.duplicate_waiters,
+        )
 
     @property
     def restorer(self) -> Restorer:
@@ -177,8 +182,8 @@ class App:
         paused = await self.intake.paused()
         if self.learning is None:
             return paused
-        self.tally.hold = paused or await self.learning.line.hold()
-        return self.tally.hold
+        self.summary.hold = paused or await self.learning.breaker.hold()
+        return self.summary.hold
 
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
@@ -208,7 +213,7 @@ class App:
             await sources.acknowledge(FETCH_LIMIT)
             if learning.backfill:
                 await _until(stop, learning.backfill.work())
-            self.tally.resting = await self.budgets.used_up()
+            self.summary.resting = await self.budgets.used_up()
             _see_all_told(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
@@ -269,8 +274,8 @@ def _see_all_told(sources: SourcePoller) -> None:
 
 async def _look(learning: Learning) -> None:
     """Ask a model that is held back, where that is due, so that no feedback has to."""
-    if await learning.line.hold():
-        await learning.line.probe(learning.ask)
+    if await learning.breaker.hold():
+        await learning.breaker.probe(learning.ask)
 
 
 async def _until(stop: asyncio.Event, work: Coroutine[object, object, object]) -> None:

@@ -36,7 +36,7 @@ TARGET_MS = 50.0
 class Told(TypedDict):
     """What the reviewers tell: seconds by what they waited for, and ids of changes."""
 
-    sheet: list[float]
+    review_view: list[float]
     next: list[float]
     decision: list[float]
     decided: list[str]

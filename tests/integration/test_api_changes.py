@@ -106,14 +106,14 @@ async def test_a_target_that_moved_makes_it_stale_until_it_is_refreshed(
     update = {"operation": "UPDATE", "target_id": target, "merge_mode": "EXTEND"}
     first = await reviewing.held(remember("소수점은 없다", **update))
     second = await reviewing.held(remember("천 단위로 끊는다", **update))
-    assert (await reviewing.sheet(second))["moved"] is False
+    assert (await reviewing.review_view(second))["moved"] is False
     assert (await reviewing.decide("approve", first))[0] == 200
-    assert (await reviewing.sheet(second))["moved"] is True
+    assert (await reviewing.review_view(second))["moved"] is True
     assert (await reviewing.app.changes.get(second)).status is ChangeStatus.HELD
     for act, body in (("approve", {}), ("edit", {"content": "x"})):
         status, problem = await reviewing.decide(act, second, body)
         assert (status, problem["kind"]) == (409, "stale")
-    assert (await reviewing.sheet(second))["change"]["status"] == "stale"
+    assert (await reviewing.review_view(second))["change"]["status"] == "stale"
     status, fresh = await reviewing.decide("refresh", second)
     assert (status, fresh["status"]) == (200, "held")
     assert (await reviewing.decide("approve", second))[0] == 200
@@ -208,7 +208,7 @@ async def test_an_applied_change_is_taken_back(reviewing: Reviewing) -> None:
     assert (status, receipt["target_id"]) == (200, target)
     made = await reviewing.app.changes.get(receipt["change_id"])
     assert made.reason == "틀렸다, asked for by kim"
-    assert (await reviewing.sheet(applied["id"]))["undone_by"] == made.id
+    assert (await reviewing.review_view(applied["id"]))["undone_by"] == made.id
     assert not await reviewing.app.knowledge.list(tenant_id="t", agent_id=None, kind=Kind.MEMORY)
     status, problem = await reviewing.decide("revert", applied["id"])
     assert (status, problem["kind"]) == (409, "refused")
@@ -247,11 +247,11 @@ async def test_the_sheets_of_two_reviewers_lead_to_different_changes(
 ) -> None:
     texts = ("금액은 원화로", "회의는 화요일에", "환불은 사흘 안에", "보고서는 영어로")
     first, second, third, fourth = [await reviewing.held(remember(text)) for text in texts]
-    kims = (await reviewing.sheet(first, KIM))["neighbours"]
-    lees = (await reviewing.sheet(second, LEE))["neighbours"]
+    kims = (await reviewing.review_view(first, KIM))["neighbours"]
+    lees = (await reviewing.review_view(second, LEE))["neighbours"]
     assert kims == {"previous": None, "next": second, "position": 1, "waiting": 4}
     assert (lees["previous"], lees["next"]) == (first, third)
-    assert (await reviewing.sheet(first, KIM))["neighbours"]["next"] == fourth
+    assert (await reviewing.review_view(first, KIM))["neighbours"]["next"] == fourth
 
 
 async def test_nothing_waits(reviewing: Reviewing) -> None:

@@ -29,8 +29,8 @@ from core.domain.models import (
     NewFeedback,
 )
 from core.domain.models.access import Principal, Role
-from core.entrypoints.service.costs import CostsDesk
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.costs import CostsService
+from core.entrypoints.service.session import Session
 from core.testing.scripted_model import calls, says
 from tests.support.commands import finish, start
 from tests.support.databases import url_of
@@ -257,7 +257,10 @@ async def test_at_the_desk_a_tenant_sees_its_own_costs_and_no_others(settings: S
         (change_id, *_) = await _changes(app)
         tenant = (await app.changes.get(change_id)).tenant_id
         other = "rich" if tenant == "t" else "t"
-        theirs, all_ = CostsDesk(Seat(app, reader(tenant))), CostsDesk(Seat(app, reader(None)))
+        theirs, all_ = (
+            CostsService(Session(app, reader(tenant))),
+            CostsService(Session(app, reader(None))),
+        )
         own = await theirs.by_day()
         assert [(d.tenant_id, d.usage.cost) for d in own.days] == [(tenant, 2)]
         assert (own.total.cost, own.currency, own.unpriced_calls) == (2, "USD", 0)
@@ -268,8 +271,8 @@ async def test_at_the_desk_a_tenant_sees_its_own_costs_and_no_others(settings: S
         with pytest.raises(NotFound):
             await theirs.by_day(other)
         with pytest.raises(NotFound):
-            await CostsDesk(Seat(app, reader(other))).of_change(change_id)
-        nobody = CostsDesk(Seat(app, reader(None).model_copy(update={"roles": frozenset()})))
+            await CostsService(Session(app, reader(other))).of_change(change_id)
+        nobody = CostsService(Session(app, reader(None).model_copy(update={"roles": frozenset()})))
         for asked in (nobody.by_day(), nobody.budgets(), nobody.of_change(change_id)):
             with pytest.raises(Forbidden):
                 await asked

@@ -100,7 +100,7 @@ async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
         async with running(apps) as runs:
 
             async def is_held() -> bool:
-                hold = await apps[0].learning.line.hold()  # type: ignore[union-attr]
+                hold = await apps[0].learning.breaker.hold()  # type: ignore[union-attr]
                 return hold is not None and (await apps[0].reader.counts())["queued"] == PIECES
 
             await until(is_held)

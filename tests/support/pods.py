@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
+
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.domain.models import Kind, SubmitContext
@@ -23,7 +25,6 @@ from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments,
 from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
-from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.search import MemorySearch
@@ -106,7 +107,7 @@ class PodGate:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(),
+                duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -12,7 +12,7 @@ from tests.unit.test_house_rules import ROOT
 
 # Calls that change what is known, and the modules that may make them.
 WRITES = {
-    r"changes\.settle\(": {"changes/gate/applying.py"},
+    r"changes\.unit_of_work\(": {"changes/gate/applying.py"},
     r"\.write_item\(": {"learning_committers/base.py"},
     r"\.update_agent_and_tenant_skills\(": {"learning_committers/skill_committer.py"},
     r"\.set_agent_skills\(": {"learning_committers/agent_skills_committer.py"},
@@ -52,7 +52,7 @@ BESIDES = {
     "intake.pause",
     "intake.resume",
     "intake.revive",
-    "looked_at.note",
+    "presence.note",
     "search.refresh",
     "turns.decisions.taken",
     "turns.looks.taken",
@@ -60,8 +60,8 @@ BESIDES = {
 READS = {
     *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
     *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
-    *("gate.decisions.has_moved", "hold", "inbox.get", "intake.paused", "learning.line.hold"),
-    *("lineage.counts", "lineage.made", "lineage.taught", "looked_at.by_others", "pages.browse"),
+    *("gate.decisions.has_moved", "hold", "inbox.get", "intake.paused", "learning.breaker.hold"),
+    *("lineage.counts", "lineage.made", "lineage.taught", "presence.by_others", "pages.browse"),
     *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
     *("reader.history_record", "review_queue.first", "review_queue.look", "runs.candidates"),
     *("search.search", "skills.list", "spending.of_change", "spending.of_days", "threads.read"),
@@ -72,7 +72,7 @@ HANDED_ON = {
     *("search", "skills", "spending"),
 }
 # Where else the opened program is touched: to seat a caller, to let them in, to know their keys.
-SEATING = {
+SESSIONS = {
     "api/entry.py": {"access"},
     "api/guard.py": {"access", "lasting"},
     "api/idempotency.py": {"()", "answers"},
@@ -92,12 +92,12 @@ def test_the_api_and_the_console_reach_the_program_at_the_desk_alone() -> None:
     used: dict[str, set[str]] = {}
     for name, tree in (*_trees("api"), *_trees("console")):
         # `app` of a framework's request, or of the module that wires the server, is another one.
-        of_seats = {chain for seat in ("seat", "taken") for chain in _used_of(tree, seat)}
-        assert not {chain for chain in of_seats if chain.split(".")[0] == "app"}, name
+        of_sessions = {chain for session in ("seat", "taken") for chain in _used_of(tree, session)}
+        assert not {chain for chain in of_sessions if chain.split(".")[0] == "app"}, name
         touched = {chain.split(".")[0] for chain in _used_of(tree, "opened", "_opened")}
         if touched:
             used[name] = touched
-    assert used == SEATING
+    assert used == SESSIONS
 
 
 def _trees(package: str) -> list[tuple[str, ast.Module]]:

@@ -6,6 +6,7 @@ import asyncio
 from itertools import count
 
 import pytest
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
@@ -22,7 +23,6 @@ from core.domain.models import (
 )
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.testing.changes import MemoryChangeLog
-from core.testing.echoes import MemoryEchoes
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -50,7 +50,7 @@ class Rules:
                 changes=self.log,
                 targets=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(),
+                duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=Events(),
                 new_id=lambda: f"id-{next(self.numbers)}",
                 sleep=self.sleep,

@@ -14,10 +14,10 @@ from core.app.bootstrap.costs import billing
 from core.app.bootstrap.health import serve_health, watched
 from core.app.bootstrap.learning import build_gates, build_learning, chat_model, close_chat_model
 from core.app.bootstrap.model import (
-    LinedModel,
+    GuardedModel,
+    circuit_breaker,
     intake_pause,
     model_hold,
-    model_line,
     open_meaning,
     vector_backlog,
 )
@@ -45,7 +45,7 @@ from core.app.bootstrap.stores import (
     wrapped,
 )
 from core.app.program import App, Learning, nothing_checked
-from core.app.run_summary import Tally
+from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
 from core.domain.observers import all_of, log_event
@@ -108,35 +108,37 @@ async def open_app(
         creator = (
             await stack.enter_async_context(skill_creator(settings, url, wrap)) if chat else None
         )
-        tally = Tally()
-        observe = all_of(log_event, tally.note, *([health.metrics.observe] if health else []))
+        summary = RunSummary()
+        observe = all_of(log_event, summary.note, *([health.metrics.observe] if health else []))
         made = build_stores(settings, pool, skills, observe=observe, billed=billed, dry_run=dry_run)
         meaning = await stack.enter_async_context(open_meaning(settings, offline=offline))
         if meaning:
             made = meaning.beside_words(made)
         stores = wrapped(made, wrap)
-        line = wrap("line", model_line(settings, pool, offline=offline))
-        lined = LinedModel(chat, line, Meter(billed.price, stores.budgets)) if chat else None
-        gate, dry_gate = build_gates(settings, stores, lined, creator, dry_run=dry_run)
+        breaker = wrap("breaker", circuit_breaker(settings, pool, offline=offline))
+        guarded = GuardedModel(chat, breaker, Meter(billed.price, stores.budgets)) if chat else None
+        gate, dry_gate = build_gates(settings, stores, guarded, creator, dry_run=dry_run)
         sources: Mapping[str, FeedbackSource] = {}
         if chat:
             sources = await stack.enter_async_context(feedback_sources(settings, stores, wrap))
         if health:
-            look = watched(settings, stores, url=url, line=line, sources=sources, tally=tally)
+            look = watched(
+                settings, stores, url=url, breaker=breaker, sources=sources, summary=summary
+            )
             await stack.enter_async_context(health.watching(await stack.enter_async_context(look)))
         learning = (
             build_learning(
                 settings,
                 stores,
                 gate,
-                lined,
+                guarded,
                 sources=sources,
-                tally=tally,
+                summary=summary,
                 dry_run=dry_run,
                 wrap=wrap,
                 backfill=meaning.backfill(made) if meaning and not dry_run else None,
             )
-            if lined
+            if guarded
             else None
         )
         yield _app(settings, stores, gate, dry_gate, learning, health)
@@ -179,7 +181,7 @@ def _app(
         checks=health.checks if health else nothing_checked,
         changes=stores.changes,
         steps=stores.steps,
-        echoes=stores.echoes,
+        duplicate_waiters=stores.duplicate_waiters,
         review_queue=stores.review_queue,
         threads=stores.threads,
         tokens=stores.tokens,

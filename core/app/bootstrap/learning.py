@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
-from core.app.bootstrap.model import LinedModel
+from core.app.bootstrap.model import GuardedModel
 from core.app.bootstrap.stores import Stores, Wrap, as_it_is, new_id, without_trace
 from core.app.program import Learning
-from core.app.run_summary import Tally
+from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
@@ -66,7 +66,7 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 def build_gates(
     settings: Settings,
     stores: Stores,
-    model: LinedModel | None,
+    model: GuardedModel | None,
     creator: SkillCreatorDeps | None,
     *,
     dry_run: bool,
@@ -83,7 +83,7 @@ def build_gates(
 def _gate(
     settings: Settings,
     stores: Stores,
-    model: LinedModel | None,
+    model: GuardedModel | None,
     creator: SkillCreatorDeps | None,
     policy: Policy,
     dry_run: bool,
@@ -111,7 +111,7 @@ def _gate(
             changes=stores.changes,
             targets=stores.targets,
             reviews=stores.reviews,
-            echoes=stores.echoes,
+            duplicate_waiters=stores.duplicate_waiters,
             journal=stores.journal,
             new_id=new_id,
             sleep=asyncio.sleep,
@@ -130,22 +130,22 @@ def _skill_limits(settings: Settings) -> SkillLimits:
     )
 
 
-def _author(stores: Stores, model: LinedModel | None) -> SkillAuthor:
+def _author(stores: Stores, model: GuardedModel | None) -> SkillAuthor:
     if model is None:
         return NoAuthor()
     from core.agent.skill_author import SkillAuthorModel
 
-    return SkillAuthorModel(model.chat, model.line, stores.replies, stores.runs, model.meter)
+    return SkillAuthorModel(model.chat, model.breaker, stores.replies, stores.runs, model.meter)
 
 
 def build_learning(
     settings: Settings,
     stores: Stores,
     gate: ChangeGate,
-    model: LinedModel,
+    model: GuardedModel,
     *,
     sources: Mapping[str, FeedbackSource],
-    tally: Tally,
+    summary: RunSummary,
     dry_run: bool,
     wrap: Wrap = as_it_is,
     backfill: Backfill | None = None,
@@ -158,7 +158,7 @@ def build_learning(
     polling = _polling(settings, stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
-        async with tally.at_work():
+        async with summary.at_work():
             await process_feedback(feedback_id, deps=polling)
 
     def worker(concurrency: int) -> JobWorker:
@@ -179,13 +179,13 @@ def build_learning(
     return Learning(
         polling=polling,
         worker=worker,
-        line=model.line,
+        breaker=model.breaker,
         ask=model.knock,
         retention=stores.retention,
         keep_seconds=settings.retention_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,
         sweep_every=settings.reconcile_seconds,
-        tally=tally,
+        summary=summary,
         backfill=backfill,
         reviews=_reviews(settings, stores, gate),
     )
@@ -220,14 +220,14 @@ def _react(
     settings: Settings,
     stores: Stores,
     gate: ChangeGate,
-    model: LinedModel,
+    model: GuardedModel,
     saver_factory: SaverFactory,
 ) -> ReactDeps:
     from core.agent.loop.deps import ReactDeps
 
     return ReactDeps(
         model=model.chat,
-        line=model.line,
+        breaker=model.breaker,
         gate=gate,
         search=stores.search,
         knowledge=stores.knowledge,
@@ -259,7 +259,7 @@ def _polling(
         journal=stores.journal,
         deliveries=stores.deliveries,
         sources=sources,
-        matching=MatchDeps(react.model, react.line, stores.replies, meter=react.meter),
+        matching=MatchDeps(react.model, react.breaker, stores.replies, meter=react.meter),
         react=react,
         retry=RetryPolicy(
             max_attempts=settings.max_attempts,

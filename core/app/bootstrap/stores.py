@@ -18,7 +18,7 @@ from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.deliveries import PostgresDeliveries
-from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
 from core.adapters.postgres.inbox import PostgresInbox
@@ -41,7 +41,7 @@ from core.adapters.postgres.runs import PostgresRuns
 from core.adapters.postgres.search import PostgresSearch
 from core.adapters.postgres.skill_follower import SkillFollower
 from core.adapters.postgres.steps import PostgresSteps
-from core.adapters.postgres.target_lock import PostgresTargets
+from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.agent.prices import UNBILLED, Billing
@@ -55,7 +55,7 @@ from core.domain.ports import (
     Budgets,
     ChangeLog,
     Deliveries,
-    Echoes,
+    DuplicateWaiters,
     Feed,
     Figures,
     Inbox,
@@ -76,7 +76,7 @@ from core.domain.ports import (
     SkillStore,
     Spending,
     Steps,
-    Targets,
+    TargetLocks,
     Threads,
     Tokens,
 )
@@ -102,12 +102,12 @@ class Stores:
     budgets: Budgets
     retention: Retention
     changes: ChangeLog
-    targets: Targets
+    targets: TargetLocks
     reviews: Reviews
     review_queue: ReviewQueue
     threads: Threads
     steps: Steps
-    echoes: Echoes
+    duplicate_waiters: DuplicateWaiters
     knowledge: Knowledge
     pages: KnowledgePages
     past: KnowledgePast
@@ -179,12 +179,12 @@ def build_stores(
         budgets=budgets(settings, pool, billed),
         retention=PostgresRetention(pool),
         changes=PostgresChangeLog(pool, observe),
-        targets=PostgresTargets(pool),
+        targets=PostgresTargetLocks(pool),
         reviews=PostgresReviews(pool, observe),
         review_queue=PostgresReviewQueue(pool),
         threads=PostgresThreads(pool),
         steps=PostgresSteps(pool),
-        echoes=PostgresEchoes(pool),
+        duplicate_waiters=PostgresDuplicateWaiters(pool),
         knowledge=PostgresKnowledge(pool, skills),
         pages=PostgresKnowledgePages(pool),
         past=PostgresKnowledgePast(pool),

@@ -157,7 +157,7 @@ class ChangeGate:
         """Apply what was prepared, unless it changes nothing or the policy stops it."""
         if state_hash(change.before) == state_hash(change.after):
             if drafts.says_all(change) and not self._deps.dry_run:
-                await self._deps.echoes.note(change)
+                await self._deps.duplicate_waiters.note(change)
             return receipts.known_receipt(change)
         change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
         if self._deps.dry_run:
@@ -180,7 +180,7 @@ class ChangeGate:
         Where one waits already that says the same, it is that one which waits.
         """
         if change.feedback_id is not None and not change.undoes:
-            same = await self._deps.echoes.join(change)
+            same = await self._deps.duplicate_waiters.join(change)
             if same is not None:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})

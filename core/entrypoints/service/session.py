@@ -23,7 +23,7 @@ Found = TypeVar("Found", bound=OfTenant)
 
 
 @dataclass(frozen=True)
-class Seat:
+class Session:
     """One principal before the opened program. Every facet of the desk checks with it first."""
 
     app: App
