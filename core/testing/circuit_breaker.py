@@ -71,7 +71,6 @@ class MemoryCircuitBreaker:
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Hold a place while the block runs, and judge the model by its end. Raises ModelHeld."""
         self._require_closed()
         try:
             async with self._taken():
@@ -95,7 +94,6 @@ class MemoryCircuitBreaker:
         return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Where a look is due, ask: over all workers, one does."""
         shared, era = self._shared, self._shared.open_since
         is_claimed = era is not None and (
             shared.probe_at <= shared.now or (shared.fatal and not self._own.is_confirmed)

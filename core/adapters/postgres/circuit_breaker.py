@@ -190,7 +190,6 @@ class PostgresCircuitBreaker:
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Hold a place while the block runs, and judge the model by its end. Raises ModelHeld."""
         await self._require_closed()
         try:
             async with self._places.taken():
