@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from core.agent.prices import Price
-from core.domain.errors import BudgetUsedUp, ModelHeld
+from core.domain.errors import BudgetUsedUp, CircuitOpen
 from core.domain.models import TenantBudget
 from core.domain.models.base import shown
 from core.domain.ports import Budgets
@@ -52,9 +52,9 @@ def says_used_up(state: TenantBudget, currency: str) -> str:
     )
 
 
-def still_running(tenant_id: str, longest_wait: float) -> ModelHeld:
+def still_running(tenant_id: str, longest_wait: float) -> CircuitOpen:
     """Say that calls that run may use the budget up, and did not end in time."""
-    return ModelHeld(
+    return CircuitOpen(
         f"calls that run may use up the daily budget of tenant {tenant_id!r}, and did not end"
         f" in {longest_wait:g} s"
     )
@@ -65,7 +65,6 @@ class NoBudgets:
 
     @asynccontextmanager
     async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
-        """Let the block go on."""
         del tenant_id, call_id
         yield
 
@@ -73,11 +72,9 @@ class NoBudgets:
         """Do nothing."""
 
     async def used_up(self) -> Sequence[TenantBudget]:
-        """Give none."""
         return ()
 
     async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
-        """Give none."""
         del tenant_id
         return ()
 

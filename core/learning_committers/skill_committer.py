@@ -29,7 +29,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import Agents, ChangeLog, Settlement, SkillAuthor, SkillStore
+from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.neighbours import Neighbours, says_unrelated, warnings_beside
 from core.learning_committers.skill_descriptions import DescriptionsBudget
@@ -110,7 +110,6 @@ class SkillCommitter:
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a skill request; see `core.domain.ports.Committer`."""
         assert isinstance(request, SkillRequest)
         base = await self._base(request, context)
         if request.operation is Operation.DELETE:
@@ -132,7 +131,6 @@ class SkillCommitter:
         return prepared.model_copy(update={"seen": seen})
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the skill as the skill API holds it now, None where there is none."""
         bundle = await self._skills.read(target_id, tenant_id)
         return state_of(bundle) if bundle else None
 
@@ -161,9 +159,9 @@ class SkillCommitter:
             await steps.take_back()
             raise
 
-    async def record(self, change: Change, settlement: Settlement) -> None:
+    async def record(self, change: Change, unit: UnitOfWork) -> None:
         """Follow the skill on the agent's and the tenant's lists."""
-        await settlement.update_agent_and_tenant_skills(change)
+        await unit.update_agent_and_tenant_skills(change)
 
     async def _base(self, request: SkillRequest, context: SubmitContext) -> Bundle | None:
         """Give the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""

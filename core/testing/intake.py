@@ -28,14 +28,12 @@ class MemoryIntake:
         self._clock = clock or ticking_clock()
 
     async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
         found = await self._inbox.get(feedback_id)
         if not found.status.is_end:
             raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")
         return self._inbox.queue_again(found)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
         found = await self._inbox.get(feedback_id)
         if found.status.is_end:
             raise Refused(f"feedback {feedback_id} has ended: it is {found.status}")
@@ -52,7 +50,6 @@ class MemoryIntake:
         return await self._inbox.get(feedback_id)
 
     async def pause(self, reason: str) -> Hold:
-        """Let all workers begin nothing new; a second pause keeps the time of the first."""
         since = self.hold.since if self.hold else self._clock()
         known = self.hold.reason if self.hold else ""
         self.hold = Hold(kind=HoldKind.PAUSED, reason=reason or known, since=since)
@@ -60,12 +57,10 @@ class MemoryIntake:
         return self.hold
 
     async def resume(self) -> bool:
-        """Let workers begin again; True where they were paused."""
         was_paused, self.hold = self.hold is not None, None
         if was_paused:
             await self._journal.emit(RunEvent(name="queue.resumed"))
         return was_paused
 
     async def paused(self) -> Hold | None:
-        """Give the pause, or None."""
         return self.hold

@@ -14,16 +14,16 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_one
 from core.agent.circuit_breaker import (
-    LineOptions,
+    BreakerOptions,
     OwnHold,
     asked_wait,
     blames_model,
     failures_of,
     first_look,
     held_back,
-    line_full,
-    line_too_long,
     next_look,
+    queue_too_long,
+    rate_exceeded,
     reason_of,
     within_its_time,
 )
@@ -41,7 +41,7 @@ class ModelPlaces:
     """The limits of one model; without any set it costs nothing."""
 
     def __init__(
-        self, pool: Pool, model: str, options: LineOptions, *, new_id: NewId, sleep: Sleep
+        self, pool: Pool, model: str, options: BreakerOptions, *, new_id: NewId, sleep: Sleep
     ) -> None:
         self._pool = pool
         self._model = model
@@ -76,7 +76,7 @@ class ModelPlaces:
             async with asyncio.timeout(self._options.longest_wait):
                 await self._turn.acquire()
         except TimeoutError:
-            raise line_full(self._options) from None
+            raise rate_exceeded(self._options) from None
         try:
             return await self._poll(places)
         finally:
@@ -86,7 +86,7 @@ class ModelPlaces:
         place, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
         while not await self._try(place, places):
             if waited >= self._options.longest_wait:
-                raise line_full(self._options)
+                raise rate_exceeded(self._options)
             await self._sleep(pause)
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
         return place
@@ -94,7 +94,7 @@ class ModelPlaces:
     async def _try(self, place: str, places: int) -> bool:
         given = await execute(
             self._pool,
-            "model_line.take_place",
+            "circuit_breaker.take_place",
             model=self._model,
             id=place,
             places=places,
@@ -109,12 +109,16 @@ class ModelPlaces:
             await asyncio.sleep(lasts / 3)
             with suppress(DatabaseDown):
                 await execute(
-                    self._pool, "model_line.keep_place", model=self._model, id=place, lasts=lasts
+                    self._pool,
+                    "circuit_breaker.keep_place",
+                    model=self._model,
+                    id=place,
+                    lasts=lasts,
                 )
 
     async def _leave(self, place: str) -> None:
         try:
-            await execute(self._pool, "model_line.leave_place", model=self._model, id=place)
+            await execute(self._pool, "circuit_breaker.leave_place", model=self._model, id=place)
         except DatabaseDown as error:
             # The answer is there, and paid for; the place ends with its time.
             log.warning("place.left_behind", error=error.message)
@@ -126,7 +130,7 @@ class ModelPlaces:
         longest = self._options.longest_wait
         row = await fetch_one(
             self._pool,
-            "model_line.reserve",
+            "circuit_breaker.reserve",
             model=self._model,
             interval=interval,
             longest=longest,
@@ -137,8 +141,8 @@ class ModelPlaces:
             await self._sleep(row["wait"])
 
     async def _too_long(self) -> Exception:
-        row = await fetch_one(self._pool, "model_line.next_begin", model=self._model)
-        return line_too_long(self._options, row["wait"] if row else 0.0)
+        row = await fetch_one(self._pool, "circuit_breaker.next_begin", model=self._model)
+        return queue_too_long(self._options, row["wait"] if row else 0.0)
 
 
 _T = TypeVar("_T")
@@ -159,7 +163,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class PostgresModelLine:
+class PostgresCircuitBreaker:
     """The `ModelLine` port. With no limits and nothing wrong a call costs no round trip.
 
     What this process believes of the line is as old as its last `hold`; all times are compared
@@ -170,7 +174,7 @@ class PostgresModelLine:
         self,
         pool: Pool,
         model: str,
-        options: LineOptions,
+        options: BreakerOptions,
         *,
         new_id: NewId,
         sleep: Sleep,
@@ -186,7 +190,6 @@ class PostgresModelLine:
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Hold a place while the block runs, and judge the model by its end. Raises ModelHeld."""
         await self._require_closed()
         try:
             async with self._places.taken():
@@ -218,7 +221,7 @@ class PostgresModelLine:
         """Where a look is due, ask: over all workers, one does; for its own hold each does."""
         claimed = await fetch_one(
             self._pool,
-            "model_line.claim_look",
+            "circuit_breaker.claim_look",
             model=self._model,
             every=self._options.probe_every,
             unseen=not self._own.is_confirmed,
@@ -250,7 +253,7 @@ class PostgresModelLine:
         self._own.require_none()
 
     async def _refresh(self) -> _State:
-        row = await fetch_one(self._pool, "model_line.state", model=self._model)
+        row = await fetch_one(self._pool, "circuit_breaker.state", model=self._model)
         self._state = _State(**row) if row else _State()
         return self._state
 
@@ -261,7 +264,7 @@ class PostgresModelLine:
         row = await self._noted(
             fetch_one(
                 self._pool,
-                "model_line.fail",
+                "circuit_breaker.fail",
                 model=self._model,
                 count=count,
                 limit=limit,
@@ -281,7 +284,7 @@ class PostgresModelLine:
         self._own.note_answer()
         if self._state and self._state.failures and self._state.open_since is None:
             self._state = _State()
-            await self._noted(execute(self._pool, "model_line.answer", model=self._model))
+            await self._noted(execute(self._pool, "circuit_breaker.answer", model=self._model))
 
     async def _noted(self, write: Awaitable[_T]) -> _T | None:
         """Write down how a call ended; that this fails must not change how it ended."""
@@ -295,7 +298,7 @@ class PostgresModelLine:
         reason, look = reason_of(error), next_look(error, self._options)
         await execute(
             self._pool,
-            "model_line.prolong",
+            "circuit_breaker.prolong",
             model=self._model,
             open_since=open_since,
             look=look,
@@ -306,7 +309,10 @@ class PostgresModelLine:
 
     async def _release(self, claimed: DictRow) -> None:
         ended = await execute(
-            self._pool, "model_line.release", model=self._model, open_since=claimed["open_since"]
+            self._pool,
+            "circuit_breaker.release",
+            model=self._model,
+            open_since=claimed["open_since"],
         )
         self._state = None
         if ended:

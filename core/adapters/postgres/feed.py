@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from core.adapters.postgres.errors import translated
 from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql
 from core.domain.errors import SkillWorkerError
-from core.domain.event_cursor import START, FeedPlace, read_place
+from core.domain.event_cursor import START, EventCursor, read_place
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
 from core.domain.tasks import end_tasks
 
@@ -50,7 +50,6 @@ class Bell:
         return all(told.get(key) == value for key, value in self._wanted.items())
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it has rung since the last time, or for so many seconds."""
         try:
             async with asyncio.timeout(seconds):
                 await self._rung.wait()
@@ -136,12 +135,10 @@ class PostgresFeed:
         self._mended = False
 
     async def place(self) -> str:
-        """Give the place from which all that is written from now on is read."""
         (row,) = await self._rows(START, EventFilter(), 0)
-        return str(FeedPlace(row["horizon"], 0))
+        return str(EventCursor(row["horizon"], 0))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        """Give at most `limit` events that come after a place. Raises InvalidInput."""
         begin = read_place(place) if place else START
         rows = await self._rows(begin, wanted, limit)
         found = [row for row in rows if row["id"] is not None]
@@ -149,7 +146,7 @@ class PostgresFeed:
         is_full = len(settled) == limit
         # Below the horizon there is nothing more, and there never will be. A place beyond it is
         # of a server that has crashed since, and gives numbers out again that it had lost.
-        end = _place(settled[-1]) if is_full else FeedPlace(rows[0]["horizon"], 0)
+        end = _place(settled[-1]) if is_full else EventCursor(rows[0]["horizon"], 0)
         return FeedPage(
             events=tuple(_placed(row) for row in settled),
             place=str(end),
@@ -159,7 +156,6 @@ class PostgresFeed:
 
     @asynccontextmanager
     async def listening(self, wanted: EventFilter) -> AsyncIterator[Bell]:
-        """Give a bell for the events that are wanted, while the block lasts."""
         async with self._listener.listening(wanted) as bell:
             yield bell
 
@@ -169,7 +165,7 @@ class PostgresFeed:
             await execute(self._pool, "feed.mend")
             self._mended = True
 
-    async def _rows(self, begin: FeedPlace, wanted: EventFilter, limit: int) -> Sequence[DictRow]:
+    async def _rows(self, begin: EventCursor, wanted: EventFilter, limit: int) -> Sequence[DictRow]:
         await self._mend()
         given: Mapping[str, object] = {**wanted.model_dump(), "names": [*wanted.names]}
         params = {**given, "txid": str(begin.txid), "id": begin.id, "limit": limit}
@@ -196,5 +192,5 @@ def _placed(row: DictRow) -> PlacedEvent:
     return PlacedEvent(place=str(_place(row)), event=event_of(row))
 
 
-def _place(row: DictRow) -> FeedPlace:
-    return FeedPlace(row["txid"], row["id"])
+def _place(row: DictRow) -> EventCursor:
+    return EventCursor(row["txid"], row["id"])

@@ -22,7 +22,6 @@ class PostgresIntake:
         self._observe = observe
 
     async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
         async with transaction(self._pool) as conn:
             params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
             row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
@@ -35,7 +34,6 @@ class PostgresIntake:
         return feedback_of(row)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
         params = {"id": feedback_id}
         async with transaction(self._pool) as conn:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
@@ -56,7 +54,6 @@ class PostgresIntake:
         return feedback_of(row)
 
     async def pause(self, reason: str) -> Hold:
-        """Let all workers begin nothing new; a second pause keeps the time of the first."""
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
@@ -66,7 +63,6 @@ class PostgresIntake:
         return Hold(kind=HoldKind.PAUSED, **row)
 
     async def resume(self) -> bool:
-        """Let workers begin again; True where they were paused."""
         event = RunEvent(name="queue.resumed")
         async with transaction(self._pool) as conn:
             paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
@@ -77,7 +73,6 @@ class PostgresIntake:
         return paused
 
     async def paused(self) -> Hold | None:
-        """Give the pause, or None."""
         row = await fetch_one(self._pool, "intake.paused")
         return Hold(kind=HoldKind.PAUSED, **row) if row else None
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from core.agent.circuit_breaker import (
-    LineOptions,
+    BreakerOptions,
     OwnHold,
     asked_wait,
     blames_model,
     failures_of,
     first_look,
     held_back,
-    line_full,
-    line_too_long,
     next_look,
+    queue_too_long,
+    rate_exceeded,
     reason_of,
     within_its_time,
 )
@@ -30,7 +30,7 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class SharedLine:
+class SharedBreaker:
     """What all workers know of one model. Time stands still but for `pass_time`."""
 
     now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
@@ -60,18 +60,17 @@ class SharedLine:
         self.failures, self.open_since, self.fatal, self.reason = 0, None, False, ""
 
 
-class MemoryModelLine:
+class MemoryCircuitBreaker:
     """The line of one worker; `shared` is what it has in common with others."""
 
-    def __init__(self, options: LineOptions | None = None, shared: SharedLine | None = None):
-        self._options = options or LineOptions()
-        self._shared = shared or SharedLine()
+    def __init__(self, options: BreakerOptions | None = None, shared: SharedBreaker | None = None):
+        self._options = options or BreakerOptions()
+        self._shared = shared or SharedBreaker()
         self._has_answered = False
         self._own = OwnHold(self._options, lambda: self._shared.now)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Hold a place while the block runs, and judge the model by its end. Raises ModelHeld."""
         self._require_closed()
         try:
             async with self._taken():
@@ -95,7 +94,6 @@ class MemoryModelLine:
         return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Where a look is due, ask: over all workers, one does."""
         shared, era = self._shared, self._shared.open_since
         is_claimed = era is not None and (
             shared.probe_at <= shared.now or (shared.fatal and not self._own.is_confirmed)
@@ -154,7 +152,7 @@ class MemoryModelLine:
         shared, waited = self._shared, 0.0
         while len([end for end in shared.places.values() if end > shared.now]) >= places:
             if waited >= self._options.longest_wait:
-                raise line_full(self._options)
+                raise rate_exceeded(self._options)
             await shared.pass_time(_PAUSE)
             waited += _PAUSE
         place = max(shared.places, default=0) + 1
@@ -167,7 +165,7 @@ class MemoryModelLine:
             return
         wait = shared.seconds_to(shared.next_call_at)
         if wait >= self._options.longest_wait:
-            raise line_too_long(self._options, wait)
+            raise queue_too_long(self._options, wait)
         shared.next_call_at = max(shared.next_call_at, shared.now) + timedelta(seconds=interval)
         if wait > 0:
             await shared.pass_time(wait)
