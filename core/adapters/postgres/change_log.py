@@ -23,6 +23,7 @@ from core.adapters.postgres.queries import (
 )
 from core.adapters.postgres.unit_of_work import PostgresSettlement
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, FileRef, HistoryRecord, Kind, RunEvent
 from core.domain.observers import nobody
 from core.domain.ports import Observer
@@ -49,7 +50,8 @@ class PostgresChangeLog:
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
             raise NotFound(
-                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+                Message("no.change", "there is no change {id!r}", id=change_id),
+                hint=Message("see.changes", "see `skill-worker changes list`"),
             )
         return change_of(row)
 
@@ -108,7 +110,14 @@ class PostgresChangeLog:
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
-        return TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
+        return TargetBusy(
+            Message(
+                "change.target_busy",
+                "{kind} {id!r} is being changed",
+                kind=change.kind,
+                id=change.target_id,
+            )
+        )
     return Stale(f"key {change.key!r} was used at the same time")
 
 

@@ -24,7 +24,6 @@ from core.agent.circuit_breaker import (
     line_full,
     line_too_long,
     next_look,
-    reason_of,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
@@ -265,7 +264,7 @@ class PostgresModelLine:
                 model=self._model,
                 count=count,
                 limit=limit,
-                reason=reason_of(error),
+                reason=error.advice,
                 look=first_look(error, self._options),
                 asked=asked_wait(error),
             )
@@ -292,7 +291,7 @@ class PostgresModelLine:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = reason_of(error), next_look(error, self._options)
+        reason, look = error.advice, next_look(error, self._options)
         await execute(
             self._pool,
             "model_line.prolong",

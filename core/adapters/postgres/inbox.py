@@ -15,6 +15,7 @@ from core.adapters.postgres.waiting import settle_feedback
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -175,5 +176,6 @@ def lease_lost(claimed: Feedback) -> LeaseLost:
 def not_found(feedback_id: str) -> NotFound:
     """Say that there is no such piece."""
     return NotFound(
-        f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
+        Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
+        hint=Message("see.feedback", "see `skill-worker feedback list`"),
     )

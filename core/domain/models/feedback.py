@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
+from core.domain.messages import Text
 from core.domain.models.base import Model, Money
 from core.domain.models.changes import Receipt
 
@@ -74,7 +75,7 @@ class Hold(Model):
     """Why no worker begins new work. `fatal`: it will not pass before somebody mends something."""
 
     kind: HoldKind
-    reason: str
+    reason: Text
     since: datetime
     fatal: bool = False
 
@@ -121,7 +122,7 @@ class Feedback(Model):
     generation: int = 1
     attempts: int = 0
     epoch: int = 0
-    error: str | None = None
+    error: Text | None = None
     usage: Usage = Usage()
     created_at: datetime | None = None
     finished_at: datetime | None = None
@@ -202,7 +203,7 @@ class Outcome(Model):
     """What a piece of feedback came to, as its source is told."""
 
     status: FeedbackStatus
-    error: str | None = None
+    error: Text | None = None
 
 
 class Undecided(Model):

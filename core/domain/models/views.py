@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from enum import StrEnum
 
+from core.domain.messages import Text
 from core.domain.models.base import Model, Snapshot
 from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
@@ -101,7 +102,7 @@ class Condition(Model):
     """How it goes, in one word and with the reason."""
 
     word: Word
-    reason: str
+    reason: Text
 
 
 class Overview(Model):
@@ -198,7 +199,7 @@ class Cause(Model):
 
     change_id: str
     origin: Origin | None = None
-    reason: str = ""
+    reason: Text = ""
     reverts: str | None = None
     feedback_id: str | None = None
     feedback: str = ""
@@ -206,7 +207,7 @@ class Cause(Model):
     said_at: datetime | None = None
     edited_by: str | None = None
     decided_by: str | None = None
-    decision: str = ""
+    decision: Text = ""
     decided_at: datetime | None = None
 
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from core.domain.errors import NotFound
 from core.entrypoints.console.language import Language, chosen, say
-from core.entrypoints.console.translation import translated
+from core.entrypoints.locale import translated
 from core.entrypoints.service.session import Seat
 
 LANGUAGE_COOKIE = "console_language"
