@@ -17,7 +17,7 @@ from core.agent.reply_keys import matching_prefix
 from core.domain.errors import RunFailed
 from core.domain.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
 from core.domain.models.base import Model
-from core.domain.ports import ModelLine, Replies
+from core.domain.ports import CircuitBreaker, Replies
 from core.domain.text import compact
 
 
@@ -26,7 +26,7 @@ class MatchDeps:
     """The model and the line to it, its meter, where replies are kept, how often it may answer."""
 
     model: BaseChatModel
-    line: ModelLine
+    breaker: CircuitBreaker
     replies: Replies
     max_rounds: int = 3
     meter: Meter = field(default_factory=Meter)
@@ -88,7 +88,7 @@ async def _reply(
     if stored is not None:
         return stored[0]
     async with deps.meter.budgets.call(tenant_id, key):
-        async with deps.line.call():
+        async with deps.breaker.call():
             reply = await ask_structured(deps.model, messages, MatchAnswer, price=deps.meter.price)
         await deps.replies.put(key, ordinal, reply.raw, reply.usage, tenant_id=tenant_id)
     return reply.raw

@@ -11,7 +11,7 @@ T = TypeVar("T")
 Clock = Callable[[], float]
 
 
-class Kept(Generic[T]):
+class Cached(Generic[T]):
     """Keeps the newest answer to each question for `seconds`, or `rest` times as long as it took.
 
     A question is asked once at a time. At most `most` answers are kept: those asked for last.

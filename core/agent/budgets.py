@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from core.agent.prices import Price
-from core.domain.errors import BudgetUsedUp, ModelHeld
+from core.domain.errors import BudgetUsedUp, CircuitOpen
 from core.domain.messages import Message
 from core.domain.models import TenantBudget
 from core.domain.models.base import shown
@@ -57,9 +57,9 @@ def says_used_up(state: TenantBudget, currency: str) -> str:
     )
 
 
-def still_running(tenant_id: str, longest_wait: float) -> ModelHeld:
+def still_running(tenant_id: str, longest_wait: float) -> CircuitOpen:
     """Say that calls that run may use the budget up, and did not end in time."""
-    return ModelHeld(
+    return CircuitOpen(
         f"calls that run may use up the daily budget of tenant {tenant_id!r}, and did not end"
         f" in {longest_wait:g} s"
     )

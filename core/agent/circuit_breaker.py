@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from core.domain.errors import ConfigurationError, ModelDown, ModelHeld, SkillWorkerError
+from core.domain.errors import CircuitOpen, ConfigurationError, ModelDown, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import Hold, HoldKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineOptions:
+class BreakerOptions:
     """How a line is kept; all times in seconds.
 
     `failures` in a row hold the model back, `probe_every` is between two looks at it then.
@@ -41,10 +41,10 @@ def blames_model(error: BaseException) -> bool:
 
     It does not where the model refused this one request, or was not asked.
     """
-    return isinstance(error, ModelDown | ConfigurationError) and not isinstance(error, ModelHeld)
+    return isinstance(error, ModelDown | ConfigurationError) and not isinstance(error, CircuitOpen)
 
 
-def failures_of(error: SkillWorkerError, options: LineOptions, *, has_answered: bool) -> int:
+def failures_of(error: SkillWorkerError, options: BreakerOptions, *, has_answered: bool) -> int:
     """Give how many failures this one counts as.
 
     A wrong setting, met by a process that never had an answer, is no accident: it holds the
@@ -54,12 +54,12 @@ def failures_of(error: SkillWorkerError, options: LineOptions, *, has_answered: 
     return options.failures if is_setting and not has_answered else 1
 
 
-def first_look(error: SkillWorkerError, options: LineOptions) -> float:
+def first_look(error: SkillWorkerError, options: BreakerOptions) -> float:
     """Seconds until a held model is looked at: at once where a setting is to be confirmed wrong."""
     return 0.0 if isinstance(error, ConfigurationError) else next_look(error, options)
 
 
-def next_look(error: SkillWorkerError, options: LineOptions) -> float:
+def next_look(error: SkillWorkerError, options: BreakerOptions) -> float:
     """Seconds until it is looked at again, at least what the model asked for."""
     return max(options.probe_every, asked_wait(error))
 
@@ -69,26 +69,26 @@ def asked_wait(error: SkillWorkerError) -> float:
     return (error.retry_after or 0.0) if isinstance(error, ModelDown) else 0.0
 
 
-def held_back(reason: str, seconds: float) -> ModelHeld:
+def held_back(reason: str, seconds: float) -> CircuitOpen:
     """Say that the model is held back, and for how long at least."""
-    return ModelHeld(
+    return CircuitOpen(
         Message("model.held_back", "the model is held back: {why}", why=reason),
         retry_after=max(0.0, seconds),
     )
 
 
-def line_full(options: LineOptions) -> ModelHeld:
+def rate_exceeded(options: BreakerOptions) -> CircuitOpen:
     """Say that no place was free in time."""
-    return ModelHeld(
+    return CircuitOpen(
         f"{options.max_concurrency} calls of the model ran all the time for"
         f" {options.longest_wait:g} s",
         hint="LLM_MAX_CONCURRENCY is shared by all workers",
     )
 
 
-def line_too_long(options: LineOptions, seconds: float) -> ModelHeld:
+def queue_too_long(options: BreakerOptions, seconds: float) -> CircuitOpen:
     """Say that the calls ahead fill more than the longest wait."""
-    return ModelHeld(
+    return CircuitOpen(
         f"the next call of the model may begin in {seconds:.0f} s",
         hint=f"LLM_REQUESTS_PER_MINUTE={options.requests_per_minute:g} is shared by all workers",
         retry_after=max(0.0, seconds - options.longest_wait),
@@ -96,7 +96,7 @@ def line_too_long(options: LineOptions, seconds: float) -> ModelHeld:
 
 
 @asynccontextmanager
-async def within_its_time(options: LineOptions) -> AsyncIterator[None]:
+async def within_its_time(options: BreakerOptions) -> AsyncIterator[None]:
     """End a block that takes longer than any call may. Raises ModelDown."""
     deadline = asyncio.timeout(options.longest_call)
     try:
@@ -120,7 +120,7 @@ class OwnHold:
     It would take up one piece after another, fail each at once, and use up their attempts.
     """
 
-    def __init__(self, options: LineOptions, clock: Callable[[], datetime]) -> None:
+    def __init__(self, options: BreakerOptions, clock: Callable[[], datetime]) -> None:
         self._options = options
         self._clock = clock
         self._refusals = 0  # in a row

@@ -14,7 +14,7 @@ from core.agent.model.chat_model import ask_structured, parse_structured, prompt
 from core.agent.prompt_data import fenced_json
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
-from core.domain.ports import ModelLine, Replies, Runs
+from core.domain.ports import CircuitBreaker, Replies, Runs
 from core.domain.text import shorten
 from core.skills.document.markdown import has_too_many_lines, headings
 
@@ -79,14 +79,14 @@ class SkillAuthorModel:
     def __init__(
         self,
         model: BaseChatModel,
-        line: ModelLine,
+        breaker: CircuitBreaker,
         replies: Replies,
         runs: Runs,
         meter: Meter | None = None,
     ) -> None:
         self._meter = meter or Meter()
         self._model = model
-        self._line = line
+        self._breaker = breaker
         self._replies = replies
         self._runs = runs
 
@@ -116,7 +116,7 @@ class SkillAuthorModel:
             await self._runs.check(request.fence)
         tenant_id = request.tenant_id
         async with self._meter.budgets.call(tenant_id, key):
-            async with self._line.call():
+            async with self._breaker.call():
                 raw, usage = await self._ask(messages, is_new=request.existing is None)
             await self._replies.put(key, ordinal, raw, usage, tenant_id=tenant_id)
         return raw

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 LONGEST_SECONDS = 0.1
 
 
-class Turns:
+class FairSemaphore:
     """Lets `at_once` in; one that lasts longer than `longest` seconds does not count any more."""
 
     def __init__(self, at_once: int, longest: float = LONGEST_SECONDS) -> None:
@@ -43,12 +43,12 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class ReviewTurns:
+class ReviewSlots:
     """The turns of reviewers in one process.
 
     A decision costs as much as two looks, and who looks waits for what they see: decisions
     are taken one by one, so that a crowd that decides leaves room for those who look.
     """
 
-    looks: Turns = field(default_factory=lambda: Turns(3))
-    decisions: Turns = field(default_factory=lambda: Turns(1))
+    looks: FairSemaphore = field(default_factory=lambda: FairSemaphore(3))
+    decisions: FairSemaphore = field(default_factory=lambda: FairSemaphore(1))

@@ -24,7 +24,7 @@ class TakenPiece(Model):
     error: Text | None = None
 
 
-class Tally:
+class RunSummary:
     """TakenPieces by id, as the events of this process tell of them.
 
     `working` counts those at work, `hold` says why no more are begun, `warned` counts the changes

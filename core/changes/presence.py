@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 FORGOTTEN_SECONDS = 60.0
 
 
-class LookedAt:
+class Presence:
     """What each reviewer has open, and would open next; forgotten after a minute."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

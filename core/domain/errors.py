@@ -274,11 +274,11 @@ class ModelDown(DependencyDown):
     kind = "model"
 
 
-class ModelHeld(ModelDown):
+class CircuitOpen(ModelDown):
     """The model was not asked: it is held back, or its line is full. This is no attempt."""
 
 
-class BudgetUsedUp(ModelHeld):
+class BudgetUsedUp(CircuitOpen):
     """The tenant has spent what it may in a day, so nobody asked the model. This is no attempt."""
 
     kind = "budget"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from core.domain.errors import (
+    CircuitOpen,
     ConfigurationError,
     DependencyDown,
-    ModelHeld,
     SkillWorkerError,
     TargetBusy,
 )
@@ -35,7 +35,7 @@ class RetryPolicy:
 
         Where the model was not asked, what is known of its line is all there is to wait for.
         """
-        if isinstance(error, ModelHeld) and error.retry_after is not None:
+        if isinstance(error, CircuitOpen) and error.retry_after is not None:
             return error.retry_after + self.base * self.jitter()
         longest = self.longest
         if isinstance(error, TargetBusy):
@@ -56,7 +56,7 @@ def is_attempt(error: SkillWorkerError, feedback: Feedback) -> bool:
     It does not where the model was not asked, nor where a target was busy; the latter counts
     past `CONTENTION`, so that waiting comes to an end.
     """
-    if isinstance(error, ModelHeld):
+    if isinstance(error, CircuitOpen):
         return False
     created, claimed = feedback.created_at, feedback.claimed_at  # both by one clock
     young = created is not None and claimed is not None and claimed - created < CONTENTION

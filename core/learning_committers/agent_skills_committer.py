@@ -19,7 +19,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import Agents, Settlement, SkillStore
+from core.domain.ports import Agents, SkillStore, UnitOfWork
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.skill_descriptions import DescriptionsBudget
 from core.learning_committers.skill_folders import SkillLimits
@@ -86,9 +86,9 @@ class AgentSkillsCommitter:
     async def apply(self, change: Change) -> None:
         """Do nothing: the list is ours and is set by `record`."""
 
-    async def record(self, change: Change, settlement: Settlement) -> None:
+    async def record(self, change: Change, unit: UnitOfWork) -> None:
         """Set the list. Raises Stale."""
-        await settlement.set_agent_skills(change)
+        await unit.set_agent_skills(change)
 
 
 def _state(agent: Agent) -> Snapshot:

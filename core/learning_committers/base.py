@@ -16,7 +16,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import Gate, Knowledge, Settlement
+from core.domain.ports import Gate, Knowledge, UnitOfWork
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class ItemCommitter:
     async def apply(self, change: Change) -> None:
         """Do nothing: the item is written by `record`, in the transaction of its history row."""
 
-    async def record(self, change: Change, settlement: Settlement) -> None:
+    async def record(self, change: Change, unit: UnitOfWork) -> None:
         """Write the item's next version. Raises Stale."""
-        await settlement.write_item(change)
+        await unit.write_item(change)
 
     async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
         """Give the item that an UPDATE or DELETE names, if it is the agent's own."""

@@ -20,7 +20,7 @@ from core.domain.ports import Search, SkillStore
 from core.knowledge.duplicates import Evidence, Known, compare
 from core.knowledge.duplicates.skills import compare_skills
 
-LOOKED_AT = 12
+COMPARED = 12
 _SKILLS_READ = 5
 SHOWN = 3
 _ARGUMENT = {Kind.MEMORY: "memory_id", Kind.DMN_RULE: "rule_id", Kind.SKILL: "skill_id"}
@@ -58,7 +58,7 @@ class Neighbours:
             tenant_id=context.tenant_id,
             agent_id=context.agent_id,
             kind=kind,
-            limit=LOOKED_AT,
+            limit=COMPARED,
         )
         own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
         return Beside(compare(text, [_known(item) for item in own]), nearby.seen)
@@ -96,7 +96,7 @@ def warnings_beside(
         in_the_way = _in_the_way(request, near, context)
         if in_the_way:
             # The second refusal shows all that is left, so that one more call can name them.
-            shown = LOOKED_AT if says_unrelated(request) else SHOWN
+            shown = COMPARED if says_unrelated(request) else SHOWN
             raise _refused(kind, in_the_way, shown)
     told = said_of_near(request)
     return tuple(

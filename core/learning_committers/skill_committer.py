@@ -30,7 +30,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import Agents, ChangeLog, Settlement, SkillAuthor, SkillStore
+from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.neighbours import Neighbours, says_unrelated, warnings_beside
 from core.learning_committers.skill_descriptions import DescriptionsBudget
@@ -162,9 +162,9 @@ class SkillCommitter:
             await steps.take_back()
             raise
 
-    async def record(self, change: Change, settlement: Settlement) -> None:
+    async def record(self, change: Change, unit: UnitOfWork) -> None:
         """Follow the skill on the agent's and the tenant's lists."""
-        await settlement.update_agent_and_tenant_skills(change)
+        await unit.update_agent_and_tenant_skills(change)
 
     async def _base(self, request: SkillRequest, context: SubmitContext) -> Bundle | None:
         """Give the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""

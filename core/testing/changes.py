@@ -125,7 +125,7 @@ class MemoryChangeLog:
             raise NotFound(f"the stored file {error} is missing") from error
 
     @asynccontextmanager
-    async def settle(self, change: Change) -> AsyncIterator[MemorySettlement]:
+    async def unit_of_work(self, change: Change) -> AsyncIterator[MemoryUnitOfWork]:
         """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
         self._check_fence(change)
         if self.changes[change.id].status is not ChangeStatus.APPLYING:
@@ -133,14 +133,14 @@ class MemoryChangeLog:
         kept = {key: copy.copy(value) for key, value in vars(self).items()}
         rows = copy.copy(vars(self.knowledge))
         vars(self.knowledge).update({key: copy.copy(value) for key, value in rows.items()})
-        settlement = MemorySettlement(self)
+        unit = MemoryUnitOfWork(self)
         try:
-            yield settlement
+            yield unit
         except BaseException:
             vars(self).update({**kept, "knowledge": self.knowledge})
             vars(self.knowledge).update(rows)
             raise
-        for event in settlement.events:
+        for event in unit.events:
             self._observe(event, NO_USAGE)
 
     def turn(self, change_ids: Sequence[str], old: ChangeStatus, new: ChangeStatus) -> None:
@@ -184,7 +184,7 @@ class MemoryChangeLog:
             raise LeaseLost(f"candidate {change.candidate_id} was taken over")
 
 
-class MemorySettlement:
+class MemoryUnitOfWork:
     """The `Settlement` port over a `MemoryChangeLog`."""
 
     def __init__(self, log: MemoryChangeLog) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from core.domain.event_cursor import FeedPlace, read_place
+from core.domain.event_cursor import EventCursor, read_place
 from core.domain.models import NO_USAGE, EventFilter, FeedPage, PlacedEvent, RunEvent, Usage
 
 
@@ -44,18 +44,18 @@ class MemoryFeed:
 
     async def place(self) -> str:
         """Give the place from which all that is written from now on is read."""
-        return str(FeedPlace(0, len(self._events)))
+        return str(EventCursor(0, len(self._events)))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
         """Give at most `limit` events that come after a place. Raises InvalidInput."""
         begin = read_place(place).id if place else 0
         found = [
-            PlacedEvent(place=str(FeedPlace(0, number)), event=event)
+            PlacedEvent(place=str(EventCursor(0, number)), event=event)
             for number, event in enumerate(self._events, 1)
             if number > begin and _is_wanted(event, wanted)
         ]
         is_full = len(found) >= limit
-        end = found[limit - 1].place if is_full else str(FeedPlace(0, len(self._events)))
+        end = found[limit - 1].place if is_full else str(EventCursor(0, len(self._events)))
         return FeedPage(events=tuple(found[:limit]), place=end, is_full=is_full)
 
     @asynccontextmanager

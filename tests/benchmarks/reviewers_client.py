@@ -39,12 +39,12 @@ class Reviewer:
         return found
 
     async def _review(self, change_id: str) -> str | None:
-        sheet = await self._get(f"/{change_id}/review", "sheet")
-        following: str | None = sheet["neighbours"]["next"]
+        review_view = await self._get(f"/{change_id}/review", "sheet")
+        following: str | None = review_view["neighbours"]["next"]
         await asyncio.sleep(THINK)
-        if sheet["change"]["status"] != "held":
+        if review_view["change"]["status"] != "held":
             return following
-        await self._decide(change_id, sheet["change"]["content_hash"])
+        await self._decide(change_id, review_view["change"]["content_hash"])
         await asyncio.sleep(THINK)
         return following
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 Call = Callable[..., Awaitable[object]]
 
 # What the contexts of these calls give.
-INNER = {"changes.settle": "settlement", "pods.open": "pod"}
+INNER = {"changes.unit_of_work": "unit", "pods.open": "pod"}
 NOWHERE = ""  # the feedback of what happens beside the jobs: sweeps, fetches
 _working_on: ContextVar[str] = ContextVar("_working_on", default=NOWHERE)
 

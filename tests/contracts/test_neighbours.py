@@ -46,8 +46,8 @@ class TestNeighboursInPostgres(InPostgres, NeighboursContract):
         seen = await self._mark(search)
         first, second = remembered("m1", TEXT, seen), remembered("m2", NEAR, seen)
         await change_log.open(first, {})
-        async with change_log.settle(first) as settlement:
-            await settlement.write_item(first)
+        async with change_log.unit_of_work(first) as unit:
+            await unit.write_item(first)
             waiting = asyncio.create_task(self._write(change_log, second))
             assert await self._mark(search) == seen
             done, _ = await asyncio.wait([waiting], timeout=0.3)

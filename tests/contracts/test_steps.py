@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.steps import PostgresSteps
-from core.domain.ports import Echoes, Steps
+from core.domain.ports import DuplicateWaiters, Steps
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.echoes import EchoesContract
+from core.testing.contracts.duplicate_waiters import DuplicateWaitersContract
 from core.testing.contracts.steps import StepsContract
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.steps import MemorySteps
 from tests.support.postgres_stores import PostgresStores
@@ -33,17 +33,17 @@ class TestStepsInPostgres(PostgresStores, StepsContract):
         return PostgresSteps(pool)
 
 
-class TestEchoesInMemory(EchoesContract):
+class TestDuplicateWaitersInMemory(DuplicateWaitersContract):
     @pytest.fixture
     def change_log(self) -> MemoryChangeLog:
         return MemoryChangeLog(MemoryKnowledge())
 
     @pytest.fixture
-    def echoes(self, change_log: MemoryChangeLog) -> Echoes:
-        return MemoryEchoes(change_log)
+    def duplicate_waiters(self, change_log: MemoryChangeLog) -> DuplicateWaiters:
+        return MemoryDuplicateWaiters(change_log)
 
 
-class TestEchoesInPostgres(PostgresStores, EchoesContract):
+class TestDuplicateWaitersInPostgres(PostgresStores, DuplicateWaitersContract):
     @pytest.fixture
-    def echoes(self, pool: Pool) -> Echoes:
-        return PostgresEchoes(pool)
+    def duplicate_waiters(self, pool: Pool) -> DuplicateWaiters:
+        return PostgresDuplicateWaiters(pool)

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from core.adapters.postgres.pool import open_pool
-from core.app.bootstrap.model import model_line
+from core.app.bootstrap.model import circuit_breaker
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError
 from core.entrypoints.doctor import Check, CheckStatus, check_up
@@ -22,7 +22,7 @@ async def model_check(settings: Settings) -> Check:
 async def held(settings: Settings, database: str) -> None:
     async with open_pool(database) as pool:
         with pytest.raises(ConfigurationError):
-            async with model_line(settings, pool).call():
+            async with circuit_breaker(settings, pool).call():
                 raise ConfigurationError("the model answered 401")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import PostgresChangeLog
-from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.intake import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
@@ -18,7 +18,7 @@ from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reviews import PostgresReviews
 from core.adapters.postgres.runs import PostgresRuns
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.target_lock import PostgresTargets
+from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.app.bootstrap.stores import new_id
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
@@ -81,9 +81,9 @@ class Stores:
                     Kind.SKILL: skills,
                 },
                 changes=self.changes,
-                targets=PostgresTargets(pool),
+                target_locks=PostgresTargetLocks(pool),
                 reviews=PostgresReviews(pool),
-                echoes=PostgresEchoes(pool),
+                duplicate_waiters=PostgresDuplicateWaiters(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,
                 sleep=lambda seconds: asyncio.sleep(min(seconds, 0.01)),
@@ -208,7 +208,7 @@ async def test_a_held_target_is_free_again_when_its_run_was_taken_over(stores: S
     change = await stores.changes.get(first.change_id or "")
     hold = {"id": "hold", "key": "run:1:0", "status": ChangeStatus.PREPARED}
     mine = {"candidate_id": candidate.id, "epoch": candidate.epoch, "feedback_id": feedback.id}
-    targets = stores.gate._deps.targets
+    targets = stores.gate._deps.target_locks
     await targets.hold(change.model_copy(update={**hold, **mine}))
     other = change.model_copy(update={**hold, "id": "other", "key": "other:1:0"})
     with pytest.raises(TargetBusy):

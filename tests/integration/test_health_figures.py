@@ -21,9 +21,10 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import POOL_SIZE
 from core.adapters.postgres.queries import Pool, connection
-from core.app.bootstrap import computer_use, open_app
+from core.app.bootstrap import computer_use
 from core.app.health.app import create_app
 from core.app.health.health import PATIENCE_SECONDS, Health, Watched
+from core.app.program import open_app
 from core.app.settings import Settings
 from core.domain.models import NO_USAGE, HoldKind, NewFeedback, RunEvent
 from core.testing.determinism import counting_ids
@@ -94,7 +95,7 @@ async def test_a_pause_is_a_hold_but_no_reason_to_be_unready(
     settings = settings_of(home, database_url=url_of(database))
     async with open_app(settings, model=True, offline=True, health=health) as app:
         assert (await health.figures()).holds == set()
-        await app.intake.pause("정기 점검")
+        await app.stores.intake.pause("정기 점검")
     async with open_app(settings, model=True, offline=True, health=health) as app:
         assert (await health.figures()).holds == {HoldKind.PAUSED}
         assert set((await health.checks()).values()) == {"ok"}
@@ -122,7 +123,7 @@ async def test_without_the_database_the_process_still_tells_of_itself(home: Path
         await migrate(uri)
         settings = settings_of(home / "worker", database_url=uri)
         async with open_app(settings, model=True, offline=True, health=health) as app:
-            await app.inbox.add("cli", PIECES)
+            await app.stores.inbox.add("cli", PIECES)
             health.metrics.observe(RunEvent(name="feedback.claimed"), NO_USAGE)
             found = samples(health.metrics.render(await health.figures()))
             assert found['feedback{status="queued"}'] == 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from core.adapters.postgres.change_log import PostgresChangeLog
-from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool, fetch_one, transaction
 from core.adapters.postgres.reviews import PostgresReviews
-from core.adapters.postgres.target_lock import PostgresTargets
+from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.domain.models import Change, ChangeStatus
 from core.testing.contracts.reviews import HAPPENED, waiting
 
@@ -64,15 +64,15 @@ async def test_one_that_was_applied_completes_it(pool: Pool) -> None:
     await reviews.approve(second, "kim", HAPPENED)
     assert await status(pool) == "held"
     opened = await log.get(second.id)
-    async with log.settle(opened) as settlement:
-        await settlement.close(opened.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(opened) as unit:
+        await unit.close(opened.id, ChangeStatus.APPLIED)
     assert await status(pool) == "completed"
 
 
 async def test_the_hold_of_a_dead_command_blocks_no_approval(pool: Pool) -> None:
     (change,) = await held(pool, 1)
     update = {"id": "dead", "key": "dead", "status": ChangeStatus.PREPARED, "held": ()}
-    await PostgresTargets(pool).hold(change.model_copy(update=update))
+    await PostgresTargetLocks(pool).hold(change.model_copy(update=update))
     async with transaction(pool) as conn:
         await conn.execute(
             "UPDATE changes SET created_at = created_at - interval '1 day' WHERE id = 'dead'"
@@ -85,8 +85,8 @@ async def test_a_fresh_approval_is_not_taken_for_abandoned(pool: Pool) -> None:
     async with transaction(pool) as conn:
         await conn.execute("UPDATE changes SET created_at = created_at - interval '1 day'")
     await PostgresReviews(pool).approve(change, "kim", HAPPENED)
-    assert await PostgresTargets(pool).abandoned(60) == []
-    assert [c.id for c in await PostgresTargets(pool).abandoned(0)] == [change.id]
+    assert await PostgresTargetLocks(pool).abandoned(60) == []
+    assert [c.id for c in await PostgresTargetLocks(pool).abandoned(0)] == [change.id]
 
 
 async def joined(pool: Pool) -> Change:
@@ -98,7 +98,7 @@ async def joined(pool: Pool) -> Change:
     change = waiting("m1").model_copy(update={"feedback_id": "g"})
     await log.keep(change, {}, HAPPENED)
     same = change.model_copy(update={"id": "other", "key": "other", "feedback_id": "f"})
-    assert await PostgresEchoes(pool).join(same) is not None
+    assert await PostgresDuplicateWaiters(pool).join(same) is not None
     return await log.get(change.id)
 
 
@@ -114,26 +114,28 @@ async def test_feedback_that_said_what_waited_is_completed_with_its_approval(poo
     assert await status(pool) == "held"
     log = PostgresChangeLog(pool)
     opened = await log.get(change.id)
-    async with log.settle(opened) as settlement:
-        await settlement.close(opened.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(opened) as unit:
+        await unit.close(opened.id, ChangeStatus.APPLIED)
     assert [await status(pool), await status(pool, "g")] == ["completed", "completed"]
 
 
 async def test_feedback_whose_saying_is_forgotten_waits_no_more(pool: Pool) -> None:
     await joined(pool)
-    await PostgresEchoes(pool).forget("f")
+    await PostgresDuplicateWaiters(pool).forget("f")
     assert [await status(pool), await status(pool, "g")] == ["no_action", "held"]
 
 
 async def test_of_joining_and_deciding_at_once_nothing_is_left_waiting(pool: Pool) -> None:
     change = await joined(pool)
-    echoes = PostgresEchoes(pool)
+    duplicate_waiters = PostgresDuplicateWaiters(pool)
     async with transaction(pool) as conn:
         for number in range(5):
             piece = f"'p{number}', 's', 'p{number}'".encode()
             await conn.execute(_FEEDBACK.replace(b"'f', 's', '1'", piece))
     pieces = [f"p{number}" for number in range(5)]
-    joins = [echoes.join(change.model_copy(update={"feedback_id": piece})) for piece in pieces]
+    joins = [
+        duplicate_waiters.join(change.model_copy(update={"feedback_id": piece})) for piece in pieces
+    ]
     reject = PostgresReviews(pool).end(change, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
     found, _ = await asyncio.gather(asyncio.gather(*joins), reject)
     for piece, same in zip(pieces, found, strict=True):

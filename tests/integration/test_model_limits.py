@@ -10,20 +10,20 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
-from core.agent.circuit_breaker import LineOptions
-from core.domain.errors import ModelHeld
+from core.agent.circuit_breaker import BreakerOptions
+from core.domain.errors import CircuitOpen
 from core.testing.determinism import counting_ids
 
 PROCESSES, CALLS = 3, 10
 SECONDS = 60.0
 _WORKER = """
 import asyncio, json, sys, time, uuid
-from core.model_line import LineOptions
-from core.postgres.model_line import PostgresModelLine
-from core.postgres.pool import open_pool
+from core.agent.circuit_breaker import LineOptions
+from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.pool import open_pool
 
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:
@@ -104,7 +104,7 @@ async def test_without_limits_a_call_that_succeeds_asks_the_database_nothing(
 
 async def test_a_paid_answer_is_kept_where_the_database_has_gone_meanwhile(database: str) -> None:
     async with open_pool(database) as pool:
-        line = line_of(pool, LineOptions(max_concurrency=1))
+        line = line_of(pool, BreakerOptions(max_concurrency=1))
         answered = False
         async with line.call():
             await pool.close()
@@ -119,12 +119,12 @@ async def test_a_place_is_kept_as_long_as_its_call_lasts(pool: Pool) -> None:
         assert row is not None
         return row["expires_at"]  # type: ignore[no-any-return]
 
-    options = LineOptions(max_concurrency=1, place_lasts=0.3, longest_wait=0)
+    options = BreakerOptions(max_concurrency=1, place_lasts=0.3, longest_wait=0)
     async with asyncio.timeout(SECONDS), line_of(pool, options).call():
         first = await expires()
         while await expires() < first + timedelta(seconds=0.6):
             await asyncio.sleep(0.01)
-        with pytest.raises(ModelHeld):
+        with pytest.raises(CircuitOpen):
             async with line_of(pool, options).call():
                 pytest.fail("there is one place")
     async with line_of(pool, options).call():
@@ -132,7 +132,7 @@ async def test_a_place_is_kept_as_long_as_its_call_lasts(pool: Pool) -> None:
 
 
 async def test_a_database_clock_that_was_set_back_stops_no_call(pool: Pool) -> None:
-    rated = LineOptions(requests_per_minute=600, longest_wait=5)
+    rated = BreakerOptions(requests_per_minute=600, longest_wait=5)
     async with line_of(pool, rated).call():
         pass
     async with pool.connection() as conn:
@@ -141,7 +141,7 @@ async def test_a_database_clock_that_was_set_back_stops_no_call(pool: Pool) -> N
         pass
 
 
-def line_of(pool: Pool, options: LineOptions | None = None) -> PostgresModelLine:
-    return PostgresModelLine(
-        pool, "m", options or LineOptions(), new_id=counting_ids("p"), sleep=asyncio.sleep
+def line_of(pool: Pool, options: BreakerOptions | None = None) -> PostgresCircuitBreaker:
+    return PostgresCircuitBreaker(
+        pool, "m", options or BreakerOptions(), new_id=counting_ids("p"), sleep=asyncio.sleep
     )

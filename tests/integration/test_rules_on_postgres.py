@@ -8,13 +8,13 @@ from itertools import count
 import pytest
 
 from core.adapters.postgres.change_log import PostgresChangeLog
-from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reviews import PostgresReviews
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.target_lock import PostgresTargets
+from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.app.bootstrap.stores import new_id
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
@@ -48,9 +48,9 @@ class Rules:
             GateDeps(
                 committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, search)},
                 changes=PostgresChangeLog(pool),
-                targets=PostgresTargets(pool),
+                target_locks=PostgresTargetLocks(pool),
                 reviews=PostgresReviews(pool),
-                echoes=PostgresEchoes(pool),
+                duplicate_waiters=PostgresDuplicateWaiters(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,
                 sleep=lambda seconds: asyncio.sleep(min(seconds, 0.01)),

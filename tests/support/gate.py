@@ -21,11 +21,11 @@ from core.domain.models import (
     RunEvent,
     SubmitContext,
 )
-from core.domain.ports import Settlement, SkillStore
+from core.domain.ports import SkillStore, UnitOfWork
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.neighbours import Neighbours
 from core.testing.changes import MemoryChangeLog
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -70,8 +70,8 @@ class Troubled(MemoryCommitter):
         if self.troubles:
             raise self.troubles.pop(0)
 
-    async def record(self, change: Change, settlement: Settlement) -> None:
-        await super().record(change, settlement)
+    async def record(self, change: Change, unit: UnitOfWork) -> None:
+        await super().record(change, unit)
 
 
 @dataclass
@@ -89,14 +89,14 @@ class World:
     def __post_init__(self) -> None:
         self.log = MemoryChangeLog(self.knowledge)
         self.committer = Troubled(self.knowledge)
-        self.echoes = MemoryEchoes(self.log)
+        self.duplicate_waiters = MemoryDuplicateWaiters(self.log)
         self._ids = (f"id-{n}" for n in itertools.count(1))
         self._build()
 
     def use(self, other: World) -> None:
         """Work on what another world holds."""
         self.log, self.committer, self._ids = other.log, other.committer, other._ids
-        self.echoes = other.echoes
+        self.duplicate_waiters = other.duplicate_waiters
         self._build()
 
     def _build(self) -> None:
@@ -106,9 +106,9 @@ class World:
             GateDeps(
                 committers={Kind.MEMORY: self.committer},
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=self.reviews,
-                echoes=self.echoes,
+                duplicate_waiters=self.duplicate_waiters,
                 journal=self.events,
                 new_id=lambda: next(self._ids),
                 sleep=self.sleep,

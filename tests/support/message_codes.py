@@ -11,11 +11,11 @@ CORE = Path(__file__).parents[2] / "core"
 
 
 def made_messages() -> dict[str, set[str]]:
-    """Return the templates of each code that is written out; one code should have one."""
+    """Return the templates of each code that is written out; a code has one."""
     found = defaultdict(set)
     for file in CORE.rglob("*.py"):
         for call in _calls(ast.parse(file.read_text("utf-8"))):
-            code, english = call.args[0], call.args[1]
+            code, english = call.args
             if isinstance(code, ast.Constant) and code.value:
                 assert isinstance(english, ast.Constant), f"{file}:{call.lineno}: no plain text"
                 found[str(code.value)].add(str(english.value))
@@ -24,6 +24,5 @@ def made_messages() -> dict[str, set[str]]:
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id == "Message" and len(node.args) == 2:
-                yield node
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Message":
+            yield node

@@ -23,7 +23,7 @@ from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments,
 from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.search import MemorySearch
@@ -104,9 +104,9 @@ class PodGate:
             GateDeps(
                 committers={Kind.SKILL: committer},
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(),
+                duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

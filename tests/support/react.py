@@ -22,9 +22,9 @@ from core.domain.models import (
 )
 from core.react_agent import process_feedback_with_react
 from core.testing.changes import MemoryChangeLog
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.gate import FakeGate
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.model_line import MemoryModelLine
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryJournal, MemoryReplies, MemoryRuns
@@ -104,7 +104,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.model = ScriptedChatModel(self.script)
-        self.line = MemoryModelLine()
+        self.breaker = MemoryCircuitBreaker()
         self.log = MemoryChangeLog(self.knowledge)
         self.runs = MemoryRuns(log=self.log)
         self.runs.stored[self.candidate.id] = self.candidate
@@ -113,7 +113,7 @@ class Bench:
     def deps(self) -> ReactDeps:
         return ReactDeps(
             model=self.model,
-            line=self.line,
+            breaker=self.breaker,
             gate=self.gate,
             search=self.search,
             knowledge=self.knowledge,

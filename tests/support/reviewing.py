@@ -63,7 +63,7 @@ class Reviewing:
         assert receipt.target_id is not None
         return receipt.target_id
 
-    async def sheet(self, change_id: str, who: Principal = EVERYTHING) -> dict:  # type: ignore[type-arg]
+    async def review_view(self, change_id: str, who: Principal = EVERYTHING) -> dict:  # type: ignore[type-arg]
         """Give the review sheet as JSON."""
         answer = await self.api.call("GET", f"/v1/changes/{change_id}/review", who=who)
         assert answer.status_code == 200, answer.text
@@ -72,7 +72,7 @@ class Reviewing:
 
     async def seen(self, change_id: str) -> str:
         """Give the hash of what is there to be looked at."""
-        return (await self.app.changes.get(change_id)).content_hash
+        return (await self.app.stores.changes.get(change_id)).content_hash
 
     async def decide(
         self,

@@ -26,7 +26,7 @@ from core.learning_committers.skill_committer import SkillCommitter, commit_to_s
 from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
@@ -128,9 +128,9 @@ class World:
                     ),
                 },
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(self.log),
+                duplicate_waiters=MemoryDuplicateWaiters(self.log),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,

@@ -36,7 +36,7 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -127,7 +127,7 @@ class Taught:
         self.ops: list[Op] = []
         self._ids: dict[Place, str] = {}
         self._steps = MemorySteps(self.log)
-        self._echoes = MemoryEchoes(self.log)
+        self._waiters = MemoryDuplicateWaiters(self.log)
         knowledge = self.log.knowledge
         neighbours = neighbours_of(knowledge, self.store)
         numbers = itertools.count()
@@ -148,9 +148,9 @@ class Taught:
                     Kind.SKILL: skills,
                 },
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=self._echoes,
+                duplicate_waiters=self._waiters,
                 journal=MemoryJournal(),
                 new_id=lambda: f"c{next(numbers)}",
                 sleep=asyncio.sleep,
@@ -176,7 +176,7 @@ class Taught:
     async def retract(self, number: int) -> Retraction:
         """Take back what one of them taught."""
         retractor = Retractor(
-            gate=self.gate, changes=self.log, steps=self._steps, echoes=self._echoes
+            gate=self.gate, changes=self.log, steps=self._steps, duplicate_waiters=self._waiters
         )
         feedback = Feedback(
             id=f"f{number}",

@@ -19,10 +19,10 @@ from core.feedback_matcher import MatchDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.polling_manager import PollingDeps, process_feedback
 from core.testing.changes import MemoryChangeLog
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.determinism import counting_ids, ticking_clock
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.model_line import MemoryModelLine
 from core.testing.reviews import MemoryReviews
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
@@ -64,15 +64,15 @@ class MemoryWorker:
         self.agents = MemoryAgents([CLERK, DESK], log=self.log)
         self.saver = InMemorySaver()
         self.model = ScriptedChatModel(self.script)
-        self.line = MemoryModelLine()
+        self.breaker = MemoryCircuitBreaker()
         memories = MemoryCommitter(self.knowledge, neighbours_of(self.knowledge))
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.MEMORY: memories},
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(self.log),
+                duplicate_waiters=MemoryDuplicateWaiters(self.log),
                 journal=self.journal,
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,
@@ -91,10 +91,10 @@ class MemoryWorker:
             journal=self.journal,
             deliveries=self.deliveries,
             sources=self.sources,
-            matching=MatchDeps(self.model, self.line, self.replies),
+            matching=MatchDeps(self.model, self.breaker, self.replies),
             react=ReactDeps(
                 model=self.model,
-                line=self.line,
+                breaker=self.breaker,
                 gate=self.gate,
                 search=FixedSearch(),
                 knowledge=self.knowledge,

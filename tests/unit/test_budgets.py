@@ -51,7 +51,7 @@ class BudgetedWorker(MemoryWorker):
         deps = self._deps()
         self.deps = replace(
             deps,
-            matching=MatchDeps(self.model, self.line, self.replies, meter=meter),
+            matching=MatchDeps(self.model, self.breaker, self.replies, meter=meter),
             react=replace(deps.react, meter=meter),
         )
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.app.run_summary import Tally
+from core.app.run_summary import RunSummary
 from core.domain.models import (
     Candidate,
     Feedback,
@@ -19,7 +19,7 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.entrypoints.cli.render import FeedbackFile, show_change, show_feedback
-from core.entrypoints.cli.worker import show_tally
+from core.entrypoints.cli.worker import show_summary
 from tests.support.react import item_change
 
 WARNINGS = ("no row matches where 금액 = 0", "금액=50 의 결과가\n바뀐다 \x1b[31m")
@@ -83,15 +83,15 @@ def test_a_change_shows_one_warning_a_line(capsys: pytest.CaptureFixture[str]) -
 def test_a_run_ends_with_how_many_changes_carry_warnings(
     capsys: pytest.CaptureFixture[str], warned: int, told: str
 ) -> None:
-    tally = Tally()
+    summary = RunSummary()
     ended = {"status": "completed", "error": None}
-    tally.note(RunEvent(name="feedback.finished", feedback_id="f", data=ended))
+    summary.note(RunEvent(name="feedback.finished", feedback_id="f", data=ended))
     for number in range(3):
         data = {"warnings": 2} if number < warned else {}
-        tally.note(RunEvent(name="change.applied", feedback_id="f", data={**data}))
-    show_tally(tally, once=True, as_json=False)
+        summary.note(RunEvent(name="change.applied", feedback_id="f", data={**data}))
+    show_summary(summary, once=True, as_json=False)
     said = capsys.readouterr().err
     assert told in said
     assert ("changes list" in said) is bool(warned)
-    show_tally(tally, once=True, as_json=True)
+    show_summary(summary, once=True, as_json=True)
     assert json.loads(capsys.readouterr().out)["warned"] == warned

@@ -8,21 +8,21 @@ from typing import cast
 from starlette.requests import Request
 
 from core.changes.retraction.retract import Effect, Retraction, Standpoint
-from core.domain.models import Echo, Kind, Operation, Receipt, ReceiptStatus
+from core.domain.models import DuplicateWaiter, Kind, Operation, Receipt, ReceiptStatus
 from core.entrypoints.console.language import Language
 from core.entrypoints.console.pages.run.retracting import effects, standing
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
-VISIT = Visit(cast("Request", None), cast("Seat", None), Language.KO, lambda: datetime.now(UTC))
+VISIT = Visit(cast("Request", None), cast("Session", None), Language.KO, lambda: datetime.now(UTC))
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TARGET = {"kind": Kind.MEMORY, "target_id": "m1", "target_name": "배송비"}
 
 
 def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
-    echo = Echo(feedback_id="f1", kind=Kind.MEMORY, target_id="m2", hash="h", at=NOW)
+    waiter = DuplicateWaiter(feedback_id="f1", kind=Kind.MEMORY, target_id="m2", hash="h", at=NOW)
     effect = Effect.model_validate({**TARGET, "operation": Operation.DELETE})
-    done = Retraction(feedback_id="f1", effects=(effect,), rejected=("c1",), unsaid=(echo,))
+    done = Retraction(feedback_id="f1", effects=(effect,), rejected=("c1",), unsaid=(waiter,))
     first, second, third = effects(VISIT, done)
     assert first == "메모리 배송비 · 삭제"
     assert second == "검토를 기다리는 변경 1건을 거절합니다"

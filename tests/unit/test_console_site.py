@@ -17,15 +17,15 @@ from core.entrypoints.console.language import Language
 from core.entrypoints.console.parts.problem import tell_done, told
 from core.entrypoints.console.site import fill
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
-NO_SEAT = cast("Seat", None)  # what breaks before it looks at anything
+NO_SESSION = cast("Session", None)  # what breaks before it looks at anything
 
 
 def _visit() -> Visit:
     scope = {"type": "http", "method": "GET", "scheme": "http", "server": ("test", 80)}
     request = Request({**scope, "path": "/console/review", "query_string": b"", "headers": []})
-    return Visit(request, NO_SEAT, Language.KO, lambda: datetime.now(UTC))
+    return Visit(request, NO_SESSION, Language.KO, lambda: datetime.now(UTC))
 
 
 async def _shown(error: Exception) -> tuple[int, str]:

@@ -27,7 +27,7 @@ KIM = Principal(token_id="1", name="kim")
 LEE = Principal(token_id="2", name="lee")
 
 
-class Desk:
+class Service:
     """Counts what is carried out, and answers as it is told to."""
 
     def __init__(self, answers: MemoryAnswers | None = None) -> None:
@@ -68,108 +68,108 @@ class Desk:
 
 
 async def test_the_same_call_under_a_key_is_answered_as_it_was_at_first() -> None:
-    desk = Desk()
-    first, again = await desk.post("k"), await desk.post("k")
+    service = Service()
+    first, again = await service.post("k"), await service.post("k")
     assert (first.status_code, first.json()) == (201, {"번호": 1})
     assert (again.status_code, again.content) == (201, first.content)
     assert again.headers["content-type"] == first.headers["content-type"]
     assert "idempotent-replay" not in first.headers
     assert again.headers["idempotent-replay"] == "true"
-    assert len(desk.done) == 1
+    assert len(service.done) == 1
 
 
 async def test_without_a_key_every_call_is_carried_out() -> None:
-    desk = Desk()
-    await desk.post(None)
-    await desk.post(None)
-    assert len(desk.done) == 2
+    service = Service()
+    await service.post(None)
+    await service.post(None)
+    assert len(service.done) == 2
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 async def test_only_posts_have_keys(method: str) -> None:
-    desk = Desk()
-    await desk.post("k", method=method)
-    await desk.post("k", method=method)
-    assert len(desk.done) == 2
+    service = Service()
+    await service.post("k", method=method)
+    await service.post("k", method=method)
+    assert len(service.done) == 2
 
 
 @pytest.mark.parametrize(
     ("content", "path"), [(b"{1}", "/v1/x"), (b"{}", "/v1/y"), (b"{}", "/v1/x?dry_run=true")]
 )
 async def test_another_call_under_the_key_is_refused(content: bytes, path: str) -> None:
-    desk = Desk()
-    await desk.post("k")
-    other = await desk.post("k", content, path)
+    service = Service()
+    await service.post("k")
+    other = await service.post("k", content, path)
     assert (other.status_code, other.json()["kind"]) == (422, "invalid")
-    assert len(desk.done) == 1
+    assert len(service.done) == 1
 
 
 async def test_keys_of_two_callers_are_apart() -> None:
-    desk = Desk()
-    await desk.post("k")
-    assert (await desk.post("k", who=LEE)).json() == {"번호": 2}
+    service = Service()
+    await service.post("k")
+    assert (await service.post("k", who=LEE)).json() == {"번호": 2}
 
 
 async def test_a_call_that_is_still_worked_on_is_told_to_wait() -> None:
-    desk = Desk()
-    desk.may_end.clear()
-    first = asyncio.create_task(desk.post("k"))
-    await desk.begun.wait()
-    early = await desk.post("k")
+    service = Service()
+    service.may_end.clear()
+    first = asyncio.create_task(service.post("k"))
+    await service.begun.wait()
+    early = await service.post("k")
     assert (early.status_code, early.headers["retry-after"]) == (409, "1")
     assert early.headers["content-type"] == "application/problem+json"
-    desk.may_end.set()
+    service.may_end.set()
     assert (await first).status_code == 201
-    assert (await desk.post("k")).headers["idempotent-replay"] == "true"
-    assert len(desk.done) == 1
+    assert (await service.post("k")).headers["idempotent-replay"] == "true"
+    assert len(service.done) == 1
 
 
 async def test_a_refusal_is_kept_and_a_failure_is_not() -> None:
-    desk = Desk()
-    desk.statuses = [404, 503, 429, 201]
-    assert (await desk.post("refused")).status_code == 404
-    kept = await desk.post("refused")
+    service = Service()
+    service.statuses = [404, 503, 429, 201]
+    assert (await service.post("refused")).status_code == 404
+    kept = await service.post("refused")
     assert (kept.status_code, kept.headers["content-type"]) == (404, "application/problem+json")
-    assert (await desk.post("failed")).status_code == 503
-    assert (await desk.post("failed")).status_code == 429  # over its budget: tomorrow it may be
-    assert (await desk.post("failed")).status_code == 201
+    assert (await service.post("failed")).status_code == 503
+    assert (await service.post("failed")).status_code == 429  # over its budget: tomorrow it may be
+    assert (await service.post("failed")).status_code == 201
 
 
 async def test_a_call_that_breaks_may_be_tried_again() -> None:
-    desk = Desk()
-    desk.breaks = True
-    assert (await desk.post("k")).status_code == 500
-    desk.breaks = False
-    assert (await desk.post("k")).status_code == 201
+    service = Service()
+    service.breaks = True
+    assert (await service.post("k")).status_code == 500
+    service.breaks = False
+    assert (await service.post("k")).status_code == 201
 
 
 async def test_a_body_without_end_is_not_read_to_its_end() -> None:
-    desk = Desk()
-    answer = await desk.post("k", b"x" * (MAX_LARGE + 1))
+    service = Service()
+    answer = await service.post("k", b"x" * (MAX_LARGE + 1))
     assert (answer.status_code, answer.json()["kind"]) == (413, "usage")
-    assert desk.done == []
+    assert service.done == []
 
 
 @pytest.mark.parametrize(
     "key", ["", "a" * 201, "a b", "tab\there", "키".encode().decode("latin-1")]
 )
 async def test_a_key_that_is_none_is_refused(key: str) -> None:
-    desk = Desk()
-    answer = await desk.post(key)
+    service = Service()
+    answer = await service.post(key)
     assert (answer.status_code, answer.json()["kind"]) == (422, "invalid")
-    assert desk.done == []
+    assert service.done == []
 
 
 @pytest.mark.parametrize("key", ["!", "a" * 200, "~/:;'\"\\"])
 async def test_every_visible_character_is_one_of_a_key(key: str) -> None:
-    assert (await Desk().post(key)).status_code == 201
+    assert (await Service().post(key)).status_code == 201
 
 
 async def test_a_body_that_comes_in_parts_is_whole_for_whoever_works_on_it() -> None:
-    desk = Desk()
+    service = Service()
     body = b"x" * 1_000_000
-    await desk.post("k", body)
-    assert desk.done == [body]
+    await service.post("k", body)
+    assert service.done == [body]
 
 
 class FailingAnswers(MemoryAnswers):
@@ -181,13 +181,13 @@ class FailingAnswers(MemoryAnswers):
 
 
 async def test_who_waits_for_an_answer_has_it_also_where_it_cannot_be_kept() -> None:
-    assert (await Desk(FailingAnswers()).post("k")).status_code == 201
+    assert (await Service(FailingAnswers()).post("k")).status_code == 201
 
 
 async def test_nobody_is_asked_for_a_key_where_no_caller_is_known() -> None:
-    desk = Desk()
-    assert (await desk.post("k", who=None)).status_code == 201
-    assert (await desk.post("k", who=None)).status_code == 201
+    service = Service()
+    assert (await service.post("k", who=None)).status_code == 201
+    assert (await service.post("k", who=None)).status_code == 201
 
 
 def test_the_header_is_named_at_every_post_of_the_document_and_nowhere_else() -> None:

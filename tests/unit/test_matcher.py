@@ -11,7 +11,7 @@ from core.agent.prompt_data import read_fenced_json
 from core.domain.errors import ModelDown, RunFailed
 from core.domain.models import Agent, Feedback, MatchResult, Usage
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
-from core.testing.model_line import MemoryModelLine
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
 from core.testing.stores import MemoryReplies
 
@@ -31,7 +31,7 @@ def answer(*parts: tuple[str, str], reason: str = "") -> Turn:
 async def match(
     model: AnsweringChatModel, replies: MemoryReplies | None = None, *, agents: int = 2
 ) -> MatchResult:
-    deps = MatchDeps(model, MemoryModelLine(), replies or MemoryReplies())
+    deps = MatchDeps(model, MemoryCircuitBreaker(), replies or MemoryReplies())
     return await match_feedback_to_agents(
         FEEDBACK, (ORDER, REFUND)[:agents], "월말", ["log"], deps=deps
     )
@@ -122,7 +122,7 @@ async def test_the_offline_model_divides_by_mention() -> None:
         agents,
         "",
         (),
-        deps=MatchDeps(OfflineChatModel(), MemoryModelLine(), MemoryReplies()),
+        deps=MatchDeps(OfflineChatModel(), MemoryCircuitBreaker(), MemoryReplies()),
     )
     assert parts(result) == [
         ("a1", "주문봇", "수고했어요.\n주문봇은 원 단위를 쓰세요.\n소수점은 빼세요."),

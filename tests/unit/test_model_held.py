@@ -6,7 +6,7 @@ import pytest
 from pydantic import JsonValue
 
 from core.agent.skill_author import SkillAuthorModel
-from core.domain.errors import ConfigurationError, LeaseLost, ModelDown, ModelHeld
+from core.domain.errors import CircuitOpen, ConfigurationError, LeaseLost, ModelDown
 from core.domain.models import (
     AuthorRequest,
     Feedback,
@@ -18,7 +18,7 @@ from core.domain.models import (
     Usage,
 )
 from core.polling_manager import process_feedback
-from core.testing.model_line import MemoryModelLine
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns
 from tests.support.react import CANDIDATE, MEMORY, Bench
@@ -29,13 +29,13 @@ WRONG_KEY = ConfigurationError("the model answered 401", hint="check the key")
 DOWN = ModelDown("the model answered 500")
 
 
-async def held_line() -> MemoryModelLine:
-    line = MemoryModelLine()
+async def open_circuit() -> MemoryCircuitBreaker:
+    breaker = MemoryCircuitBreaker()
     with pytest.raises(ConfigurationError):
-        async with line.call():
+        async with breaker.call():
             raise WRONG_KEY
-    assert await line.hold() is not None
-    return line
+    assert await breaker.hold() is not None
+    return breaker
 
 
 async def answers() -> None:
@@ -64,7 +64,7 @@ async def test_a_wrong_key_costs_the_feedback_that_met_it_one_attempt() -> None:
     waited = await attempt(worker, times=20)
     assert (waited.status, waited.attempts) == (FeedbackStatus.QUEUED, 1)
     assert "held back: the model answered 401 (check the key)" in (waited.error or "")
-    await worker.line.probe(answers)
+    await worker.breaker.probe(answers)
     assert (await attempt(worker)).status is FeedbackStatus.NO_ACTION
 
 
@@ -79,10 +79,10 @@ async def test_a_run_cut_off_by_a_hold_goes_on_where_it_stopped() -> None:
     run = Bench([calls(("commit_to_memory", MEMORY)), DOWN, NOTHING])
     with pytest.raises(ModelDown):
         await run.run()
-    open_line, run.line = run.line, await held_line()
-    with pytest.raises(ModelHeld):
+    open_breaker, run.breaker = run.breaker, await open_circuit()
+    with pytest.raises(CircuitOpen):
         await run.run()
-    run.line = open_line
+    run.breaker = open_breaker
     await run.run()
     assert len(run.gate.submitted) == 1
 
@@ -90,14 +90,14 @@ async def test_a_run_cut_off_by_a_hold_goes_on_where_it_stopped() -> None:
 async def test_who_lost_the_lease_does_not_stand_in_line() -> None:
     run = Bench([NOTHING])
     run.runs.stored["c1"] = run.candidate.model_copy(update={"epoch": 9})
-    run.line = await held_line()
+    run.breaker = await open_circuit()
     with pytest.raises(LeaseLost):
         await run.run()
 
 
 async def test_the_matcher_asks_no_model_that_is_held_back() -> None:
     worker = MemoryWorker([NOTHING])
-    worker.line = await held_line()
+    worker.breaker = await open_circuit()
     worker.deps = worker._deps()
     await start(worker, CLERK.id, DESK.id)
     feedback = await attempt(worker)
@@ -115,8 +115,8 @@ async def test_the_author_gives_what_is_stored_and_asks_nothing_while_it_is_held
     )
     replies, runs = MemoryReplies(), MemoryRuns()
     runs.stored["c1"] = CANDIDATE
-    author = SkillAuthorModel(ScriptedChatModel([]), await held_line(), replies, runs)
-    with pytest.raises(ModelHeld):
+    author = SkillAuthorModel(ScriptedChatModel([]), await open_circuit(), replies, runs)
+    with pytest.raises(CircuitOpen):
         await author.write(request, key="k", ordinal=0, problems=[])
     runs.stored["c1"] = CANDIDATE.model_copy(update={"epoch": CANDIDATE.epoch + 1})
     with pytest.raises(LeaseLost):

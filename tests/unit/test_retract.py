@@ -24,7 +24,12 @@ def feedback(feedback_id: str, status: FeedbackStatus = FeedbackStatus.COMPLETED
 
 
 def retractor(world: World) -> Retractor:
-    return Retractor(gate=world.gate, changes=world.log, steps=world.steps, echoes=world.echoes)
+    return Retractor(
+        gate=world.gate,
+        changes=world.log,
+        steps=world.steps,
+        duplicate_waiters=world.duplicate_waiters,
+    )
 
 
 class Told:
@@ -210,7 +215,7 @@ async def test_a_dry_run_tells_what_would_be_forgotten_and_forgets_nothing(told:
     dry.use(told.world)
     for world in (dry, dry, told.world):
         done = await retractor(world).retract(feedback("f2"), by="kim")
-        assert [(echo.kind, echo.target_id) for echo in done.unsaid] == [(Kind.MEMORY, item)]
+        assert [(waiter.kind, waiter.target_id) for waiter in done.unsaid] == [(Kind.MEMORY, item)]
     with pytest.raises(NotFound, match="has changed nothing"):
         await told.retract("f2")
 

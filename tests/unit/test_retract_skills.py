@@ -18,7 +18,7 @@ from core.domain.models import (
 )
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.base import CommitDeps
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.steps import MemorySteps
 from tests.support.skills import World
 
@@ -53,7 +53,7 @@ class Told(World):
             gate=self.gate,
             changes=self.log,
             steps=MemorySteps(self.log),
-            echoes=MemoryEchoes(),
+            duplicate_waiters=MemoryDuplicateWaiters(),
         )
         feedback = Feedback(
             id=feedback_id,

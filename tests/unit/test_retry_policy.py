@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.domain.errors import (
+    CircuitOpen,
     ConfigurationError,
     InvalidInput,
     LeaseLost,
     ModelDown,
-    ModelHeld,
     SkillWorkerError,
     TargetBusy,
 )
@@ -20,7 +20,7 @@ from tests.support.react import FEEDBACK
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DOWN, BUSY = ModelDown("503"), TargetBusy("held by another change")
-HELD = ModelHeld("the model is held back", retry_after=15)
+HELD = CircuitOpen("the model is held back", retry_after=15)
 
 
 def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
@@ -33,7 +33,7 @@ def test_back_off_doubles_is_bounded_and_honours_retry_after() -> None:
 def test_who_did_not_get_to_the_model_waits_for_it_and_no_longer() -> None:
     policy = RetryPolicy(5, base=2, longest=300, jitter=lambda: 0.5)
     assert policy.delay(9, HELD) == 16
-    assert policy.delay(2, ModelHeld("no place was free")) == 3
+    assert policy.delay(2, CircuitOpen("no place was free")) == 3
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from core.domain.models import (
 )
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.testing.changes import MemoryChangeLog
-from core.testing.echoes import MemoryEchoes
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -48,9 +48,9 @@ class Rules:
                     Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, KnowledgeSearch(self.knowledge))
                 },
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
-                echoes=MemoryEchoes(),
+                duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=Events(),
                 new_id=lambda: f"id-{next(self.numbers)}",
                 sleep=self.sleep,

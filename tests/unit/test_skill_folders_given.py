@@ -19,7 +19,7 @@ from core.domain.models import (
 )
 from core.learning_committers.base import CommitDeps
 from core.learning_committers.skill_committer import commit_to_skill
-from core.testing.model_line import MemoryModelLine
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns
 from tests.support.skills import REFUND, World
@@ -108,7 +108,7 @@ async def test_edits_that_no_longer_fit_go_back_to_the_model_with_what_is_there_
     await world.create()
     model = ScriptedChatModel([edit_call("절차"), edit_call("순서")])  # type: ignore[list-item]
     replies = MemoryReplies()
-    author = SkillAuthorModel(model, MemoryModelLine(), replies, MemoryRuns())
+    author = SkillAuthorModel(model, MemoryCircuitBreaker(), replies, MemoryRuns())
     renamed = World(store=world.store)
     write = author.write
 

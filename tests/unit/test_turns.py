@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from core.app.fair_semaphore import Turns
+from core.app.fair_semaphore import FairSemaphore
 from tests.support.waiting import SOON
 
 
 async def test_so_many_at_once_in_the_order_they_came() -> None:
-    turns, inside, begun = Turns(2, longest=60), 0, []
+    turns, inside, begun = FairSemaphore(2, longest=60), 0, []
 
     async def one(number: int) -> None:
         nonlocal inside
@@ -27,7 +27,7 @@ async def test_so_many_at_once_in_the_order_they_came() -> None:
 
 
 async def test_what_lasts_too_long_lets_the_next_one_in_and_counts_once() -> None:
-    turns, slow = Turns(1, longest=0.2), asyncio.Event()
+    turns, slow = FairSemaphore(1, longest=0.2), asyncio.Event()
 
     async def wait() -> None:
         async with turns.taken():
@@ -44,7 +44,7 @@ async def test_what_lasts_too_long_lets_the_next_one_in_and_counts_once() -> Non
 
 
 async def test_a_turn_comes_back_from_what_fails_or_gives_up() -> None:
-    turns = Turns(1, longest=60)
+    turns = FairSemaphore(1, longest=60)
     with pytest.raises(ValueError, match="no"):
         async with turns.taken():
             raise ValueError("no")

@@ -21,7 +21,7 @@ from core.adapters.postgres.queries import (
     transaction,
     writing,
 )
-from core.adapters.postgres.unit_of_work import PostgresSettlement
+from core.adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, FileRef, HistoryRecord, Kind, RunEvent
@@ -72,11 +72,11 @@ class PostgresChangeLog:
         """Write a change that is held, or failed before it was opened. Raises LeaseLost."""
         async with transaction(self._pool) as conn:
             await _put(conn, change, blobs)
-            settlement = PostgresSettlement(conn)
+            unit = PostgresUnitOfWork(conn)
             if history is not None:
-                await settlement.record_knowledge_history(history)
-            await settlement.emit(event)
-        self._tell(settlement)
+                await unit.record_knowledge_history(history)
+            await unit.emit(event)
+        self._tell(unit)
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
@@ -89,7 +89,7 @@ class PostgresChangeLog:
         return found
 
     @asynccontextmanager
-    async def settle(self, change: Change) -> AsyncIterator[PostgresSettlement]:
+    async def unit_of_work(self, change: Change) -> AsyncIterator[PostgresUnitOfWork]:
         """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
@@ -99,12 +99,12 @@ class PostgresChangeLog:
                 raise LeaseLost(f"candidate {change.candidate_id} was taken over")
             if row["status"] != "applying":
                 raise Stale(f"change {change.id} is settled already")
-            settlement = PostgresSettlement(conn)
-            yield settlement
-        self._tell(settlement)
+            unit = PostgresUnitOfWork(conn)
+            yield unit
+        self._tell(unit)
 
-    def _tell(self, settlement: PostgresSettlement) -> None:
-        for event in settlement.events:
+    def _tell(self, unit: PostgresUnitOfWork) -> None:
+        for event in unit.events:
             self._observe(event, NO_USAGE)
 
 

@@ -14,16 +14,16 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_one
 from core.agent.circuit_breaker import (
-    LineOptions,
+    BreakerOptions,
     OwnHold,
     asked_wait,
     blames_model,
     failures_of,
     first_look,
     held_back,
-    line_full,
-    line_too_long,
     next_look,
+    queue_too_long,
+    rate_exceeded,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
@@ -40,7 +40,7 @@ class ModelPlaces:
     """The limits of one model; without any set it costs nothing."""
 
     def __init__(
-        self, pool: Pool, model: str, options: LineOptions, *, new_id: NewId, sleep: Sleep
+        self, pool: Pool, model: str, options: BreakerOptions, *, new_id: NewId, sleep: Sleep
     ) -> None:
         self._pool = pool
         self._model = model
@@ -75,7 +75,7 @@ class ModelPlaces:
             async with asyncio.timeout(self._options.longest_wait):
                 await self._turn.acquire()
         except TimeoutError:
-            raise line_full(self._options) from None
+            raise rate_exceeded(self._options) from None
         try:
             return await self._poll(places)
         finally:
@@ -85,7 +85,7 @@ class ModelPlaces:
         place, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
         while not await self._try(place, places):
             if waited >= self._options.longest_wait:
-                raise line_full(self._options)
+                raise rate_exceeded(self._options)
             await self._sleep(pause)
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
         return place
@@ -93,7 +93,7 @@ class ModelPlaces:
     async def _try(self, place: str, places: int) -> bool:
         given = await execute(
             self._pool,
-            "model_line.take_place",
+            "circuit_breaker.take_place",
             model=self._model,
             id=place,
             places=places,
@@ -108,12 +108,16 @@ class ModelPlaces:
             await asyncio.sleep(lasts / 3)
             with suppress(DatabaseDown):
                 await execute(
-                    self._pool, "model_line.keep_place", model=self._model, id=place, lasts=lasts
+                    self._pool,
+                    "circuit_breaker.keep_place",
+                    model=self._model,
+                    id=place,
+                    lasts=lasts,
                 )
 
     async def _leave(self, place: str) -> None:
         try:
-            await execute(self._pool, "model_line.leave_place", model=self._model, id=place)
+            await execute(self._pool, "circuit_breaker.leave_place", model=self._model, id=place)
         except DatabaseDown as error:
             # The answer is there, and paid for; the place ends with its time.
             log.warning("place.left_behind", error=error.message)
@@ -125,7 +129,7 @@ class ModelPlaces:
         longest = self._options.longest_wait
         row = await fetch_one(
             self._pool,
-            "model_line.reserve",
+            "circuit_breaker.reserve",
             model=self._model,
             interval=interval,
             longest=longest,
@@ -136,8 +140,8 @@ class ModelPlaces:
             await self._sleep(row["wait"])
 
     async def _too_long(self) -> Exception:
-        row = await fetch_one(self._pool, "model_line.next_begin", model=self._model)
-        return line_too_long(self._options, row["wait"] if row else 0.0)
+        row = await fetch_one(self._pool, "circuit_breaker.next_begin", model=self._model)
+        return queue_too_long(self._options, row["wait"] if row else 0.0)
 
 
 _T = TypeVar("_T")
@@ -158,7 +162,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class PostgresModelLine:
+class PostgresCircuitBreaker:
     """The `ModelLine` port. With no limits and nothing wrong a call costs no round trip.
 
     What this process believes of the line is as old as its last `hold`; all times are compared
@@ -169,7 +173,7 @@ class PostgresModelLine:
         self,
         pool: Pool,
         model: str,
-        options: LineOptions,
+        options: BreakerOptions,
         *,
         new_id: NewId,
         sleep: Sleep,
@@ -217,7 +221,7 @@ class PostgresModelLine:
         """Where a look is due, ask: over all workers, one does; for its own hold each does."""
         claimed = await fetch_one(
             self._pool,
-            "model_line.claim_look",
+            "circuit_breaker.claim_look",
             model=self._model,
             every=self._options.probe_every,
             unseen=not self._own.is_confirmed,
@@ -249,7 +253,7 @@ class PostgresModelLine:
         self._own.require_none()
 
     async def _refresh(self) -> _State:
-        row = await fetch_one(self._pool, "model_line.state", model=self._model)
+        row = await fetch_one(self._pool, "circuit_breaker.state", model=self._model)
         self._state = _State(**row) if row else _State()
         return self._state
 
@@ -260,7 +264,7 @@ class PostgresModelLine:
         row = await self._noted(
             fetch_one(
                 self._pool,
-                "model_line.fail",
+                "circuit_breaker.fail",
                 model=self._model,
                 count=count,
                 limit=limit,
@@ -280,7 +284,7 @@ class PostgresModelLine:
         self._own.note_answer()
         if self._state and self._state.failures and self._state.open_since is None:
             self._state = _State()
-            await self._noted(execute(self._pool, "model_line.answer", model=self._model))
+            await self._noted(execute(self._pool, "circuit_breaker.answer", model=self._model))
 
     async def _noted(self, write: Awaitable[_T]) -> _T | None:
         """Write down how a call ended; that this fails must not change how it ended."""
@@ -294,7 +298,7 @@ class PostgresModelLine:
         reason, look = error.advice, next_look(error, self._options)
         await execute(
             self._pool,
-            "model_line.prolong",
+            "circuit_breaker.prolong",
             model=self._model,
             open_since=open_since,
             look=look,
@@ -305,7 +309,10 @@ class PostgresModelLine:
 
     async def _release(self, claimed: DictRow) -> None:
         ended = await execute(
-            self._pool, "model_line.release", model=self._model, open_since=claimed["open_since"]
+            self._pool,
+            "circuit_breaker.release",
+            model=self._model,
+            open_since=claimed["open_since"],
         )
         self._state = None
         if ended:

@@ -10,10 +10,10 @@ from core.adapters.postgres.change_log import change_of, change_row
 from core.adapters.postgres.queries import Pool, execute, fetch_all, sql, transaction
 from core.adapters.postgres.waiting import settle_feedback
 from core.domain.hashing import state_hash
-from core.domain.models import Change, Echo, Kind
+from core.domain.models import Change, DuplicateWaiter, Kind
 
 
-class PostgresEchoes:
+class PostgresDuplicateWaiters:
     """The `Echoes` port."""
 
     def __init__(self, pool: Pool) -> None:
@@ -21,35 +21,39 @@ class PostgresEchoes:
 
     async def note(self, change: Change) -> None:
         """Note that the change's feedback said what its target holds already."""
-        await execute(self._pool, "echoes.note", **_row(change))
+        await execute(self._pool, "duplicate_waiters.note", **_row(change))
 
     async def join(self, change: Change) -> Change | None:
         """Note that a change that waits says what this one does, and give it; None where none."""
         async with transaction(self._pool) as conn:
-            row = await (await conn.execute(sql("echoes.alike"), change_row(change))).fetchone()
+            row = await (
+                await conn.execute(sql("duplicate_waiters.alike"), change_row(change))
+            ).fetchone()
             if row is None:
                 return None
             waiting = change_of(row)
             if waiting.feedback_id != change.feedback_id:
                 given = {"feedback_id": change.feedback_id, "change_id": waiting.id}
-                echo = _row(waiting) | given
-                await conn.execute(sql("echoes.join"), echo)
+                waiter = _row(waiting) | given
+                await conn.execute(sql("duplicate_waiters.join"), waiter)
             return waiting
 
-    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
+    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
         """Give which feedback said again what a target held, oldest first."""
         place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
-        return [_echo(row) for row in await fetch_all(self._pool, "echoes.at", **place)]
+        return [
+            _waiter(row) for row in await fetch_all(self._pool, "duplicate_waiters.at", **place)
+        ]
 
-    async def of_feedback(self, feedback_id: str) -> Sequence[Echo]:
+    async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
         """Give what a piece of feedback said again, oldest first."""
-        rows = await fetch_all(self._pool, "echoes.of_feedback", feedback_id=feedback_id)
-        return [_echo(row) for row in rows]
+        rows = await fetch_all(self._pool, "duplicate_waiters.of_feedback", feedback_id=feedback_id)
+        return [_waiter(row) for row in rows]
 
     async def forget(self, feedback_id: str) -> None:
         """Forget what a piece of feedback said again; it waits for the decision no more."""
         async with transaction(self._pool) as conn:
-            await conn.execute(sql("echoes.forget"), {"feedback_id": feedback_id})
+            await conn.execute(sql("duplicate_waiters.forget"), {"feedback_id": feedback_id})
             await settle_feedback(conn, feedback_id, waits_for_nothing=True)
 
 
@@ -63,5 +67,5 @@ def _row(change: Change) -> dict[str, object]:
     }
 
 
-def _echo(row: DictRow) -> Echo:
-    return Echo.model_validate(dict(row))
+def _waiter(row: DictRow) -> DuplicateWaiter:
+    return DuplicateWaiter.model_validate(dict(row))

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from core.adapters.postgres.errors import translated
 from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql
 from core.domain.errors import SkillWorkerError
-from core.domain.event_cursor import START, FeedPlace, read_place
+from core.domain.event_cursor import START, EventCursor, read_place
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
 from core.domain.tasks import end_tasks
 
@@ -138,7 +138,7 @@ class PostgresFeed:
     async def place(self) -> str:
         """Give the place from which all that is written from now on is read."""
         (row,) = await self._rows(START, EventFilter(), 0)
-        return str(FeedPlace(row["horizon"], 0))
+        return str(EventCursor(row["horizon"], 0))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
         """Give at most `limit` events that come after a place. Raises InvalidInput."""
@@ -149,7 +149,7 @@ class PostgresFeed:
         is_full = len(settled) == limit
         # Below the horizon there is nothing more, and there never will be. A place beyond it is
         # of a server that has crashed since, and gives numbers out again that it had lost.
-        end = _place(settled[-1]) if is_full else FeedPlace(rows[0]["horizon"], 0)
+        end = _place(settled[-1]) if is_full else EventCursor(rows[0]["horizon"], 0)
         return FeedPage(
             events=tuple(_placed(row) for row in settled),
             place=str(end),
@@ -169,7 +169,7 @@ class PostgresFeed:
             await execute(self._pool, "feed.mend")
             self._mended = True
 
-    async def _rows(self, begin: FeedPlace, wanted: EventFilter, limit: int) -> Sequence[DictRow]:
+    async def _rows(self, begin: EventCursor, wanted: EventFilter, limit: int) -> Sequence[DictRow]:
         await self._mend()
         given: Mapping[str, object] = {**wanted.model_dump(), "names": [*wanted.names]}
         params = {**given, "txid": str(begin.txid), "id": begin.id, "limit": limit}
@@ -196,5 +196,5 @@ def _placed(row: DictRow) -> PlacedEvent:
     return PlacedEvent(place=str(_place(row)), event=event_of(row))
 
 
-def _place(row: DictRow) -> FeedPlace:
-    return FeedPlace(row["txid"], row["id"])
+def _place(row: DictRow) -> EventCursor:
+    return EventCursor(row["txid"], row["id"])

@@ -10,7 +10,7 @@ from typing import LiteralString
 
 from psycopg.rows import DictRow
 
-from core.adapters.cache import Clock, Kept
+from core.adapters.cache import Cached, Clock
 from core.adapters.postgres.queries import Pool, connection, fetch_all, fetch_one, sql
 from core.domain.models import FeedbackStatus, Undecided, Waiting
 from core.domain.models.views import (
@@ -56,7 +56,7 @@ class PostgresFigures:
 
     def __init__(self, pool: Pool, *, stalled_after: float, clock: Clock = time.monotonic) -> None:
         self._pool = pool
-        self._slow: Kept[list[DictRow]] = Kept(KEEP_SECONDS, clock)
+        self._slow: Cached[list[DictRow]] = Cached(KEEP_SECONDS, clock)
         self._stalled_after = stalled_after
 
     async def standing(self, tenant_id: str | None) -> Standing:

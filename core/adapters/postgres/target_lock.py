@@ -10,7 +10,7 @@ from core.domain.errors import TargetBusy
 from core.domain.models import Change
 
 
-class PostgresTargets:
+class PostgresTargetLocks:
     """The `Targets` port."""
 
     def __init__(self, pool: Pool) -> None:

@@ -22,7 +22,7 @@ from core.knowledge.search.documents import SearchDocument, skill_search_files, 
 _FILES = ("previous_files", "new_files")
 
 
-class PostgresSettlement:
+class PostgresUnitOfWork:
     """The `Settlement` port on a connection whose transaction the change log opened.
 
     `events` are those that happen once it commits.

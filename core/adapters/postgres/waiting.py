@@ -7,7 +7,9 @@ from core.adapters.postgres.queries import Connection, sql
 
 async def settle_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:
     """End the feedback that a change came of, and all that said the same while it waited."""
-    rows = await (await conn.execute(sql("echoes.of_change"), {"change_id": change_id})).fetchall()
+    rows = await (
+        await conn.execute(sql("duplicate_waiters.of_change"), {"change_id": change_id})
+    ).fetchall()
     pieces = {feedback_id, *(row["feedback_id"] for row in rows)} - {None}
     for piece in sorted(map(str, pieces)):  # in one order, as each of them is locked
         await settle_feedback(conn, piece)

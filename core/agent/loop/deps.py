@@ -12,7 +12,16 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from core.agent.budgets import Meter
 from core.agent.model.chat_model import ToolSchema
 from core.domain.models import Agent, Candidate, Feedback, Fence
-from core.domain.ports import Gate, Journal, Knowledge, ModelLine, Replies, Runs, Search, SkillStore
+from core.domain.ports import (
+    CircuitBreaker,
+    Gate,
+    Journal,
+    Knowledge,
+    Replies,
+    Runs,
+    Search,
+    SkillStore,
+)
 
 MAX_ITERATIONS = 50
 
@@ -22,7 +31,7 @@ class ReactDeps:
     """What every run shares; each is its own key. `max_iterations` counts calls of one thread."""
 
     model: BaseChatModel
-    line: ModelLine
+    breaker: CircuitBreaker
     gate: Gate
     search: Search
     knowledge: Knowledge

@@ -75,7 +75,7 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         await deps.shared.runs.check(deps.fence)
         meter = deps.shared.meter
         async with meter.budgets.call(deps.feedback.tenant_id, deps.candidate.id):
-            async with deps.shared.line.call():
+            async with deps.shared.breaker.call():
                 with translate_model_errors():
                     response = await handler(request.override(tools=[*context.schemas]))
             message = billed(_answer(response, messages), meter.price)

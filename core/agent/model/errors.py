@@ -109,7 +109,10 @@ def _address(error: Exception) -> str:
         url = urlsplit(str(getattr(error, "request").url))  # noqa: B009 - most have none
     except (AttributeError, RuntimeError, ValueError):
         return ""
-    return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}" if url.netloc else ""
+    if not url.netloc:
+        return ""
+    address = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+    return Message("model.at_address", " at {address}", address=address)
 
 
 def _status(error: Exception) -> int:

@@ -15,11 +15,11 @@ from core.adapters.postgres.figures import PostgresBacklog
 from core.adapters.postgres.pool import answers
 from core.app.bootstrap.pods import mcp_servers
 from core.app.bootstrap.stores import Stores
-from core.app.run_summary import Tally
+from core.app.run_summary import RunSummary
 from core.app.settings import Settings
-from core.domain.errors import ConfigurationError, DatabaseDown, ModelHeld
+from core.domain.errors import CircuitOpen, ConfigurationError, DatabaseDown
 from core.domain.models import HoldKind
-from core.domain.ports import FeedbackSource, ModelLine
+from core.domain.ports import CircuitBreaker, FeedbackSource
 from core.skill_api_client import open_skill_api
 
 if TYPE_CHECKING:
@@ -88,19 +88,20 @@ async def _served(
 
 @asynccontextmanager
 async def watched(
-    settings: Settings,
     stores: Stores,
     *,
     url: str,
-    line: ModelLine,
+    breaker: CircuitBreaker,
     sources: Mapping[str, FeedbackSource],
-    tally: Tally,
+    summary: RunSummary,
 ) -> AsyncIterator[Watched]:
     """Give what a worker's health is read from; `url` is the skill API's."""
     from core.app.health.health import Watched
 
+    settings = stores.parts.settings
+
     async def holds() -> Collection[HoldKind]:
-        found = [await stores.intake.paused(), await line.hold()]
+        found = [await stores.intake.paused(), await breaker.hold()]
         return {hold.kind for hold in found if hold is not None}
 
     async def at_budget() -> int:
@@ -110,7 +111,7 @@ async def watched(
         probes: dict[str, Probe] = {
             "database": lambda: _ask_database(stores),
             "skill_api": await _skill_api(stack, settings, url),
-            "model": lambda: _ask_line(line),
+            "model": lambda: _ask_breaker(breaker),
             **{name: source.ping for name, source in sources.items()},
         }
         if settings.use_skill_creator_workflow and settings.computer_use_mcp_url is not None:
@@ -119,7 +120,7 @@ async def watched(
             probes=probes,
             backlog=PostgresBacklog(stores.pool),
             holds=holds,
-            running=lambda: tally.working,
+            running=lambda: summary.working,
             at_budget=at_budget,
         )
 
@@ -129,11 +130,11 @@ async def _ask_database(stores: Stores) -> None:
         raise DatabaseDown("PostgreSQL does not answer in time")
 
 
-async def _ask_line(line: ModelLine) -> None:
+async def _ask_breaker(breaker: CircuitBreaker) -> None:
     """See that the model is not held back; nobody asks it for this, calls cost money."""
-    hold = await line.hold()
+    hold = await breaker.hold()
     if hold is not None:
-        raise ModelHeld(hold.reason)
+        raise CircuitOpen(hold.reason)
 
 
 async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:

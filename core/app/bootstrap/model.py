@@ -6,24 +6,25 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.adapters.postgres import migrations
-from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.intake import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.vectors import PostgresVectors
 from core.agent.budgets import Meter
-from core.agent.circuit_breaker import LineOptions
+from core.agent.circuit_breaker import BreakerOptions
 from core.app.bootstrap.stores import Stores, by_meaning, database, new_id
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Hold
 from core.domain.models.vectors import VectorBacklog
-from core.domain.ports import Embeddings, ModelLine
+from core.domain.ports import CircuitBreaker, Embeddings
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
 from core.knowledge.search.fused import FusedSearch
 
@@ -37,11 +38,11 @@ _CLIENT_PAUSE = 120.0
 
 
 @dataclass(frozen=True)
-class LinedModel:
+class GuardedModel:
     """A chat model, the line that every call of it goes through, and what a call costs."""
 
     chat: BaseChatModel
-    line: ModelLine
+    breaker: CircuitBreaker
     meter: Meter
 
     async def knock(self) -> None:
@@ -51,17 +52,17 @@ class LinedModel:
         await knock(self.chat)
 
 
-def model_line(settings: Settings, pool: Pool, *, offline: bool = False) -> ModelLine:
+def circuit_breaker(settings: Settings, pool: Pool, *, offline: bool = False) -> CircuitBreaker:
     """Make the line of one worker to the model that settings name."""
     name = OFFLINE_MODEL if offline else _name(settings)
-    options = LineOptions() if offline else _options(settings)
-    return PostgresModelLine(pool, name, options, new_id=new_id, sleep=asyncio.sleep)
+    options = BreakerOptions() if offline else _options(settings)
+    return PostgresCircuitBreaker(pool, name, options, new_id=new_id, sleep=asyncio.sleep)
 
 
 async def model_hold(settings: Settings) -> Hold | None:
     """Say why workers hold the model back, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
-        return await model_line(settings, pool).hold()
+        return await circuit_breaker(settings, pool).hold()
 
 
 async def intake_pause(settings: Settings) -> Hold | None:
@@ -85,9 +86,9 @@ def _name(settings: Settings) -> str:
     return f"{model} at {proxy}" if proxy else model
 
 
-def _options(settings: Settings) -> LineOptions:
+def _options(settings: Settings) -> BreakerOptions:
     timeout, repeats = settings.llm_timeout_seconds, settings.llm_max_retries
-    return LineOptions(
+    return BreakerOptions(
         failures=settings.llm_breaker_failures,
         probe_every=settings.llm_probe_seconds,
         max_concurrency=settings.llm_max_concurrency,
@@ -120,15 +121,16 @@ class Meaning:
         return self._built
 
     def beside_words(self, stores: Stores) -> Stores:
-        """Give the stores with a search that goes by words and by meaning."""
-        search = FusedSearch(
+        """Return the stores with a search that goes by words and by meaning."""
+        made = copy(stores)
+        made.search = FusedSearch(
             stores.search,
             PostgresVectors(stores.pool, self._name),
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
         )
-        return replace(stores, search=search)
+        return made
 
     def backfill(self, stores: Stores) -> Backfill:
         """Give the job that makes vectors. Raises ConfigurationError."""

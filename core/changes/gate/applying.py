@@ -10,30 +10,30 @@ from core.changes.gate.records import event
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, Kind, Receipt
-from core.domain.ports import Committer, Journal, Targets
+from core.domain.ports import Committer, Journal, TargetLocks
 
 log = structlog.get_logger(__name__)
 
 
 async def look_back(
-    change: Change, committer: Committer, targets: Targets, journal: Journal
+    change: Change, committer: Committer, target_locks: TargetLocks, journal: Journal
 ) -> None:
     """Put on record where the target's store holds something else than was recorded last."""
     try:
-        if await _has_diverged(change, committer, targets):
+        if await _has_diverged(change, committer, target_locks):
             await journal.emit(event("change.diverged", change))
     except SkillWorkerError as error:
         log.warning("change.unseen", change_id=change.id, error=error.message)
 
 
-async def _has_diverged(change: Change, committer: Committer, targets: Targets) -> bool:
+async def _has_diverged(change: Change, committer: Committer, target_locks: TargetLocks) -> bool:
     """Compare. Only a skill lives in a store that may have let a late write through.
 
     While a change of it is being applied, whoever applies that one finds out.
     """
     if change.kind is not Kind.SKILL:
         return False
-    latest = await targets.latest(change)
+    latest = await target_locks.latest(change)
     if latest is None or latest.status is ChangeStatus.APPLYING:
         return False
     current = await committer.current(change.tenant_id, change.target_id)
@@ -54,7 +54,7 @@ async def finish(change: Change, deps: GateDeps) -> Receipt:
     try:
         return await _carried_out(change, deps)
     except LeaseLost:
-        await look_back(change, deps.committers[change.kind], deps.targets, deps.journal)
+        await look_back(change, deps.committers[change.kind], deps.target_locks, deps.journal)
         raise
 
 
@@ -68,11 +68,11 @@ async def close(
     change: Change, status: ChangeStatus, error: SkillWorkerError, deps: GateDeps, *, tried: bool
 ) -> None:
     """End an intent that was not applied, with a history row where it was tried."""
-    async with deps.changes.settle(change) as settlement:
+    async with deps.changes.unit_of_work(change) as unit:
         if tried:
-            await settlement.record_knowledge_history(records.failed(change, deps.new_id(), error))
-        await settlement.close(change.id, status, error.message)
-        await settlement.emit(records.event(f"change.{_PAST[status]}", change, error.message))
+            await unit.record_knowledge_history(records.failed(change, deps.new_id(), error))
+        await unit.close(change.id, status, error.message)
+        await unit.emit(records.event(f"change.{_PAST[status]}", change, error.message))
 
 
 async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
@@ -86,8 +86,8 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
         await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
         raise
     except DependencyDown as error:
-        async with deps.changes.settle(change) as settlement:
-            await settlement.record_knowledge_history(records.failed(change, deps.new_id(), error))
+        async with deps.changes.unit_of_work(change) as unit:
+            await unit.record_knowledge_history(records.failed(change, deps.new_id(), error))
         raise
     except SkillWorkerError as error:
         await close(change, ChangeStatus.FAILED, error, deps, tried=True)
@@ -96,10 +96,10 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
 
 
 async def _record(change: Change, deps: GateDeps) -> None:
-    async with deps.changes.settle(change) as settlement:
-        await deps.committers[change.kind].record(change, settlement)
-        await settlement.record_knowledge_history(records.applied(change, deps.new_id()))
-        await settlement.close(change.id, ChangeStatus.APPLIED)
+    async with deps.changes.unit_of_work(change) as unit:
+        await deps.committers[change.kind].record(change, unit)
+        await unit.record_knowledge_history(records.applied(change, deps.new_id()))
+        await unit.close(change.id, ChangeStatus.APPLIED)
         if change.undoes:
-            await settlement.take_back(change.undoes)
-        await settlement.emit(records.event("change.applied", change))
+            await unit.take_back(change.undoes)
+        await unit.emit(records.event("change.applied", change))

@@ -65,7 +65,7 @@ class ChangeGate:
                     return await self._attempt(request, context, digest, attempt)
                 if known.status is not ChangeStatus.PREPARED:
                     return await self._again(known, digest, context)
-                await self._deps.targets.release(known.id)  # the hold of a run that died
+                await self._deps.target_locks.release(known.id)  # the hold of a run that died
             except Stale as stale:
                 context = drafts.behind(context, stale)
         raise TargetBusy(
@@ -79,7 +79,7 @@ class ChangeGate:
 
     async def resume(self, fence: Fence) -> int:
         """Finish what earlier generations of a candidate left open."""
-        open_intents = await self._deps.targets.unfinished(fence.candidate_id)
+        open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
         for change in open_intents:
             await self._settled(change.model_copy(update={"epoch": fence.epoch}))
         return len(open_intents)
@@ -87,9 +87,9 @@ class ChangeGate:
     async def sweep(self, older_than: float) -> int:
         """Finish intents that dead runs left behind; gives how many were settled."""
         settled = 0
-        for change in await self._deps.targets.abandoned(older_than):
+        for change in await self._deps.target_locks.abandoned(older_than):
             try:
-                adopted = await self._deps.targets.adopt(change)
+                adopted = await self._deps.target_locks.adopt(change)
                 if adopted is not None:
                     settled += await self._settled(adopted)
             except SkillWorkerError as error:  # one that cannot be finished keeps no other
@@ -148,7 +148,7 @@ class ChangeGate:
         )
         if self._deps.dry_run:
             return await self._prepared(draft, request, context)
-        async with held(draft, self._deps.targets, self._deps.sleep):
+        async with held(draft, self._deps.target_locks, self._deps.sleep):
             return await self._prepared(draft, request, context)
 
     async def _prepared(
@@ -169,7 +169,7 @@ class ChangeGate:
         """Apply what was prepared, unless it changes nothing or the policy stops it."""
         if state_hash(change.before) == state_hash(change.after):
             if drafts.says_all(change) and not self._deps.dry_run:
-                await self._deps.echoes.note(change)
+                await self._deps.duplicate_waiters.note(change)
             return receipts.known_receipt(change)
         change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
         if self._deps.dry_run:
@@ -199,7 +199,7 @@ class ChangeGate:
         Where one waits already that says the same, it is that one which waits.
         """
         if change.feedback_id is not None and not change.undoes:
-            same = await self._deps.echoes.join(change)
+            same = await self._deps.duplicate_waiters.join(change)
             if same is not None:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})

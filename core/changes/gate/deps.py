@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 from core.changes.policy.review_policy import Policy, apply_all
 from core.domain.models import Kind
-from core.domain.ports import ChangeLog, Committer, Echoes, Journal, NewId, Reviews, Sleep, Targets
+from core.domain.ports import (
+    ChangeLog,
+    Committer,
+    DuplicateWaiters,
+    Journal,
+    NewId,
+    Reviews,
+    Sleep,
+    TargetLocks,
+)
 
 
 @dataclass(frozen=True)
@@ -19,9 +28,9 @@ class GateDeps:
 
     committers: Mapping[Kind, Committer]
     changes: ChangeLog
-    targets: Targets
+    target_locks: TargetLocks
     reviews: Reviews
-    echoes: Echoes
+    duplicate_waiters: DuplicateWaiters
     journal: Journal
     new_id: NewId
     sleep: Sleep

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import yaml
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from core.domain.errors import ConfigurationError
 from core.domain.messages import Message
@@ -84,11 +84,15 @@ class Conditions(Model):
         yield self.changed_over is None or changed_characters(change) > self.changed_over
 
 
+def _shipped(reason: str) -> str:
+    return _SHIPPED.get(reason, reason)
+
+
 class Rule(Model):
     """One rule: what it is about, what happens then, and why, in words for whoever reviews."""
 
     then: Literal["hold", "apply"]
-    because: str = ""
+    because: Annotated[str, AfterValidator(_shipped)] = ""
     when: Conditions = Conditions()
 
 
@@ -106,11 +110,7 @@ class ReviewPolicy(Model):
         met = [rule for rule in self.rules if rule.when.meet(change)]
         if (met[0].then if met else self.otherwise) == "apply":
             return ()
-        reasons = [
-            _SHIPPED.get(rule.because, rule.because) or _A_RULE
-            for rule in met
-            if rule.then == "hold"
-        ]
+        reasons = [rule.because or _A_RULE for rule in met if rule.then == "hold"]
         return tuple(dict.fromkeys(reasons)) or (
             Message("policy.otherwise", "every change that no rule lets through waits"),
         )

@@ -16,7 +16,7 @@ from core.domain.models import (
     Bundle,
     Change,
     ChangeStatus,
-    Echo,
+    DuplicateWaiter,
     Feedback,
     Kind,
     Operation,
@@ -29,7 +29,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Model
-from core.domain.ports import ChangeLog, Echoes, Steps
+from core.domain.ports import ChangeLog, DuplicateWaiters, Steps
 from core.skills.bundle import file_refs
 
 
@@ -71,7 +71,7 @@ class Retraction(Model):
     feedback_id: str
     effects: tuple[Effect, ...] = ()
     rejected: tuple[str, ...] = ()
-    unsaid: tuple[Echo, ...] = ()
+    unsaid: tuple[DuplicateWaiter, ...] = ()
     in_the_way: tuple[Standpoint, ...] = ()
 
     @property
@@ -92,7 +92,7 @@ class Retractor:
     gate: ChangeGate
     changes: ChangeLog
     steps: Steps
-    echoes: Echoes
+    duplicate_waiters: DuplicateWaiters
 
     async def retract(self, feedback: Feedback, *, by: str) -> Retraction:
         """Bring every target to where it would be without this feedback.
@@ -114,7 +114,7 @@ class Retractor:
                 ),
             )
         made = await self.steps.of_feedback(feedback.id)
-        unsaid = await self.echoes.of_feedback(feedback.id)
+        unsaid = await self.duplicate_waiters.of_feedback(feedback.id)
         if not made and not unsaid:
             raise NotFound(
                 Message(
@@ -133,7 +133,7 @@ class Retractor:
             await self._reject(change, by)
         effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]
         if not self.gate.is_dry_run:
-            await self.echoes.forget(feedback.id)
+            await self.duplicate_waiters.forget(feedback.id)
         return Retraction(
             feedback_id=feedback.id,
             effects=(*effects, *shared),
@@ -177,13 +177,15 @@ class Retractor:
         Had the first not been there, the other would have taught it.
         """
         last = chain[-1]
-        echoes = await self.echoes.at(last.kind, last.tenant_id, last.target_id)
+        duplicate_waiters = await self.duplicate_waiters.at(
+            last.kind, last.tenant_id, last.target_id
+        )
         return {
-            change.id: echo.feedback_id
+            change.id: waiter.feedback_id
             for change in chain
-            for echo in echoes
-            if change.feedback_id == feedback_id != echo.feedback_id
-            and (echo.change_id == change.id or echo.hash == state_hash(change.after))
+            for waiter in duplicate_waiters
+            if change.feedback_id == feedback_id != waiter.feedback_id
+            and (waiter.change_id == change.id or waiter.hash == state_hash(change.after))
         }
 
     async def _shared(self, change: Change) -> Effect | None:

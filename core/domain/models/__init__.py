@@ -4,7 +4,7 @@ from core.domain.models.base import Fence, FileRef, Page, Snapshot
 from core.domain.models.changes import (
     Change,
     ChangeStatus,
-    Echo,
+    DuplicateWaiter,
     HistoryRecord,
     HistoryStatus,
     Hit,
@@ -113,7 +113,7 @@ __all__ = [
     "DecisionTable",
     "Defect",
     "DefectKind",
-    "Echo",
+    "DuplicateWaiter",
     "Edited",
     "EventFilter",
     "EventState",

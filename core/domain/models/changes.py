@@ -188,7 +188,7 @@ class Change(Model):
         return (self.reverts,) if self.reverts is not None else self.retracts
 
 
-class Echo(Model):
+class DuplicateWaiter(Model):
     """A piece of feedback that said what was known already: `hash` is of the state it said.
 
     `change_id` is of the change that waited for a person then, and says it.

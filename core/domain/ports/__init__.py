@@ -10,13 +10,13 @@ from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
-    Echoes,
+    DuplicateWaiters,
     Gate,
     ReviewQueue,
     Reviews,
-    Settlement,
     Steps,
-    Targets,
+    TargetLocks,
+    UnitOfWork,
 )
 from core.domain.ports.costs import Budgets, Spending
 from core.domain.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
@@ -31,7 +31,15 @@ from core.domain.ports.knowledge import (
     SkillStore,
 )
 from core.domain.ports.pods import Pod, Pods, SkillDocuments
-from core.domain.ports.runs import Journal, ModelLine, Observer, Replies, Retention, Runs, Threads
+from core.domain.ports.runs import (
+    CircuitBreaker,
+    Journal,
+    Observer,
+    Replies,
+    Retention,
+    Runs,
+    Threads,
+)
 from core.domain.ports.vectors import Embeddings, Vectors
 from core.domain.ports.watching import Bell, Feed, Figures
 
@@ -45,9 +53,10 @@ __all__ = [
     "Bell",
     "Budgets",
     "ChangeLog",
+    "CircuitBreaker",
     "Committer",
     "Deliveries",
-    "Echoes",
+    "DuplicateWaiters",
     "Embeddings",
     "Feed",
     "FeedbackSource",
@@ -60,7 +69,6 @@ __all__ = [
     "KnowledgePages",
     "KnowledgePast",
     "Lineage",
-    "ModelLine",
     "NewId",
     "Observer",
     "Pod",
@@ -72,15 +80,15 @@ __all__ = [
     "Reviews",
     "Runs",
     "Search",
-    "Settlement",
     "SkillAuthor",
     "SkillDocuments",
     "SkillStore",
     "Sleep",
     "Spending",
     "Steps",
-    "Targets",
+    "TargetLocks",
     "Threads",
     "Tokens",
+    "UnitOfWork",
     "Vectors",
 ]

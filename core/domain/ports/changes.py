@@ -11,7 +11,7 @@ from core.domain.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
-    Echo,
+    DuplicateWaiter,
     Fence,
     FileRef,
     HistoryRecord,
@@ -60,7 +60,7 @@ class Committer(Protocol):
     async def apply(self, change: Change) -> None:
         """Carry out the effects outside our database; idempotent. Raises Stale."""
 
-    async def record(self, change: Change, settlement: Settlement) -> None:
+    async def record(self, change: Change, unit: UnitOfWork) -> None:
         """Carry out the effects inside our database. Raises Stale."""
 
 
@@ -95,14 +95,14 @@ class ChangeLog(Protocol):
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         """Give the bytes behind references, by SHA-256. Raises NotFound."""
 
-    def settle(self, change: Change) -> AbstractAsyncContextManager[Settlement]:
+    def unit_of_work(self, change: Change) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open the transaction that ends an intent; it rolls back on any error.
 
         Raises LeaseLost when the change's fence is lost, Stale where the intent has ended.
         """
 
 
-class Targets(Protocol):
+class TargetLocks(Protocol):
     """Who has a target: one change at a time, from before it is prepared until it ends."""
 
     async def hold(self, change: Change) -> None:
@@ -163,7 +163,7 @@ class Reviews(Protocol):
         """Give what has waited for that long since it was last named here, and note it."""
 
 
-class Settlement(Protocol):
+class UnitOfWork(Protocol):
     """One transaction: effects in our own tables, history, status and events."""
 
     async def write_item(self, change: Change) -> None:
@@ -201,7 +201,7 @@ class Steps(Protocol):
         """End applied changes as reverted, where nothing is left of them to undo."""
 
 
-class Echoes(Protocol):
+class DuplicateWaiters(Protocol):
     """Which feedback said what others had said: without those it would have taught it."""
 
     async def note(self, change: Change) -> None:
@@ -214,10 +214,10 @@ class Echoes(Protocol):
         the very same.
         """
 
-    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
+    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
         """Give which feedback said again what a target held, oldest first."""
 
-    async def of_feedback(self, feedback_id: str) -> Sequence[Echo]:
+    async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
         """Give what a piece of feedback said again, oldest first."""
 
     async def forget(self, feedback_id: str) -> None:

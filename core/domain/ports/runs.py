@@ -73,7 +73,7 @@ class Retention(Protocol):
         """
 
 
-class ModelLine(Protocol):
+class CircuitBreaker(Protocol):
     """The way to the model, shared by all workers: its breaker, its concurrency, its rate."""
 
     def call(self) -> AbstractAsyncContextManager[None]:

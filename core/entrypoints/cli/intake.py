@@ -25,13 +25,13 @@ def pause(
     as_json: Json = False,
 ) -> None:
     """Begin no new work; what runs goes on to its end, and feedback is still taken in."""
-    _show(with_app(lambda opened: opened.intake.pause(reason)), as_json=as_json)
+    _show(with_app(lambda opened: opened.stores.intake.pause(reason)), as_json=as_json)
 
 
 @app.command("resume")
 def resume(as_json: Json = False) -> None:
     """Let all workers begin new work again."""
-    was_paused = with_app(lambda opened: opened.intake.resume())
+    was_paused = with_app(lambda opened: opened.stores.intake.resume())
     if as_json:
         _show(None, as_json=True)
     else:
@@ -43,7 +43,7 @@ def status(as_json: Json = False) -> None:
     """Show whether work is paused, since when and why."""
 
     async def read(opened: App) -> Hold | None:
-        return await opened.intake.paused()
+        return await opened.stores.intake.paused()
 
     _show(with_app(read), as_json=as_json)
 

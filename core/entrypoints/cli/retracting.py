@@ -35,7 +35,7 @@ def retract(
 
 
 async def _retract(opened: App, feedback_id: str) -> Retraction:
-    feedback = await opened.inbox.get(feedback_id)
+    feedback = await opened.stores.inbox.get(feedback_id)
     return await opened.retractor.retract(feedback, by=who())
 
 
@@ -45,9 +45,9 @@ def _show(done: Retraction, *, dry_run: bool) -> None:
         say(f"{effect.kind} {effect.target_name!r}: {_came_to(effect)}")
     for change_id in done.rejected:
         say(f"change {change_id}: {would}rejected, it will not be applied")
-    for echo in done.unsaid:
+    for waiter in done.unsaid:
         forgotten = f"{would or 'is '}forgotten"
-        say(f"{echo.kind} {echo.target_id}: stays, that this feedback says it too {forgotten}")
+        say(f"{waiter.kind} {waiter.target_id}: stays, that this feedback says it too {forgotten}")
     for stands in done.in_the_way:
         say(f"{stands.kind} {stands.target_name!r}: {_in_the_way(stands)}")
     if done.in_the_way:

@@ -20,7 +20,7 @@ from core.entrypoints.cli.session import load, run_until_stopped
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-    from core.app.run_summary import Tally
+    from core.app.run_summary import RunSummary
     from core.app.settings import Override, Settings
     from core.domain.models import Feedback, Hold, Receipt, Verdict
 
@@ -112,12 +112,12 @@ def run(
     watched = not once or port is not None
     front = make_front(settings, console=console) if api or console else None
     with worker_named(settings.worker_name):
-        tally = run_until_stopped(
+        summary = run_until_stopped(
             lambda stop: _work(settings, stop, once, offline, concurrency, watched, front),
             _on_first_signal,
         )
-    show_tally(tally, once=once, as_json=as_json, currency=settings.price_currency)
-    if once and (tally.unhappy() or tally.resting):
+    show_summary(summary, once=once, as_json=as_json, currency=settings.price_currency)
+    if once and (summary.unhappy() or summary.resting):
         raise typer.Exit(FAILED)
 
 
@@ -146,13 +146,13 @@ async def _work(
     concurrency: int | None,
     watched: bool,
     front: Front | None,
-) -> Tally:
-    from core.app import bootstrap
+) -> RunSummary:
+    from core.app import bootstrap, program
 
     around = front.serving.around if front else None
     async with (
         bootstrap.serve_health(settings, stop, around) if watched else nullcontext() as served,
-        bootstrap.open_app(
+        program.open_app(
             settings, model=True, offline=offline, health=served.health if served else None
         ) as app,
         front.open(app, served.url) if front and served else nullcontext(),
@@ -164,47 +164,49 @@ async def _work(
 
             def on_progress(counts: Mapping[str, int]) -> None:
                 show_progress(counts)
-                awaited.look(counts, app.tally.working, app.tally.hold)
+                awaited.look(counts, app.summary.working, app.summary.hold)
 
             await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
-        return app.tally
+        return app.summary
 
 
-def show_tally(tally: Tally, *, once: bool, as_json: bool, currency: str = "") -> None:
+def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: str = "") -> None:
     """Tell what this run did, and nothing of what others or earlier runs did; and who waits."""
-    counts: dict[str, JsonValue] = dict(tally.counts())
-    unhappy = tally.unhappy()
+    counts: dict[str, JsonValue] = dict(summary.counts())
+    unhappy = summary.unhappy()
     if as_json:
         items: list[JsonValue] = [piece.model_dump(mode="json") for piece in unhappy]
-        resting: list[JsonValue] = [tenant.model_dump(mode="json") for tenant in tally.resting]
-        print_json({"counts": counts, "unhappy": items, "warned": tally.warned, "resting": resting})
+        resting: list[JsonValue] = [tenant.model_dump(mode="json") for tenant in summary.resting]
+        print_json(
+            {"counts": counts, "unhappy": items, "warned": summary.warned, "resting": resting}
+        )
     elif once:
         done = [f"{n} {status}" for status, n in counts.items()]
-        if tally.warned:
-            done.append(f"{tally.warned} change{'s' if tally.warned > 1 else ''} with warnings")
-        if done or not tally.resting:
+        if summary.warned:
+            done.append(f"{summary.warned} change{'s' if summary.warned > 1 else ''} with warnings")
+        if done or not summary.resting:
             talk(", ".join(done) or "There was nothing.")
         for piece in unhappy:
             talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
-        _tell_resting(tally, currency)
-        if tally.warned:
+        _tell_resting(summary, currency)
+        if summary.warned:
             talk("Warnings: `skill-worker changes list` counts them, `changes show ID` tells them.")
         if unhappy:
             talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
 
 
-def _tell_resting(tally: Tally, currency: str) -> None:
+def _tell_resting(summary: RunSummary, currency: str) -> None:
     from core.agent.budgets import says_used_up
 
-    for tenant in tally.resting:
+    for tenant in summary.resting:
         talk(f"held back ({tenant.waiting}): {says_used_up(tenant, currency)}")
 
 
 def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:
     async def decide(_stop: asyncio.Event) -> Sequence[tuple[Feedback, tuple[Verdict, ...]]]:
-        from core.app import bootstrap
+        from core.app import program
 
-        async with bootstrap.open_app(settings, model=True, offline=offline, dry_run=True) as app:
+        async with program.open_app(settings, model=True, offline=offline, dry_run=True) as app:
             return await app.dry_run(_DRY_RUN_LIMIT)
 
     decisions = run_until_stopped(decide, _on_first_signal)

@@ -42,7 +42,7 @@ def _bar(visit: Visit, name: str) -> Markup:
         link(visit.say(f"frame.{page}"), path, class_="here" if page == name else None)
         for page, path in _PAGES.items()
     ]
-    who = visit.seat.who
+    who = visit.session.who
     tenant = who.tenant_id or visit.say("frame.all_tenants")
     return el(
         "div",

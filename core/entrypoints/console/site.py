@@ -28,7 +28,7 @@ from core.entrypoints.console.visit import (
     language_of,
     theme_of,
 )
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 log = structlog.get_logger(__name__)
 BASE = "/console"
@@ -88,10 +88,10 @@ class Site:
         if not isinstance(principal, Principal):
             raise Unauthorized("this page needs a session")
         try:
-            seat = Seat(self.opened(), principal)
+            session = Session(self.opened(), principal)
         except DependencyDown:
             return None
-        return Visit(request, seat, language_of(request), now)
+        return Visit(request, session, language_of(request), now)
 
 
 async def fill(visit: Visit, build: Build) -> None:

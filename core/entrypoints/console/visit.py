@@ -11,7 +11,7 @@ from starlette.requests import Request
 from core.domain.errors import NotFound
 from core.entrypoints.console.language import Language, chosen, say
 from core.entrypoints.locale import translated
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 LANGUAGE_COOKIE = "console_language"
 THEME_COOKIE = "console_theme"
@@ -23,7 +23,7 @@ class Visit:
     """`now` gives the time; `request` is that of the page, whose scope knows the principal."""
 
     request: Request
-    seat: Seat
+    session: Session
     language: Language
     now: Callable[[], datetime]
 

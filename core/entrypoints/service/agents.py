@@ -12,7 +12,7 @@ from core.domain.models import Agent, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.domain.paging import decode_parts, encode_parts, query_digest
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 
 class AgentFilter(Model):
@@ -22,34 +22,34 @@ class AgentFilter(Model):
 
 
 @dataclass(frozen=True)
-class AgentsDesk:
+class AgentsService:
     """Every method raises Forbidden without its role; another tenant's agent is NotFound."""
 
-    seat: Seat
+    session: Session
 
     async def page(
         self, wanted: AgentFilter, *, limit: int, cursor: str | None = None
     ) -> Page[Agent]:
         """Give agents by id (code points). Raises InvalidInput on another list's cursor."""
-        self.seat.needs(Role.READ)
-        tenant = self.seat.tenant(wanted.tenant_id)
+        self.session.needs(Role.READ)
+        tenant = self.session.tenant(wanted.tenant_id)
         digest = query_digest("agents", AgentFilter(tenant_id=tenant))
         after = decode_parts(cursor, digest, 1)[0] if cursor else ""
-        agents = [a for a in await self.seat.app.agents.list(tenant) if a.id > after]
+        agents = [a for a in await self.session.stores.agents.list(tenant) if a.id > after]
         page = agents[:limit]
         following = encode_parts((page[-1].id,), digest) if len(agents) > limit else None
         return Page(items=tuple(page), next=following)
 
     async def tenants(self) -> Sequence[str]:
         """Give the tenants that have agents and that the principal may see."""
-        self.seat.needs(Role.READ)
-        agents = await self.seat.app.agents.list(self.seat.who.tenant_id)
+        self.session.needs(Role.READ)
+        agents = await self.session.stores.agents.list(self.session.who.tenant_id)
         return sorted({agent.tenant_id for agent in agents})
 
     async def get(self, agent_id: str) -> Agent:
         """Give one agent. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        return await self.seat.own(self.seat.app.agents.get(agent_id), "agent", agent_id)
+        self.session.needs(Role.READ)
+        return await self.session.own(self.session.stores.agents.get(agent_id), "agent", agent_id)
 
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
         """Add or change an agent; True where it is new. Its list of skills stays as it is.
@@ -57,18 +57,18 @@ class AgentsDesk:
         Without `tenant_id` it is the principal's own. Raises InvalidInput; Refused where the id
         is another tenant's: ids are unique over all tenants.
         """
-        self.seat.needs(Role.OPERATE)
-        tenant = self.seat.one_tenant(tenant_id)
+        self.session.needs(Role.OPERATE)
+        tenant = self.session.one_tenant(tenant_id)
         given = checked_agent({**agent.model_dump(), "tenant_id": tenant, "skills": ()})
-        app = self.seat.app
+        app = self.session.app
         try:
-            known = (await app.agents.get(given.id)).tenant_id
+            known = (await app.stores.agents.get(given.id)).tenant_id
         except NotFound:
             known = given.tenant_id
         if known != given.tenant_id:
             raise Refused(
                 f"the id {given.id!r} is taken", hint="ids of agents are unique over all tenants"
             )
-        is_new = await app.agents.save(given)
-        await set_up_new_agents(app.agents, app.inbox)
-        return await app.agents.get(given.id), is_new
+        is_new = await app.stores.agents.save(given)
+        await set_up_new_agents(app.stores.agents, app.stores.inbox)
+        return await app.stores.agents.get(given.id), is_new

@@ -14,8 +14,8 @@ from core.entrypoints.service.review_view.editing import editable_texts, with_te
 from core.entrypoints.service.review_view.heads import ChangeHead, head_of
 from core.entrypoints.service.review_view.shown import Side
 from core.entrypoints.service.review_view.states import read_file
-from core.entrypoints.service.review_view.view import Sheet, make_sheet
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.review_view.view import ReviewView, make_review_view
+from core.entrypoints.service.session import Session
 
 
 class NextChange(Model):
@@ -25,26 +25,28 @@ class NextChange(Model):
 
 
 @dataclass(frozen=True)
-class ChangesDesk:
+class ChangesService:
     """Every method raises Forbidden without its role; another tenant's change is NotFound.
 
     Decisions are made in the principal's name. With `dry_run` nothing is written.
     """
 
-    seat: Seat
+    session: Session
 
     async def page(
         self, wanted: ChangeFilter, *, limit: int, cursor: str | None = None
     ) -> Page[ChangeHead]:
         """Give changes, newest first, without their contents."""
-        self.seat.needs(Role.READ)
-        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
-        items, following = await self.seat.app.reader.changes(scope, limit=limit, cursor=cursor)
+        self.session.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
+        items, following = await self.session.stores.reader.changes(
+            scope, limit=limit, cursor=cursor
+        )
         return Page(items=tuple(map(head_of, items)), next=following)
 
     async def get(self, change_id: str) -> Change:
         """Give one change whole. Raises NotFound."""
-        self.seat.needs(Role.READ)
+        self.session.needs(Role.READ)
         return await self._own(change_id)
 
     async def next(self) -> NextChange:
@@ -52,41 +54,41 @@ class ChangesDesk:
 
         It counts as looked at from here on, so that of many who ask at once each gets another.
         """
-        self.seat.needs(Role.READ)
-        app, who = self.seat.app, self.seat.who
-        others = app.looked_at.by_others(who.token_id)
-        while ids := await app.review_queue.first(tenant_id=who.tenant_id, but=others):
+        self.session.needs(Role.READ)
+        app, who = self.session.app, self.session.who
+        others = app.presence.by_others(who.token_id)
+        while ids := await app.stores.review_queue.first(tenant_id=who.tenant_id, but=others):
             free = self._free(ids)
             if free is not None:
-                app.looked_at.note(who.token_id, (free,))
+                app.presence.note(who.token_id, (free,))
                 return NextChange(id=free)
-            others = others | app.looked_at.by_others(who.token_id)
-        ids = await app.review_queue.first(tenant_id=who.tenant_id, but=())
+            others = others | app.presence.by_others(who.token_id)
+        ids = await app.stores.review_queue.first(tenant_id=who.tenant_id, but=())
         return NextChange(id=ids[0] if ids else None)
 
-    async def sheet(self, change_id: str) -> Sheet:
+    async def review_view(self, change_id: str) -> ReviewView:
         """Give all that there is to look at before one decides. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        app, who = self.seat.app, self.seat.who
+        self.session.needs(Role.READ)
+        app, who = self.session.app, self.session.who
         async with app.turns.looks.taken():
-            opening = app.review_queue.look(
-                change_id, tenant_id=who.tenant_id, but=app.looked_at.by_others(who.token_id)
+            opening = app.stores.review_queue.look(
+                change_id, tenant_id=who.tenant_id, but=app.presence.by_others(who.token_id)
             )
-            opened = await self.seat.own(opening, "change", change_id)
+            opened = await self.session.own(opening, "change", change_id)
             following = self._free(opened.place.following)
-            app.looked_at.note(who.token_id, (change_id, *filter(None, (following,))))
-            return await make_sheet(opened, following, app)
+            app.presence.note(who.token_id, (change_id, *filter(None, (following,))))
+            return await make_review_view(opened, following, app)
 
     async def file(self, change_id: str, path: str, side: Side) -> bytes:
         """Give one file of a change as it was before, or would be after it. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        return await read_file(await self._own(change_id), path, side, self.seat.app.changes)
+        self.session.needs(Role.READ)
+        return await read_file(await self._own(change_id), path, side, self.session.stores.changes)
 
     async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
         """Apply a change that waits as it was seen. Raises Decided, Stale, DependencyDown."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, known):
             return await app.gate.decisions.approve(
-                change_id, by=self.seat.who.name, seen=seen, known=known
+                change_id, by=self.session.who.name, seen=seen, known=known
             )
 
     async def reject(
@@ -95,7 +97,7 @@ class ChangesDesk:
         """End a change that waits; nothing is applied."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, known):
             ended = await app.gate.decisions.reject(
-                change_id, by=self.seat.who.name, reason=reason, seen=seen, known=known
+                change_id, by=self.session.who.name, reason=reason, seen=seen, known=known
             )
         return head_of(ended)
 
@@ -105,50 +107,52 @@ class ChangesDesk:
         """Put other content in the place of what waits; it waits again, with another hash."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
             fresh = await app.gate.decisions.edit(
-                change_id, edited, by=self.seat.who.name, seen=seen
+                change_id, edited, by=self.session.who.name, seen=seen
             )
         return head_of(fresh)
 
     async def texts(self, change_id: str) -> Mapping[str, str]:
         """Give the texts that a person may edit before they approve, by path."""
-        self.seat.needs(Role.REVIEW)
-        return await editable_texts(await self._own(change_id), self.seat.app.changes)
+        self.session.needs(Role.REVIEW)
+        return await editable_texts(await self._own(change_id), self.session.stores.changes)
 
     async def edit_texts(
         self, change_id: str, texts: Mapping[str, str], *, seen: str
     ) -> ChangeHead:
         """Put edited texts in the place of what waits; its other files stay as they are."""
-        self.seat.needs(Role.REVIEW)
+        self.session.needs(Role.REVIEW)
         change = await self._own(change_id)
-        edited = await with_texts(change, texts, self.seat.app.changes)
+        edited = await with_texts(change, texts, self.session.stores.changes)
         return await self.edit(change_id, edited, seen=seen)
 
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
         """Prepare a change anew against what is there now; it waits again."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
-            fresh = await app.gate.decisions.prepare_again(change_id, by=self.seat.who.name)
+            fresh = await app.gate.decisions.prepare_again(change_id, by=self.session.who.name)
         return head_of(fresh)
 
     async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
         """Bring the target of an applied change back to what it was. Raises Refused."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
-            return await app.revert(change_id, f"{reason}, asked for by {self.seat.who.name}")
+            return await app.revert(change_id, f"{reason}, asked for by {self.session.who.name}")
 
     @asynccontextmanager
     async def _deciding(
         self, change_id: str, *, dry_run: bool
     ) -> AsyncIterator[tuple[App, Change]]:
         """Take a turn to decide about a change; gives what carries it out, and the change."""
-        self.seat.needs(Role.REVIEW)
-        app = self.seat.app
+        self.session.needs(Role.REVIEW)
+        app = self.session.app
         async with app.turns.decisions.taken():
             change = await self._own(change_id)
             yield app.as_dry_run() if dry_run else app, change
 
     async def _own(self, change_id: str) -> Change:
-        return await self.seat.own(self.seat.app.changes.get(change_id), "change", change_id)
+        return await self.session.own(
+            self.session.stores.changes.get(change_id), "change", change_id
+        )
 
     def _free(self, change_ids: Sequence[str]) -> str | None:
         """Give the first that nobody else looks at."""
-        taken = self.seat.app.looked_at.by_others(self.seat.who.token_id)
+        taken = self.session.app.presence.by_others(self.session.who.token_id)
         return next((change_id for change_id in change_ids if change_id not in taken), None)

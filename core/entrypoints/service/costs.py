@@ -7,37 +7,39 @@ from dataclasses import dataclass
 
 from core.domain.models import ChangeCost, Costs, TenantBudget
 from core.domain.models.access import Role
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 MOST_DAYS = 3_660
 
 
 @dataclass(frozen=True)
-class CostsDesk:
+class CostsService:
     """Every method raises Forbidden without its role; another tenant's costs are NotFound."""
 
-    seat: Seat
+    session: Session
 
     @property
     def currency(self) -> str:
         """The currency of all amounts here."""
-        return self.seat.app.currency
+        return self.session.app.currency
 
     async def by_day(self, tenant_id: str | None = None, days: int = 30) -> Costs:
         """Give the last `days` days in UTC, today among them, newest first, then by tenant."""
-        self.seat.needs(Role.READ)
-        scope = self.seat.tenant(tenant_id)
-        spending = self.seat.app.spending
+        self.session.needs(Role.READ)
+        scope = self.session.tenant(tenant_id)
+        spending = self.session.stores.spending
         found = await spending.of_days(scope, max(1, min(days, MOST_DAYS)))
         return Costs(currency=self.currency, days=tuple(found))
 
     async def budgets(self, tenant_id: str | None = None) -> Sequence[TenantBudget]:
         """Give today's spending beside the budget: of one tenant, or of all who have either."""
-        self.seat.needs(Role.READ)
-        return await self.seat.app.budgets.today(self.seat.tenant(tenant_id))
+        self.session.needs(Role.READ)
+        return await self.session.stores.budgets.today(self.session.tenant(tenant_id))
 
     async def of_change(self, change_id: str) -> ChangeCost:
         """Give what one change cost. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        change = await self.seat.own(self.seat.app.changes.get(change_id), "change", change_id)
-        return await self.seat.app.spending.of_change(change)
+        self.session.needs(Role.READ)
+        change = await self.session.own(
+            self.session.stores.changes.get(change_id), "change", change_id
+        )
+        return await self.session.stores.spending.of_change(change)

@@ -10,7 +10,7 @@ from core.domain.errors import DependencyDown
 from core.domain.models import EventFilter, Feedback, FeedPage, PlacedEvent
 from core.domain.models.access import Role
 from core.domain.ports import Bell, Feed
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 PAGE = 100
 FALLBACK_SECONDS = 5.0  # between two looks where nobody rings
@@ -22,10 +22,10 @@ _ENDS = {"feedback.finished", "feedback.cancelled"}
 
 
 @dataclass(frozen=True)
-class EventsDesk:
+class EventsService:
     """Streams end only where they say so: who has heard enough closes them."""
 
-    seat: Seat
+    session: Session
 
     async def watch(
         self, after: str | None, *, tenant_id: str | None = None, names: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class EventsDesk:
 
         Raises Forbidden, NotFound, InvalidInput, DependencyDown: all before the stream begins.
         """
-        self.seat.needs(Role.READ)
-        wanted = EventFilter(tenant_id=self.seat.tenant(tenant_id), names=names)
-        feed = self.seat.app.feed
+        self.session.needs(Role.READ)
+        wanted = EventFilter(tenant_id=self.session.tenant(tenant_id), names=names)
+        feed = self.session.stores.feed
         place = after or await feed.place()
         first = await feed.after(place, wanted, PAGE)
         return place, _events(_Reading(feed, wanted, first))
@@ -48,11 +48,11 @@ class EventsDesk:
 
         Raises as `watch` does.
         """
-        self.seat.needs(Role.READ)
-        await self.seat.own(self.seat.app.inbox.get(feedback_id), "feedback", feedback_id)
+        self.session.needs(Role.READ)
+        await self.session.own(self.session.stores.inbox.get(feedback_id), "feedback", feedback_id)
         wanted = EventFilter(feedback_id=feedback_id)
-        first = await self.seat.app.feed.after(after, wanted, PAGE)
-        return self._to_its_end(_Reading(self.seat.app.feed, wanted, first), feedback_id)
+        first = await self.session.stores.feed.after(after, wanted, PAGE)
+        return self._to_its_end(_Reading(self.session.stores.feed, wanted, first), feedback_id)
 
     async def _to_its_end(
         self, reading: _Reading, feedback_id: str
@@ -79,7 +79,7 @@ class EventsDesk:
 
     async def _piece(self, feedback_id: str) -> Feedback | None:
         try:
-            return await self.seat.app.inbox.get(feedback_id)
+            return await self.session.stores.inbox.get(feedback_id)
         except DependencyDown:
             return None
 

@@ -12,7 +12,7 @@ from core.domain.input_formats.feedback import agent_problem, checked
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 MOST_AT_ONCE = 1_000
 _TOLD = 20  # of many that are refused
@@ -28,10 +28,10 @@ class Taken(Model):
 
 
 @dataclass(frozen=True)
-class FeedbackDesk:
+class FeedbackService:
     """Every method raises Forbidden without its role; another tenant's piece is NotFound."""
 
-    seat: Seat
+    session: Session
 
     async def add(
         self, entries: Sequence[object], tenant_id: str | None, key: str | None = None
@@ -45,7 +45,7 @@ class FeedbackDesk:
         Raises InvalidInput; Refused where a known id comes with other content; NotFound where an
         agent is not there, or is another tenant's.
         """
-        self.seat.needs(Role.SUBMIT)
+        self.session.needs(Role.SUBMIT)
         pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
         if key is not None:
             pieces = [self._with_id(piece, f"{key} {place}") for place, piece in enumerate(pieces)]
@@ -54,7 +54,7 @@ class FeedbackDesk:
             raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
         await self._see_agents(pieces, tenants[0])
         try:
-            stored = await self.seat.app.inbox.add(f"api/{tenants[0]}", pieces)
+            stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
         except InvalidInput as error:  # a known id with other content
             raise Refused(error.message, hint=error.hint) from error
         return [await self._taken(*one) for one in stored]
@@ -63,64 +63,66 @@ class FeedbackDesk:
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None = None
     ) -> Page[Feedback]:
         """Give feedback, newest first. Raises InvalidInput on another list's cursor."""
-        self.seat.needs(Role.READ)
-        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
-        items, following = await self.seat.app.reader.feedback(scope, limit=limit, cursor=cursor)
+        self.session.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
+        items, following = await self.session.stores.reader.feedback(
+            scope, limit=limit, cursor=cursor
+        )
         return Page(items=tuple(items), next=following)
 
     async def get(self, feedback_id: str) -> Feedback:
         """Give one piece. Raises NotFound."""
-        self.seat.needs(Role.READ)
+        self.session.needs(Role.READ)
         return await self._own(feedback_id)
 
     async def retry(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again. Raises NotFound, Refused."""
-        self.seat.needs(Role.OPERATE)
+        self.session.needs(Role.OPERATE)
         await self._own(feedback_id)
-        return await self.seat.app.intake.revive(feedback_id)
+        return await self.session.stores.intake.revive(feedback_id)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
         """End a piece that waits or is worked on. Raises InvalidInput, NotFound, Refused."""
-        self.seat.needs(Role.OPERATE)
+        self.session.needs(Role.OPERATE)
         if not reason.strip():
             raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
         await self._own(feedback_id)
-        return await self.seat.app.intake.cancel(feedback_id, reason)
+        return await self.session.stores.intake.cancel(feedback_id, reason)
 
     async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
         """Take back what a piece taught and keep what was learnt later, or say what stands there.
 
         Raises NotFound, also where it taught nothing; Refused while it is worked on.
         """
-        self.seat.needs(Role.REVIEW)
+        self.session.needs(Role.REVIEW)
         piece = await self._own(feedback_id)
-        app = self.seat.app.as_dry_run() if dry_run else self.seat.app
+        app = self.session.app.as_dry_run() if dry_run else self.session.app
         try:
-            return await app.retractor.retract(piece, by=self.seat.who.name)
+            return await app.retractor.retract(piece, by=self.session.who.name)
         except InvalidInput as error:
             raise Refused(error.message, hint=error.hint) from error
 
     async def _own(self, feedback_id: str) -> Feedback:
-        finding = self.seat.app.inbox.get(feedback_id)
-        return await self.seat.own(finding, "feedback", feedback_id)
+        finding = self.session.stores.inbox.get(feedback_id)
+        return await self.session.own(finding, "feedback", feedback_id)
 
     async def _taken(self, feedback_id: str, is_new: bool) -> Taken:
         if is_new:
             return Taken(id=feedback_id, status=FeedbackStatus.QUEUED, new=True)
-        status = (await self.seat.app.inbox.get(feedback_id)).status
+        status = (await self.session.stores.inbox.get(feedback_id)).status
         return Taken(id=feedback_id, status=status, new=False)
 
     def _with_tenant(self, entry: object, tenant_id: str | None) -> object:
         if not isinstance(entry, dict):
             return entry
-        tenant = self.seat.one_tenant(entry.get("tenant_id") or tenant_id)
+        tenant = self.session.one_tenant(entry.get("tenant_id") or tenant_id)
         return {**entry, "tenant_id": tenant}
 
     def _with_id(self, piece: NewFeedback, name: str) -> NewFeedback:
         """Give a piece that has no id of its source one that is made of the call's key."""
         if piece.id is not None:
             return piece
-        digest = sha256(f"{self.seat.who.token_id} {name}".encode()).hexdigest()
+        digest = sha256(f"{self.session.who.token_id} {name}".encode()).hexdigest()
         return piece.model_copy(update={"id": f"key-{digest[:32]}"})
 
     def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
@@ -131,7 +133,7 @@ class FeedbackDesk:
         problems: list[str] = []
         for place, entry in enumerate(entries):
             try:
-                pieces.append(checked(entry, self.seat.app.feedback_max_chars))
+                pieces.append(checked(entry, self.session.app.feedback_max_chars))
             except InvalidInput as error:
                 problems.append(_named(place, error.message, entries))
         if problems:
@@ -152,14 +154,14 @@ class FeedbackDesk:
         """Give those of the tenant's agents that are named, and others where many are."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
         if len(named) > _FEW:
-            found = await self.seat.app.agents.list(tenant_id)
+            found = await self.session.stores.agents.list(tenant_id)
         else:
             found = [agent for agent_id in named if (agent := await self._agent(agent_id))]
         return {agent.id: agent for agent in found if agent.tenant_id == tenant_id}
 
     async def _agent(self, agent_id: str) -> Agent | None:
         try:
-            return await self.seat.app.agents.get(agent_id)
+            return await self.session.stores.agents.get(agent_id)
         except NotFound:
             return None
 

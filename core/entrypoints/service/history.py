@@ -6,26 +6,28 @@ from dataclasses import dataclass
 
 from core.domain.models import HistoryFilter, HistoryRecord, Page
 from core.domain.models.access import Role
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 
 @dataclass(frozen=True)
-class HistoryDesk:
+class HistoryService:
     """Every method raises Forbidden without its role; another tenant's record is NotFound."""
 
-    seat: Seat
+    session: Session
 
     async def page(
         self, wanted: HistoryFilter, *, limit: int, cursor: str | None = None
     ) -> Page[HistoryRecord]:
         """Give records, newest first. Raises InvalidInput on another list's cursor."""
-        self.seat.needs(Role.READ)
-        scope = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
-        items, following = await self.seat.app.reader.history(scope, limit=limit, cursor=cursor)
+        self.session.needs(Role.READ)
+        scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
+        items, following = await self.session.stores.reader.history(
+            scope, limit=limit, cursor=cursor
+        )
         return Page(items=tuple(items), next=following)
 
     async def get(self, record_id: str) -> HistoryRecord:
         """Give one record. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        finding = self.seat.app.reader.history_record(record_id)
-        return await self.seat.own(finding, "history record", record_id)
+        self.session.needs(Role.READ)
+        finding = self.session.stores.reader.history_record(record_id)
+        return await self.session.own(finding, "history record", record_id)

@@ -22,7 +22,7 @@ from core.entrypoints.service.items import (
 )
 from core.entrypoints.service.owners import follow_skills, own_agent
 from core.entrypoints.service.provenance import provenance_of
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 from core.knowledge.history import MAX_VERSIONS, KnownItems, Shown
 from core.skills.bundle import file_hash, is_text
 
@@ -30,29 +30,29 @@ _LIST = "knowledge"
 
 
 @dataclass(frozen=True)
-class KnowledgeDesk:
+class KnowledgeService:
     """Every method raises Forbidden without its role; what is another tenant's is NotFound.
 
     An item is named by its id, or by a name that one item alone has; without a tenant or a kind
     it is looked for in all. InvalidInput where there are several.
     """
 
-    seat: Seat
+    session: Session
 
     async def page(
         self, wanted: KnowledgeFilter, *, cursor: str | None = None, limit: int = 50
     ) -> KnownPage:
         """Give what is known by tenant, kind and id. Raises InvalidInput on another's cursor."""
-        self.seat.needs(Role.READ)
-        wanted = wanted.model_copy(update={"tenant_id": self.seat.tenant(wanted.tenant_id)})
+        self.session.needs(Role.READ)
+        wanted = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         query = query_digest(_LIST, wanted)
         after = decode_parts(cursor, query, 3) if cursor is not None else None
         if wanted.agent_id is not None:
-            await own_agent(self.seat, wanted.agent_id, wanted.tenant_id)
+            await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
         warnings: tuple[str, ...] = ()
         if cursor is None and wanted.kind in {None, Kind.SKILL}:
-            warnings = await follow_skills(self.seat, wanted.tenant_id)
-        items = await self.seat.app.pages.browse(
+            warnings = await follow_skills(self.session, wanted.tenant_id)
+        items = await self.session.stores.pages.browse(
             tenant_id=wanted.tenant_id,
             agent_id=wanted.agent_id,
             kind=wanted.kind,
@@ -112,9 +112,9 @@ class KnowledgeDesk:
         self, item_id: str, *, kind: Kind | None = None, tenant_id: str | None = None
     ) -> Versions:
         """Give the versions of an item, also of one that was deleted. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        item = await self._items().find(item_id, self.seat.tenant(tenant_id), kind)
-        made = await self.seat.app.lineage.made(
+        self.session.needs(Role.READ)
+        item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
+        made = await self.session.stores.lineage.made(
             item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
         )
         oldest = next((one.version for one in made if one.version is not None), 1)
@@ -139,8 +139,10 @@ class KnowledgeDesk:
         Raises NotFound.
         """
         shown = await self._shown(item_id, kind, tenant_id)
-        app = self.seat.app
-        return await provenance_of(shown.item, shown.files, path, app.lineage, app.changes)
+        app = self.session.app
+        return await provenance_of(
+            shown.item, shown.files, path, app.stores.lineage, app.stores.changes
+        )
 
     async def restore(
         self,
@@ -152,10 +154,10 @@ class KnowledgeDesk:
         dry_run: bool = False,
     ) -> Receipt:
         """Bring an item back to one of its versions, byte for byte. Raises NotFound."""
-        self.seat.needs(Role.REVIEW)
-        item = await self._items().find(item_id, self.seat.tenant(tenant_id), kind)
-        app = self.seat.app.as_dry_run() if dry_run else self.seat.app
-        return await app.restorer.restore(item, version, self.seat.who.name)
+        self.session.needs(Role.REVIEW)
+        item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
+        app = self.session.app.as_dry_run() if dry_run else self.session.app
+        return await app.restorer.restore(item, version, self.session.who.name)
 
     async def _shown(
         self,
@@ -165,8 +167,8 @@ class KnowledgeDesk:
         at: datetime | None = None,
         version: int | None = None,
     ) -> Shown:
-        self.seat.needs(Role.READ)
-        place = (item_id, self.seat.tenant(tenant_id), kind)
+        self.session.needs(Role.READ)
+        place = (item_id, self.session.tenant(tenant_id), kind)
         if at is not None and version is not None:
             raise InvalidInput("a time and a version were given", hint="drop one")
         if at is not None:
@@ -176,14 +178,14 @@ class KnowledgeDesk:
         return await self._items().current(*place)
 
     def _items(self) -> KnownItems:
-        app = self.seat.app
+        app = self.session.app
         return KnownItems(
-            knowledge=app.knowledge,
-            past=app.past,
-            lineage=app.lineage,
-            changes=app.changes,
-            skills=app.skills,
-            follow=lambda tenant: follow_skills(self.seat, tenant),
+            knowledge=app.stores.knowledge,
+            past=app.stores.past,
+            lineage=app.stores.lineage,
+            changes=app.stores.changes,
+            skills=app.stores.skills,
+            follow=lambda tenant: follow_skills(self.session, tenant),
         )
 
 

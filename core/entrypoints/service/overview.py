@@ -11,23 +11,23 @@ from core.domain.models import NO_USAGE, DaySpending, Hold, TenantBudget, Usage
 from core.domain.models.access import Role
 from core.domain.models.views import DaySpent, Overview
 from core.entrypoints.health_verdict import judge
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 QUARTER, QUARTERS = 900, 96
 DAY, DAYS = 86_400, 30
 
 
 @dataclass(frozen=True)
-class OverviewDesk:
+class OverviewService:
     """What is of a tenant is that tenant's; what holds all work, and the workers, are for all."""
 
-    seat: Seat
+    session: Session
 
     async def overview(self, tenant_id: str | None = None) -> Overview:
         """Give the overview of one tenant, or of all. Raises Forbidden, NotFound."""
-        self.seat.needs(Role.READ)
-        tenant = self.seat.tenant(tenant_id)
-        app, figures = self.seat.app, self.seat.app.figures
+        self.session.needs(Role.READ)
+        tenant = self.session.tenant(tenant_id)
+        app, figures = self.session.app, self.session.stores.figures
         checks, holds, at_budget = await app.checks(), await self._holds(), await self._at(tenant)
         standing, workers = await figures.standing(tenant), await figures.workers(tenant)
         condition = judge(
@@ -47,21 +47,21 @@ class OverviewDesk:
             today=await figures.ended(tenant, QUARTER, QUARTERS),
             month=await figures.ended(tenant, DAY, DAYS),
             outcomes=tuple(await figures.outcomes(tenant)),
-            spent=_by_day(await app.spending.of_days(tenant, DAYS)),
+            spent=_by_day(await app.stores.spending.of_days(tenant, DAYS)),
             currency=app.currency,
             reviews=await figures.reviews(tenant),
             workers=tuple(workers),
         )
 
     async def _holds(self) -> tuple[Hold, ...]:
-        app = self.seat.app
-        model = await app.learning.line.hold() if app.learning else None
-        found = [await app.intake.paused(), model]
+        app = self.session.app
+        model = await app.learning.breaker.hold() if app.learning else None
+        found = [await app.stores.intake.paused(), model]
         return tuple(hold for hold in found if hold is not None)
 
     async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
         """Give the tenants whose work is held back by their budgets, as far as they may be seen."""
-        held = await self.seat.app.budgets.used_up()
+        held = await self.session.stores.budgets.used_up()
         return tuple(one for one in held if tenant_id in {None, one.tenant_id})
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from core.domain.errors import DependencyDown, NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 
-async def own_agent(seat: Seat, agent_id: str, tenant_id: str | None) -> Agent:
+async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
     """Give an agent of the tenant, or of any the seat may see. Raises NotFound."""
-    agent = await seat.own(seat.app.agents.get(agent_id), "agent", agent_id)
+    agent = await session.own(session.stores.agents.get(agent_id), "agent", agent_id)
     if tenant_id not in {None, agent.tenant_id}:
         raise NotFound(
             Message(
@@ -25,17 +25,17 @@ async def own_agent(seat: Seat, agent_id: str, tenant_id: str | None) -> Agent:
     return agent
 
 
-async def follow_skills(seat: Seat, tenant_id: str | None) -> tuple[str, ...]:
+async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, ...]:
     """Look what skills others wrote, in one tenant or all that have agents; give warnings."""
     try:
-        for tenant in await _tenants(seat, tenant_id):
-            await seat.app.search.refresh(tenant)
+        for tenant in await _tenants(session, tenant_id):
+            await session.stores.search.refresh(tenant)
     except DependencyDown as error:
         return (Message("search.skills_stale", "skills may be stale: {why}", why=error.message),)
     return ()
 
 
-async def _tenants(seat: Seat, tenant_id: str | None) -> Sequence[str]:
+async def _tenants(session: Session, tenant_id: str | None) -> Sequence[str]:
     if tenant_id is not None:
         return [tenant_id]
-    return sorted({agent.tenant_id for agent in await seat.app.agents.list()})
+    return sorted({agent.tenant_id for agent in await session.stores.agents.list()})

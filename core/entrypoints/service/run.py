@@ -15,7 +15,7 @@ from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.domain.models.views import Said, Speaker
 from core.entrypoints.service.review_view.heads import ChangeHead, head_of
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 MAX_STEPS = 2_000
 MAX_CHANGES = 200
@@ -65,19 +65,19 @@ class RunLine(Model):
 
 
 @dataclass(frozen=True)
-class RunDesk:
+class RunService:
     """Raises Forbidden without the role to read; another tenant's piece is NotFound."""
 
-    seat: Seat
+    session: Session
 
     async def timeline(self, feedback_id: str) -> RunLine:
         """Give the way of one piece of feedback. Raises NotFound."""
-        self.seat.needs(Role.READ)
-        app = self.seat.app
-        piece = await self.seat.own(app.inbox.get(feedback_id), "feedback", feedback_id)
-        events = await app.reader.events(feedback_id)
-        read = [await self._read(known) for known in await app.runs.candidates(feedback_id)]
-        changes, _ = await app.reader.changes(
+        self.session.needs(Role.READ)
+        app = self.session.app
+        piece = await self.session.own(app.stores.inbox.get(feedback_id), "feedback", feedback_id)
+        events = await app.stores.reader.events(feedback_id)
+        read = [await self._read(known) for known in await app.stores.runs.candidates(feedback_id)]
+        changes, _ = await app.stores.reader.changes(
             ChangeFilter(feedback_id=feedback_id), limit=MAX_CHANGES, cursor=None
         )
         steps = [*_timed(_steps(events, _Threads.of(read)))]
@@ -97,7 +97,7 @@ class RunDesk:
         for generation in range(oldest, candidate.generation + 1):
             name = candidate.model_copy(update={"generation": generation}).thread
             try:
-                said = await self.seat.app.threads.read(name)
+                said = await self.session.stores.threads.read(name)
             except RunFailed as error:
                 problem = error.message
                 continue

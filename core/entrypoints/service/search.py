@@ -10,15 +10,15 @@ from core.domain.models import Kind
 from core.domain.models.access import Role
 from core.entrypoints.service.items import Found
 from core.entrypoints.service.owners import follow_skills, own_agent
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 from core.knowledge.search.question import read_question
 
 
 @dataclass(frozen=True)
-class SearchDesk:
+class SearchService:
     """Raises Forbidden without the role; an agent of another tenant is NotFound."""
 
-    seat: Seat
+    session: Session
 
     async def search(
         self,
@@ -33,18 +33,18 @@ class SearchDesk:
 
         Raises InvalidInput where the query holds no words, or no tenant is told.
         """
-        self.seat.needs(Role.READ)
+        self.session.needs(Role.READ)
         if not read_question(query).counts:
             raise InvalidInput(
                 Message("search.no_words", "the query holds no words to look for"),
                 hint=Message("search.give_words", "give a word, a name or a number"),
             )
-        tenant = self.seat.tenant(tenant_id)
+        tenant = self.session.tenant(tenant_id)
         if agent_id is not None:
-            tenant = (await own_agent(self.seat, agent_id, tenant)).tenant_id
-        tenant = self.seat.one_tenant(tenant)
-        warnings = await follow_skills(self.seat, tenant)
-        hits = await self.seat.app.search.search(
+            tenant = (await own_agent(self.session, agent_id, tenant)).tenant_id
+        tenant = self.session.one_tenant(tenant)
+        warnings = await follow_skills(self.session, tenant)
+        hits = await self.session.stores.search.search(
             query, tenant_id=tenant, agent_id=agent_id, kind=kind, limit=limit
         )
         return Found(items=tuple(hits), warnings=warnings)

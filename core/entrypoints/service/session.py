@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from core.app.bootstrap.stores import Stores
 from core.app.program import App
 from core.domain.errors import Forbidden, InvalidInput, NotFound
 from core.domain.messages import Message
@@ -32,11 +33,16 @@ _NAMED = {
 
 
 @dataclass(frozen=True)
-class Seat:
+class Session:
     """One principal before the opened program. Every facet of the desk checks with it first."""
 
     app: App
     who: Principal
+
+    @property
+    def stores(self) -> Stores:
+        """The stores of the opened program."""
+        return self.app.stores
 
     def needs(self, role: Role) -> None:
         """Raise Forbidden where the principal lacks a role."""

@@ -8,7 +8,7 @@ from core.domain.errors import Forbidden
 from core.domain.models import Hold
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 
 
 class IntakeState(Model):
@@ -19,37 +19,37 @@ class IntakeState(Model):
 
 
 @dataclass(frozen=True)
-class WorkDesk:
+class WorkService:
     """Every method raises Forbidden without its role. A pause is for all tenants."""
 
-    seat: Seat
+    session: Session
 
     async def state(self) -> IntakeState:
         """Say whether work is paused, since when and why."""
-        self.seat.needs(Role.READ)
+        self.session.needs(Role.READ)
         return await self._state()
 
     async def pause(self, reason: str) -> IntakeState:
         """Begin no new work; what runs goes on to its end, and feedback is still taken in."""
         self._needs_all()
-        await self.seat.app.intake.pause(reason)
+        await self.session.stores.intake.pause(reason)
         return await self._state()
 
     async def resume(self) -> IntakeState:
         """Begin new work again; fine where it was not paused."""
         self._needs_all()
-        await self.seat.app.intake.resume()
+        await self.session.stores.intake.resume()
         return await self._state()
 
     def _needs_all(self) -> None:
         """Raise Forbidden where the principal may not operate all tenants."""
-        self.seat.needs(Role.OPERATE)
-        if self.seat.who.tenant_id is not None:
+        self.session.needs(Role.OPERATE)
+        if self.session.who.tenant_id is not None:
             raise Forbidden(
                 "a pause holds back all tenants, and this token is of one",
                 hint="use a token of all tenants",
             )
 
     async def _state(self) -> IntakeState:
-        paused = await self.seat.app.intake.paused()
-        return IntakeState(paused=paused is not None, hold=paused or await self.seat.app.hold())
+        paused = await self.session.stores.intake.paused()
+        return IntakeState(paused=paused is not None, hold=paused or await self.session.app.hold())

@@ -14,7 +14,7 @@ import pytest
 
 from core.agent.budgets import DailyBudgets
 from core.agent.prices import Billing, Price
-from core.domain.errors import BudgetUsedUp, ModelDown, ModelHeld
+from core.domain.errors import BudgetUsedUp, CircuitOpen, ModelDown
 from core.domain.models import FeedbackStatus, Outcome, RunEvent, Usage
 from core.domain.ports import Budgets, Inbox, Journal
 from core.testing.contracts.inbox import claimed, piece
@@ -52,7 +52,7 @@ class BudgetsContract:
     async def test_while_no_cost_is_known_one_call_runs_at_a_time_then_many(self) -> None:
         budgets = self.open(DailyBudgets(Decimal(100)), longest_wait=0)
         async with budgets.call("t", "first"):
-            with pytest.raises(ModelHeld):
+            with pytest.raises(CircuitOpen):
                 await self._call(budgets, "t", "second")
             await self._paid("t", "first")
         both = asyncio.Barrier(2)
@@ -117,7 +117,7 @@ class BudgetsContract:
             await self._call(budgets, "t", f"c{number}")
         dead = self.open().call("t", "dead")
         await dead.__aenter__()
-        with pytest.raises(ModelHeld) as caught:
+        with pytest.raises(CircuitOpen) as caught:
             await self._call(budgets, "t", "fifth")
         assert not isinstance(caught.value, BudgetUsedUp)  # it has not: a call runs
         await pass_time(31)

@@ -67,17 +67,17 @@ def history_of(change: Change) -> HistoryRecord:
 async def carry_out(log: ChangeLog, change: Change) -> None:
     """Open and settle a change."""
     await log.open(change, {})
-    async with log.settle(change) as settlement:
-        await settlement.write_item(change)
-        await settlement.record_knowledge_history(history_of(change))
-        await settlement.close(change.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(change) as unit:
+        await unit.write_item(change)
+        await unit.record_knowledge_history(history_of(change))
+        await unit.close(change.id, ChangeStatus.APPLIED)
 
 
 async def break_half_way(log: ChangeLog, change: Change) -> None:
     """Settle a change and fail before the transaction commits."""
-    async with log.settle(change) as settlement:
-        await settlement.write_item(change)
-        await settlement.close(change.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(change) as unit:
+        await unit.write_item(change)
+        await unit.close(change.id, ChangeStatus.APPLIED)
         raise ZeroDivisionError
 
 
@@ -112,7 +112,7 @@ class ChangeLogContract:
         change = memory_change("c1", None, "one")
         await carry_out(change_log, change)
         with pytest.raises(Stale):
-            async with change_log.settle(change):
+            async with change_log.unit_of_work(change):
                 pytest.fail("the transaction must not open")
 
     async def test_an_error_rolls_everything_back(
@@ -144,8 +144,8 @@ class ChangeLogContract:
         late = memory_change("c2", "zero", "two")
         await change_log.open(late, {})
         with pytest.raises(Stale):
-            async with change_log.settle(late) as settlement:
-                await settlement.write_item(late)
+            async with change_log.unit_of_work(late) as unit:
+                await unit.write_item(late)
 
     async def test_an_exact_duplicate_is_found_whatever_its_form(
         self, change_log: ChangeLog, knowledge: Knowledge
@@ -167,11 +167,11 @@ class ChangeLogContract:
         )
         await change_log.open(attach, {})
         await change_log.open(delete, {})
-        async with change_log.settle(delete) as settlement:
-            await settlement.close(delete.id, ChangeStatus.APPLIED)
+        async with change_log.unit_of_work(delete) as unit:
+            await unit.close(delete.id, ChangeStatus.APPLIED)
         with pytest.raises(Stale, match="deleted meanwhile"):
-            async with change_log.settle(attach) as settlement:
-                await settlement.set_agent_skills(attach)
+            async with change_log.unit_of_work(attach) as unit:
+                await unit.set_agent_skills(attach)
 
     async def test_blobs_come_back_by_their_hash(self, change_log: ChangeLog) -> None:
         data = b"\x00\xff"

@@ -34,9 +34,9 @@ class KnowledgePagesContract:
 
     async def _write(self, change_log: ChangeLog, change: Change) -> None:
         await change_log.open(change, {})
-        async with change_log.settle(change) as settlement:
-            await settlement.write_item(change)
-            await settlement.close(change.id, ChangeStatus.APPLIED)
+        async with change_log.unit_of_work(change) as unit:
+            await unit.write_item(change)
+            await unit.close(change.id, ChangeStatus.APPLIED)
 
     async def test_pages_give_every_item_once_in_the_order_of_code_points(
         self, pages: KnowledgePages, change_log: ChangeLog

@@ -74,13 +74,13 @@ async def carry(log: ChangeLog, *changes: Change) -> None:
     for change in changes:
         texts = [state.content.encode() for state in (change.before, change.after) if state]
         await log.open(change, {sha256(text): text for text in texts})
-        async with log.settle(change) as settlement:
+        async with log.unit_of_work(change) as unit:
             if change.kind is not Kind.SKILL:
-                await settlement.write_item(change)
+                await unit.write_item(change)
             record = history_of(change)
             files = change.after.files if change.after else None
             status = HistoryStatus.REVERTED if change.reverts else HistoryStatus.APPLIED
-            await settlement.record_knowledge_history(
+            await unit.record_knowledge_history(
                 record.model_copy(
                     update={
                         "new_files": files,
@@ -89,7 +89,7 @@ async def carry(log: ChangeLog, *changes: Change) -> None:
                     }
                 )
             )
-            await settlement.close(change.id, ChangeStatus.APPLIED)
+            await unit.close(change.id, ChangeStatus.APPLIED)
 
 
 class KnowledgePastContract:

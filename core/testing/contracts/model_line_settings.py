@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.errors import ConfigurationError, ModelHeld
-from core.domain.ports import ModelLine
-from core.testing.contracts.model_line import (
+from core.domain.errors import CircuitOpen, ConfigurationError
+from core.domain.ports import CircuitBreaker
+from core.testing.contracts.circuit_breaker import (
     DOWN,
     THREE,
     WRONG_KEY,
     Asked,
-    OpenLine,
+    OpenBreaker,
     PassTime,
     call,
     hold_back,
 )
 
 
-async def _is_fatal(line: ModelLine) -> bool:
+async def _is_fatal(line: CircuitBreaker) -> bool:
     hold = await line.hold()
     assert hold is not None
     return hold.fatal
@@ -28,9 +28,9 @@ class ModelSettingsContract:
     """Tests for any line: what a setting that somebody has to mend does to it."""
 
     async def test_it_holds_back_at_once_and_is_confirmed_at_once(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        line = open_line()
+        line = open_breaker()
         await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
         assert not await _is_fatal(line)
         await line.probe(Asked(WRONG_KEY))
@@ -39,17 +39,17 @@ class ModelSettingsContract:
         assert hold.fatal
         assert hold.reason == WRONG_KEY.message
 
-    async def test_the_reason_says_what_to_do(self, open_line: OpenLine) -> None:
-        line = open_line()
+    async def test_the_reason_says_what_to_do(self, open_breaker: OpenBreaker) -> None:
+        line = open_breaker()
         await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
         hold = await line.hold()
         assert hold is not None
         assert hold.reason == "401 (check LLM_MODEL)"
 
     async def test_where_the_model_has_answered_before_it_may_lie_in_one_request(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        line = open_line()
+        line = open_breaker()
         await call(line)
         await call(line, WRONG_KEY)
         await call(line, WRONG_KEY)
@@ -59,9 +59,9 @@ class ModelSettingsContract:
         assert await line.hold() is None
 
     async def test_it_is_fatal_to_those_who_have_looked_themselves(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        one, other, third = open_line(), open_line(), open_line()
+        one, other, third = open_breaker(), open_breaker(), open_breaker()
         await call(one, WRONG_KEY)
         await one.probe(Asked(WRONG_KEY))
         assert not await _is_fatal(other)
@@ -74,9 +74,9 @@ class ModelSettingsContract:
         assert await third.hold() is None
 
     async def test_who_is_refused_while_others_are_answered_takes_nothing_up(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        revoked, good = open_line(), open_line()
+        revoked, good = open_breaker(), open_breaker()
         for line in (revoked, good):
             await call(line)
         for _ in range(THREE.failures):
@@ -87,7 +87,7 @@ class ModelSettingsContract:
         await good.hold()
         assert await good.hold() is None
         assert await revoked.hold() is not None
-        with pytest.raises(ModelHeld, match=WRONG_KEY.message):
+        with pytest.raises(CircuitOpen, match=WRONG_KEY.message):
             async with revoked.call():
                 pytest.fail("the model was asked")
         await revoked.probe(Asked(WRONG_KEY))
@@ -101,9 +101,9 @@ class ModelSettingsContract:
         await call(revoked)
 
     async def test_who_never_had_an_answer_is_held_back_though_others_end_the_hold_of_all(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        wrong, good = open_line(), open_line()
+        wrong, good = open_breaker(), open_breaker()
         await call(good)
         await call(wrong, WRONG_KEY)
         await good.probe(Asked())
@@ -111,9 +111,9 @@ class ModelSettingsContract:
         assert await wrong.hold() is not None
 
     async def test_a_model_that_is_down_is_not_fatal(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        line = open_line()
+        line = open_breaker()
         await hold_back(line, WRONG_KEY)
         await line.probe(Asked(WRONG_KEY))
         await pass_time(16)
@@ -121,9 +121,9 @@ class ModelSettingsContract:
         assert not await _is_fatal(line)
 
     async def test_whoever_found_it_down_looks_again_before_it_believes_a_refusal(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        one, other = open_line(), open_line()
+        one, other = open_breaker(), open_breaker()
         await hold_back(one)
         await pass_time(16)
         await one.probe(Asked(DOWN))

@@ -7,18 +7,18 @@ from contextlib import AsyncExitStack, suppress
 
 import pytest
 
-from core.agent.circuit_breaker import LineOptions
-from core.domain.errors import InvalidInput, ModelDown, ModelHeld
-from core.domain.ports import ModelLine
-from core.testing.contracts.model_line import DOWN, OpenLine, PassTime, call, hold_back
+from core.agent.circuit_breaker import BreakerOptions
+from core.domain.errors import CircuitOpen, InvalidInput, ModelDown
+from core.domain.ports import CircuitBreaker
+from core.testing.contracts.circuit_breaker import DOWN, OpenBreaker, PassTime, call, hold_back
 
 # Time passes for those who wait alone: nobody says meanwhile that a place is in use.
-TWO = LineOptions(max_concurrency=2, longest_wait=30, longest_call=100, place_lasts=1_000)
-RATED = LineOptions(requests_per_minute=6, longest_wait=5)
+TWO = BreakerOptions(max_concurrency=2, longest_wait=30, longest_call=100, place_lasts=1_000)
+RATED = BreakerOptions(requests_per_minute=6, longest_wait=5)
 
 
-async def _refused(line: ModelLine) -> ModelHeld:
-    with pytest.raises(ModelHeld) as caught:
+async def _refused(line: CircuitBreaker) -> CircuitOpen:
+    with pytest.raises(CircuitOpen) as caught:
         async with line.call():
             pytest.fail("the model was asked")
     return caught.value
@@ -27,12 +27,14 @@ async def _refused(line: ModelLine) -> ModelHeld:
 class ModelPlacesContract:
     """Tests for any line: so many calls at once, so many begun in a minute, over all workers."""
 
-    async def test_no_more_run_at_once_than_there_are_places(self, open_line: OpenLine) -> None:
-        lines = [open_line(TWO), open_line(TWO), open_line(TWO)]
+    async def test_no_more_run_at_once_than_there_are_places(
+        self, open_breaker: OpenBreaker
+    ) -> None:
+        lines = [open_breaker(TWO), open_breaker(TWO), open_breaker(TWO)]
         running, most, done = 0, 0, 0
         two = asyncio.Event()
 
-        async def one(line: ModelLine) -> None:
+        async def one(line: CircuitBreaker) -> None:
             nonlocal running, most, done
             async with line.call():
                 running += 1
@@ -48,54 +50,54 @@ class ModelPlacesContract:
         assert (most, done) == (2, 12)
 
     async def test_who_finds_no_place_in_time_gives_up_and_blames_nobody(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        line = open_line(TWO)
+        line = open_breaker(TWO)
         async with AsyncExitStack() as places:
             for _ in range(2):
                 await places.enter_async_context(line.call())
-            assert "LLM_MAX_CONCURRENCY" in (await _refused(open_line(TWO))).hint
+            assert "LLM_MAX_CONCURRENCY" in (await _refused(open_breaker(TWO))).hint
         await call(line)
         assert await line.hold() is None
 
     @pytest.mark.parametrize("end", [DOWN, InvalidInput("400"), asyncio.CancelledError()])
     async def test_a_place_is_free_again_however_a_call_ends(
-        self, open_line: OpenLine, end: BaseException
+        self, open_breaker: OpenBreaker, end: BaseException
     ) -> None:
-        one = LineOptions(max_concurrency=1, longest_wait=0)
+        one = BreakerOptions(max_concurrency=1, longest_wait=0)
         for _ in range(3):
             with suppress(type(end)):
-                async with open_line(one).call():
+                async with open_breaker(one).call():
                     raise end
-        async with open_line(one).call():
+        async with open_breaker(one).call():
             pass
 
     async def test_the_place_of_a_dead_worker_is_free_after_its_time(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        one = LineOptions(max_concurrency=1, longest_wait=10, longest_call=100)
-        async with open_line(one).call():
-            await _refused(open_line(one))
+        one = BreakerOptions(max_concurrency=1, longest_wait=10, longest_call=100)
+        async with open_breaker(one).call():
+            await _refused(open_breaker(one))
             await pass_time(one.place_lasts)
-            async with open_line(one).call():
+            async with open_breaker(one).call():
                 pass
 
     async def test_a_call_is_ended_before_its_place_is_taken_from_it(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        line = open_line(LineOptions(max_concurrency=1, longest_call=0.05))
+        line = open_breaker(BreakerOptions(max_concurrency=1, longest_call=0.05))
         with pytest.raises(ModelDown, match="did not end its answer"):
             async with line.call():
                 await asyncio.Event().wait()
         await call(line)
 
     async def test_the_begins_of_all_workers_are_spread_over_the_minute(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        one, other = open_line(RATED), open_line(RATED)
+        one, other = open_breaker(RATED), open_breaker(RATED)
         for line in (one, other, one):
             await call(line)
-            refused = await _refused(open_line(RATED))
+            refused = await _refused(open_breaker(RATED))
             assert refused.retry_after == pytest.approx(5, abs=1)
             assert "LLM_REQUESTS_PER_MINUTE" in refused.hint
             await pass_time(6)  # the next call waits for the four that are left
@@ -105,19 +107,19 @@ class ModelPlacesContract:
         assert await one.hold() is None
 
     async def test_who_waited_does_not_ask_a_model_that_is_held_back_meanwhile(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        one = LineOptions(max_concurrency=1, longest_wait=30)
-        line = open_line(one)
+        one = BreakerOptions(max_concurrency=1, longest_wait=30)
+        line = open_breaker(one)
 
         async def held_back() -> None:
-            with pytest.raises(ModelHeld, match="held back"):
+            with pytest.raises(CircuitOpen, match="held back"):
                 async with line.call():
                     pytest.fail("the model was asked")
 
         async with line.call():
             waiting = asyncio.create_task(held_back())
             await asyncio.sleep(0)
-            await hold_back(open_line())
+            await hold_back(open_breaker())
             await line.hold()
         await asyncio.wait_for(waiting, 10)

@@ -64,9 +64,9 @@ class NeighboursContract:
 
     async def _write(self, change_log: ChangeLog, change: Change) -> None:
         await change_log.open(change, {})
-        async with change_log.settle(change) as settlement:
-            await settlement.write_item(change)
-            await settlement.close(change.id, ChangeStatus.APPLIED)
+        async with change_log.unit_of_work(change) as unit:
+            await unit.write_item(change)
+            await unit.close(change.id, ChangeStatus.APPLIED)
 
     async def test_what_was_added_since_the_comparison_makes_a_near_change_stale(
         self, change_log: ChangeLog, search: Search

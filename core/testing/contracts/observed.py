@@ -25,8 +25,8 @@ class ObservedContract:
     ) -> None:
         change = memory_change("c1", None, "원화")
         await change_log.open(change, {})
-        async with change_log.settle(change) as settlement:
-            await settlement.emit(HAPPENED)
+        async with change_log.unit_of_work(change) as unit:
+            await unit.emit(HAPPENED)
             assert told == []
         assert told == [(HAPPENED, NO_USAGE)]
 
@@ -37,8 +37,8 @@ class ObservedContract:
         await change_log.open(change, {})
 
         async def emit_and_break() -> None:
-            async with change_log.settle(change) as settlement:
-                await settlement.emit(HAPPENED)
+            async with change_log.unit_of_work(change) as unit:
+                await unit.emit(HAPPENED)
                 raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):

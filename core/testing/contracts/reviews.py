@@ -44,8 +44,8 @@ class ReviewsContract:
         assert opened == await change_log.get(held.id)
         assert (opened.status, opened.decided_by) == (ChangeStatus.APPLYING, "kim")
         assert opened.decided_at is not None
-        async with change_log.settle(opened) as settlement:
-            await settlement.close(opened.id, ChangeStatus.APPLIED)
+        async with change_log.unit_of_work(opened) as unit:
+            await unit.close(opened.id, ChangeStatus.APPLIED)
         assert (await change_log.get(held.id)).status is ChangeStatus.APPLIED
 
     async def test_of_many_decisions_at_once_one_counts(
@@ -124,14 +124,14 @@ class ReviewsContract:
         gone |= {"operation": Operation.DELETE, "status": ChangeStatus.APPLYING}
         deletion = waiting().model_copy(update=gone)
         await change_log.open(deletion, {})
-        async with change_log.settle(deletion) as settlement:
-            await settlement.close("d", ChangeStatus.APPLIED)
+        async with change_log.unit_of_work(deletion) as unit:
+            await unit.close("d", ChangeStatus.APPLIED)
         fresh = held.model_copy(update={"prepared_at": await reviews.now()})
         await reviews.replace(fresh, held, {}, HAPPENED)
         await reviews.approve(fresh, "kim", HAPPENED)
         opened = await change_log.get(held.id)
-        async with change_log.settle(opened) as settlement:
-            await settlement.set_agent_skills(opened)
+        async with change_log.unit_of_work(opened) as unit:
+            await unit.set_agent_skills(opened)
 
     async def test_approving_waits_for_another_change_of_the_target(
         self, change_log: ChangeLog, reviews: Reviews

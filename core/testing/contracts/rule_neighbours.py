@@ -40,9 +40,9 @@ class RuleNeighboursContract:
 
     async def _write(self, change_log: ChangeLog, change: Change) -> None:
         await change_log.open(change, {})
-        async with change_log.settle(change) as settlement:
-            await settlement.write_item(change)
-            await settlement.close(change.id, ChangeStatus.APPLIED)
+        async with change_log.unit_of_work(change) as unit:
+            await unit.write_item(change)
+            await unit.close(change.id, ChangeStatus.APPLIED)
 
     async def test_a_table_of_the_same_columns_makes_a_new_one_stale(
         self, change_log: ChangeLog

@@ -134,5 +134,5 @@ def _change_of(candidate: Candidate, name: str) -> Change:
 
 async def _made(log: ChangeLog, change: Change, status: ChangeStatus) -> None:
     await log.open(change, {})
-    async with log.settle(change) as settlement:
-        await settlement.close(change.id, status)
+    async with log.unit_of_work(change) as unit:
+        await unit.close(change.id, status)

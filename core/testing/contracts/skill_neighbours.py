@@ -28,11 +28,11 @@ class SkillNeighboursContract:
         return near.seen
 
     async def _end(self, change_log: ChangeLog, change: Change, status: ChangeStatus) -> None:
-        async with change_log.settle(change) as settlement:
+        async with change_log.unit_of_work(change) as unit:
             if status is ChangeStatus.APPLIED:
-                await settlement.update_agent_and_tenant_skills(change)
-                await settlement.record_knowledge_history(_history(change))
-            await settlement.close(change.id, status)
+                await unit.update_agent_and_tenant_skills(change)
+                await unit.record_knowledge_history(_history(change))
+            await unit.close(change.id, status)
 
     async def test_while_one_is_being_made_another_that_says_nearly_this_waits(
         self, change_log: ChangeLog, search: Search

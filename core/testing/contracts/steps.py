@@ -34,11 +34,11 @@ class StepsContract:
 
     async def _apply(self, change_log: ChangeLog, change: Change) -> None:
         await change_log.open(change, {})
-        async with change_log.settle(change) as settlement:
-            await settlement.write_item(change)
-            await settlement.record_knowledge_history(applied(change, f"h-{change.id}"))
-            await settlement.close(change.id, ChangeStatus.APPLIED)
-            await settlement.take_back(change.undoes)
+        async with change_log.unit_of_work(change) as unit:
+            await unit.write_item(change)
+            await unit.record_knowledge_history(applied(change, f"h-{change.id}"))
+            await unit.close(change.id, ChangeStatus.APPLIED)
+            await unit.take_back(change.undoes)
 
     async def test_the_chain_of_a_target_is_in_order_with_what_was_taken_back(
         self, change_log: ChangeLog, steps: Steps

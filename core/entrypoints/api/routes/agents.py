@@ -33,26 +33,26 @@ class AgentIn(Model):
 
 @router.get("")
 async def list_agents(
-    desk: AtAgents, tenant_id: TenantId = None, limit: Limit = 50, cursor: Cursor = None
+    service: AtAgents, tenant_id: TenantId = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Page[Agent]:
     """List the agents that learn, by id."""
-    return await desk.page(AgentFilter(tenant_id=tenant_id), limit=limit, cursor=cursor)
+    return await service.page(AgentFilter(tenant_id=tenant_id), limit=limit, cursor=cursor)
 
 
 @router.get("/{agent_id:path}")
-async def get_agent(agent_id: AgentPath, desk: AtAgents) -> Agent:
+async def get_agent(agent_id: AgentPath, service: AtAgents) -> Agent:
     """One agent."""
-    return await desk.get(agent_id)
+    return await service.get(agent_id)
 
 
 @router.put("/{agent_id:path}", responses={201: {"model": Agent, "description": "It is new."}})
 async def save_agent(
-    agent_id: AgentPath, agent: AgentIn, desk: AtAgents, response: Response
+    agent_id: AgentPath, agent: AgentIn, service: AtAgents, response: Response
 ) -> Agent:
     """Add an agent, or change one that is there."""
     told = agent.model_dump(exclude={"tenant_id"})
     given = Agent(id=agent_id, tenant_id=agent.tenant_id or "", **told)
-    saved, is_new = await desk.save(given, agent.tenant_id)
+    saved, is_new = await service.save(given, agent.tenant_id)
     if is_new:
         response.status_code = 201
     return saved

@@ -16,7 +16,7 @@ from core.entrypoints.api.sessions import AtChanges
 from core.entrypoints.service.changes import NextChange
 from core.entrypoints.service.review_view.heads import ChangeHead
 from core.entrypoints.service.review_view.shown import Side
-from core.entrypoints.service.review_view.view import Sheet
+from core.entrypoints.service.review_view.view import ReviewView
 
 router = APIRouter(prefix="/changes", tags=["changes"])
 Seen = Annotated[
@@ -68,7 +68,7 @@ class Reverting(Deciding):
 
 @router.get("")
 async def list_changes(
-    desk: AtChanges,
+    service: AtChanges,
     status: Annotated[
         list[ChangeStatus] | None, Query(description="Only these; may be repeated.")
     ] = None,
@@ -93,25 +93,25 @@ async def list_changes(
         feedback_id=feedback_id,
         target_id=target_id,
     )
-    return await desk.page(wanted, limit=limit, cursor=cursor)
+    return await service.page(wanted, limit=limit, cursor=cursor)
 
 
 @router.get("/next")
-async def next_change(desk: AtChanges) -> NextChange:
+async def next_change(service: AtChanges) -> NextChange:
     """What waits longest and nobody else looks at: where a reviewer begins."""
-    return await desk.next()
+    return await service.next()
 
 
 @router.get("/{change_id}")
-async def get_change(change_id: ChangeId, desk: AtChanges) -> Change:
+async def get_change(change_id: ChangeId, service: AtChanges) -> Change:
     """One change whole, with the states before and after it."""
-    return await desk.get(change_id)
+    return await service.get(change_id)
 
 
 @router.get("/{change_id}/review")
-async def review_change(change_id: ChangeId, desk: AtChanges) -> Sheet:
+async def review_change(change_id: ChangeId, service: AtChanges) -> ReviewView:
     """All that there is to look at before one decides."""
-    return await desk.sheet(change_id)
+    return await service.review_view(change_id)
 
 
 @router.get(
@@ -122,11 +122,11 @@ async def review_change(change_id: ChangeId, desk: AtChanges) -> Sheet:
 async def get_file(
     change_id: ChangeId,
     path: Annotated[str, Query(max_length=1000, description="The file's path in the folder.")],
-    desk: AtChanges,
+    service: AtChanges,
     side: Annotated[Side, Query(description="Before the change, or after it.")] = Side.AFTER,
 ) -> Response:
     """One file of a change, whole, as it was before or would be after it."""
-    data = await desk.file(change_id, path, side)
+    data = await service.file(change_id, path, side)
     name = quote(path.rsplit("/", 1)[-1], safe="")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", **_AS_DATA}
     kind = "text/plain; charset=utf-8" if _is_text(data) else "application/octet-stream"
@@ -134,34 +134,34 @@ async def get_file(
 
 
 @router.post("/{change_id}/approve")
-async def approve_change(change_id: ChangeId, body: Approval, desk: AtChanges) -> Receipt:
+async def approve_change(change_id: ChangeId, body: Approval, service: AtChanges) -> Receipt:
     """Apply a change that waits, exactly as it was seen."""
-    return await desk.approve(change_id, seen=body.seen, dry_run=body.dry_run)
+    return await service.approve(change_id, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/reject")
-async def reject_change(change_id: ChangeId, body: Rejection, desk: AtChanges) -> ChangeHead:
+async def reject_change(change_id: ChangeId, body: Rejection, service: AtChanges) -> ChangeHead:
     """End a change that waits; nothing is applied."""
-    return await desk.reject(change_id, reason=body.reason, seen=body.seen, dry_run=body.dry_run)
+    return await service.reject(change_id, reason=body.reason, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/edit")
-async def edit_change(change_id: ChangeId, body: Edit, desk: AtChanges) -> ChangeHead:
+async def edit_change(change_id: ChangeId, body: Edit, service: AtChanges) -> ChangeHead:
     """Put other content in the place of what waits; it is checked, and waits again."""
     edited = Edited(content=body.content, files=body.files)
-    return await desk.edit(change_id, edited, seen=body.seen, dry_run=body.dry_run)
+    return await service.edit(change_id, edited, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/refresh")
-async def refresh_change(change_id: ChangeId, body: Deciding, desk: AtChanges) -> ChangeHead:
+async def refresh_change(change_id: ChangeId, body: Deciding, service: AtChanges) -> ChangeHead:
     """Prepare a change that waits anew, against what is there now; it waits again."""
-    return await desk.refresh(change_id, dry_run=body.dry_run)
+    return await service.refresh(change_id, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/revert")
-async def revert_change(change_id: ChangeId, body: Reverting, desk: AtChanges) -> Receipt:
+async def revert_change(change_id: ChangeId, body: Reverting, service: AtChanges) -> Receipt:
     """Bring the target of an applied change back to what it was before it."""
-    return await desk.revert(change_id, reason=body.reason, dry_run=body.dry_run)
+    return await service.revert(change_id, reason=body.reason, dry_run=body.dry_run)
 
 
 def _is_text(data: bytes) -> bool:

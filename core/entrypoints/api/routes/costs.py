@@ -24,18 +24,18 @@ class Budgets(Model):
 
 @router.get("")
 async def list_costs(
-    desk: AtCosts,
+    service: AtCosts,
     tenant_id: TenantId = None,
     days: Annotated[
         int, Query(ge=1, le=MOST_DAYS, description="So many days in UTC, today among them.")
     ] = 30,
 ) -> Costs:
     """What was spent by tenant, day and model, newest first."""
-    return await desk.by_day(tenant_id, days)
+    return await service.by_day(tenant_id, days)
 
 
 @router.get("/budgets")
-async def list_budgets(desk: AtCosts, tenant_id: TenantId = None) -> Budgets:
+async def list_budgets(service: AtCosts, tenant_id: TenantId = None) -> Budgets:
     """What was spent today, and may be, of each tenant that has spent or has a budget."""
-    found = await desk.budgets(tenant_id)
-    return Budgets(currency=desk.currency, items=tuple(found))
+    found = await service.budgets(tenant_id)
+    return Budgets(currency=service.currency, items=tuple(found))

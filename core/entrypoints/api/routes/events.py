@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from core.domain.models import Feedback, PlacedEvent
 from core.entrypoints.api.paging import FeedbackId, TenantId
-from core.entrypoints.api.sessions import Seated
-from core.entrypoints.service.events import EventsDesk
+from core.entrypoints.api.sessions import Caller
+from core.entrypoints.service.events import EventsService
 
 RETRY_MILLISECONDS = 2_000
 _IDS = {"tenant_id", "feedback_id", "candidate_id", "change_id"}
@@ -32,22 +32,22 @@ Watched = tuple[str, AsyncIterator[PlacedEvent]]
 
 
 async def _watched(
-    taken: Seated,
+    taken: Caller,
     tenant_id: TenantId = None,
     names: Names = [],  # noqa: B006 - FastAPI copies it
     after: After = None,
     last_event_id: LastEventId = None,
 ) -> Watched:
     """Open the stream before the answer begins, so that what is wrong is told by its status."""
-    return await EventsDesk(taken).watch(
+    return await EventsService(taken).watch(
         last_event_id or after, tenant_id=tenant_id, names=tuple(names)
     )
 
 
 async def _of_feedback(
-    feedback_id: FeedbackId, taken: Seated, after: After = None, last_event_id: LastEventId = None
+    feedback_id: FeedbackId, taken: Caller, after: After = None, last_event_id: LastEventId = None
 ) -> AsyncIterator[PlacedEvent | Feedback]:
-    return await EventsDesk(taken).of_feedback(feedback_id, last_event_id or after)
+    return await EventsService(taken).of_feedback(feedback_id, last_event_id or after)
 
 
 @router.get("/events", response_class=EventSourceResponse)

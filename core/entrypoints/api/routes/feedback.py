@@ -77,22 +77,22 @@ Key = Annotated[str | None, Depends(_key)]
 
 
 @router.post("", status_code=202)
-async def add_feedback(piece: FeedbackIn, desk: AtFeedback, key: Key) -> Taken:
+async def add_feedback(piece: FeedbackIn, service: AtFeedback, key: Key) -> Taken:
     """Take in one thing a user said; the worker learns from it later."""
-    (taken,) = await desk.add([piece.model_dump(mode="json")], piece.tenant_id, key)
+    (taken,) = await service.add([piece.model_dump(mode="json")], piece.tenant_id, key)
     return taken
 
 
 @router.post("/batch", status_code=202)
-async def add_feedback_batch(batch: FeedbackBatch, desk: AtFeedback, key: Key) -> TakenBatch:
+async def add_feedback_batch(batch: FeedbackBatch, service: AtFeedback, key: Key) -> TakenBatch:
     """Take in many pieces of one tenant: all of them, or none where one is refused."""
-    taken = await desk.add([piece.model_dump(mode="json") for piece in batch.items], None, key)
+    taken = await service.add([piece.model_dump(mode="json") for piece in batch.items], None, key)
     return TakenBatch(items=tuple(taken))
 
 
 @router.get("")
 async def list_feedback(
-    desk: AtFeedback,
+    service: AtFeedback,
     status: Annotated[
         tuple[FeedbackStatus, ...], Query(description="Only these; may be repeated.")
     ] = (),
@@ -121,35 +121,35 @@ async def list_feedback(
         until=until,
         text=text,
     )
-    return await desk.page(wanted, limit=limit, cursor=cursor)
+    return await service.page(wanted, limit=limit, cursor=cursor)
 
 
 @router.get("/{feedback_id}")
-async def get_feedback(feedback_id: FeedbackId, desk: AtFeedback) -> Feedback:
+async def get_feedback(feedback_id: FeedbackId, service: AtFeedback) -> Feedback:
     """One piece of feedback, and where it stands."""
-    return await desk.get(feedback_id)
+    return await service.get(feedback_id)
 
 
 @router.post("/{feedback_id}/retry")
-async def retry_feedback(feedback_id: FeedbackId, desk: AtFeedback) -> Feedback:
+async def retry_feedback(feedback_id: FeedbackId, service: AtFeedback) -> Feedback:
     """Queue an ended piece again."""
-    return await desk.retry(feedback_id)
+    return await service.retry(feedback_id)
 
 
 @router.post("/{feedback_id}/cancel")
 async def cancel_feedback(
-    feedback_id: FeedbackId, cancelling: Cancelling, desk: AtFeedback
+    feedback_id: FeedbackId, cancelling: Cancelling, service: AtFeedback
 ) -> Feedback:
     """End a piece that waits or is worked on; nothing more is learnt from it."""
-    return await desk.cancel(feedback_id, cancelling.reason)
+    return await service.cancel(feedback_id, cancelling.reason)
 
 
 @router.post("/{feedback_id}/retract")
 async def retract_feedback(
-    feedback_id: FeedbackId, retracting: Retracting, desk: AtFeedback
+    feedback_id: FeedbackId, retracting: Retracting, service: AtFeedback
 ) -> Retraction:
     """Take back what a piece taught and keep what was learnt since.
 
     Where a later change stands in the way, `in_the_way` names it and nothing was done.
     """
-    return await desk.retract(feedback_id, dry_run=retracting.dry_run)
+    return await service.retract(feedback_id, dry_run=retracting.dry_run)

@@ -15,10 +15,10 @@ router = APIRouter(prefix="/graph", tags=["knowledge"])
 
 @router.get("")
 async def get_graph(
-    desk: AtGraph,
+    service: AtGraph,
     agent_id: AgentId = None,
     tenant_id: TenantId = None,
     nodes: Annotated[int, Query(ge=1, le=1000, description="Most nodes.")] = 300,
 ) -> Graph:
     """Agents, skills, their files, and who taught what; also as Mermaid text."""
-    return await desk.graph(tenant_id=tenant_id, agent_id=agent_id, nodes=nodes)
+    return await service.graph(tenant_id=tenant_id, agent_id=agent_id, nodes=nodes)

@@ -15,7 +15,7 @@ router = APIRouter(prefix="/history", tags=["history"])
 
 @router.get("")
 async def list_history(
-    desk: AtHistory,
+    service: AtHistory,
     status: Annotated[
         tuple[HistoryStatus, ...], Query(description="Only these; may be repeated.")
     ] = (),
@@ -40,12 +40,12 @@ async def list_history(
         item_id=item_id,
         feedback_id=feedback_id,
     )
-    return await desk.page(wanted, limit=limit, cursor=cursor)
+    return await service.page(wanted, limit=limit, cursor=cursor)
 
 
 @router.get("/{record_id}")
 async def get_history_record(
-    record_id: Annotated[str, Path(description="Id of the record.")], desk: AtHistory
+    record_id: Annotated[str, Path(description="Id of the record.")], service: AtHistory
 ) -> HistoryRecord:
     """One record: what was there before, what after, and why."""
-    return await desk.get(record_id)
+    return await service.get(record_id)

@@ -19,18 +19,18 @@ class Pausing(Model):
 
 
 @router.get("")
-async def get_intake(desk: AtWork) -> IntakeState:
+async def get_intake(service: AtWork) -> IntakeState:
     """Whether work is paused or held back, since when and why."""
-    return await desk.state()
+    return await service.state()
 
 
 @router.post("/pause")
-async def pause_intake(pausing: Pausing, desk: AtWork) -> IntakeState:
+async def pause_intake(pausing: Pausing, service: AtWork) -> IntakeState:
     """Begin no new work, of any tenant; what runs goes on, and feedback is still taken in."""
-    return await desk.pause(pausing.reason)
+    return await service.pause(pausing.reason)
 
 
 @router.post("/resume")
-async def resume_intake(desk: AtWork) -> IntakeState:
+async def resume_intake(service: AtWork) -> IntakeState:
     """Begin new work again."""
-    return await desk.resume()
+    return await service.resume()

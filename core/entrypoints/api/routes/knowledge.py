@@ -37,7 +37,7 @@ class Restoring(Model):
 
 @router.get("")
 async def list_knowledge(
-    desk: AtKnowledge,
+    service: AtKnowledge,
     kind: KindName = None,
     agent_id: AgentId = None,
     tenant_id: TenantId = None,
@@ -46,12 +46,12 @@ async def list_knowledge(
 ) -> KnownPage:
     """List memories, decision tables and skills by tenant, kind and id."""
     wanted = KnowledgeFilter(tenant_id=tenant_id, agent_id=agent_id, kind=kind)
-    return await desk.page(wanted, cursor=cursor, limit=limit)
+    return await service.page(wanted, cursor=cursor, limit=limit)
 
 
 @router.get("/item")
 async def get_knowledge(
-    desk: AtKnowledge,
+    service: AtKnowledge,
     item_id: ItemId,
     kind: KindName = None,
     tenant_id: TenantId = None,
@@ -59,12 +59,12 @@ async def get_knowledge(
     version: VersionNumber = None,
 ) -> Known:
     """One item as it stands, as it stood at a time, or one version of it."""
-    return await desk.get(item_id, kind=kind, tenant_id=tenant_id, at=at, version=version)
+    return await service.get(item_id, kind=kind, tenant_id=tenant_id, at=at, version=version)
 
 
 @router.get("/file")
 async def get_skill_file(
-    desk: AtKnowledge,
+    service: AtKnowledge,
     item_id: ItemId,
     path: Annotated[str, Query(min_length=1, max_length=_LONGEST, description="The file's path.")],
     tenant_id: TenantId = None,
@@ -72,20 +72,20 @@ async def get_skill_file(
     version: VersionNumber = None,
 ) -> KnownText:
     """One file of a skill; a binary one without its text."""
-    return await desk.file(item_id, path, tenant_id=tenant_id, at=at, version=version)
+    return await service.file(item_id, path, tenant_id=tenant_id, at=at, version=version)
 
 
 @router.get("/versions")
 async def list_knowledge_versions(
-    desk: AtKnowledge, item_id: ItemId, kind: KindName = None, tenant_id: TenantId = None
+    service: AtKnowledge, item_id: ItemId, kind: KindName = None, tenant_id: TenantId = None
 ) -> Versions:
     """The versions of an item, newest first, each with what brought it."""
-    return await desk.versions(item_id, kind=kind, tenant_id=tenant_id)
+    return await service.versions(item_id, kind=kind, tenant_id=tenant_id)
 
 
 @router.get("/provenance")
 async def get_provenance(
-    desk: AtKnowledge,
+    service: AtKnowledge,
     item_id: ItemId,
     kind: KindName = None,
     tenant_id: TenantId = None,
@@ -95,13 +95,13 @@ async def get_provenance(
     ] = None,
 ) -> Provenance:
     """Which version, change and feedback brought each line, or each row of a decision table."""
-    return await desk.provenance(item_id, kind=kind, tenant_id=tenant_id, path=path)
+    return await service.provenance(item_id, kind=kind, tenant_id=tenant_id, path=path)
 
 
 @router.post("/restore")
-async def restore_knowledge(wanted: Restoring, desk: AtKnowledge) -> Receipt:
+async def restore_knowledge(wanted: Restoring, service: AtKnowledge) -> Receipt:
     """Bring an item back to a version, byte for byte; the review policy may hold the change."""
-    return await desk.restore(
+    return await service.restore(
         wanted.id,
         wanted.version,
         kind=wanted.kind,

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.entrypoints.api.sessions import Seated
+from core.entrypoints.api.sessions import Caller
 
 router = APIRouter(prefix="/me", tags=["me"])
 
@@ -21,7 +21,7 @@ class Me(Model):
 
 
 @router.get("")
-async def get_me(taken: Seated) -> Me:
+async def get_me(taken: Caller) -> Me:
     """Who the caller is, and what the token lets them do."""
     who = taken.who
     return Me(

@@ -12,6 +12,6 @@ router = APIRouter(prefix="/feedback", tags=["runs"])
 
 
 @router.get("/{feedback_id}/run")
-async def get_run(feedback_id: FeedbackId, desk: AtRuns) -> RunLine:
+async def get_run(feedback_id: FeedbackId, service: AtRuns) -> RunLine:
     """How it came to what it did: match, turns, calls of tools, changes, errors, attempts."""
-    return await desk.timeline(feedback_id)
+    return await service.timeline(feedback_id)

@@ -16,7 +16,7 @@ router = APIRouter(prefix="/search", tags=["knowledge"])
 
 @router.get("")
 async def search_knowledge(
-    desk: AtSearch,
+    service: AtSearch,
     q: Annotated[str, Query(min_length=1, max_length=4000, description="What to look for.")],
     agent_id: AgentId = None,
     kind: Annotated[Kind | None, Query(description="Only this kind of knowledge.")] = None,
@@ -24,4 +24,4 @@ async def search_knowledge(
     limit: Annotated[int, Query(ge=1, le=50, description="Most hits.")] = 10,
 ) -> Found:
     """Search what one tenant knows, best first."""
-    return await desk.search(q, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit)
+    return await service.search(q, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit)

@@ -19,8 +19,8 @@ from core.entrypoints.console.parts.named import moment, status
 from core.entrypoints.console.parts.problem import told
 from core.entrypoints.console.site import Site
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.feedback import FeedbackDesk
-from core.entrypoints.service.work import WorkDesk
+from core.entrypoints.service.feedback import FeedbackService
+from core.entrypoints.service.work import WorkService
 
 PATH = "/console/feedback"
 RUN = "/console/feedback/run"
@@ -40,9 +40,9 @@ async def build(visit: Visit) -> None:
     given = {name: visit.query(name) for name in _FILTERS}
     wanted = _filter(given)
     cursor = visit.query("cursor")
-    page = await FeedbackDesk(visit.seat).page(wanted, limit=_PAGE, cursor=cursor)
+    page = await FeedbackService(visit.session).page(wanted, limit=_PAGE, cursor=cursor)
     show(el("h1", visit.say("frame.feedback")))
-    _hold(visit, (await WorkDesk(visit.seat).state()).hold)
+    _hold(visit, (await WorkService(visit.session).state()).hold)
     _filters(visit, given)
     if page.items:
         show(_list(visit, page.items))
@@ -97,17 +97,17 @@ def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | N
 
 def _hold(visit: Visit, hold: Hold | None) -> None:
     """Say what holds work back, and let those who operate all tenants pause and go on."""
-    may = Role.OPERATE in visit.seat.who.roles and visit.seat.who.tenant_id is None
-    desk = WorkDesk(visit.seat)
+    may = Role.OPERATE in visit.session.who.roles and visit.session.who.tenant_id is None
+    service = WorkService(visit.session)
 
     async def pause(reason: str) -> None:
         with told(visit):
-            await desk.pause(reason)
+            await service.pause(reason)
             ui.navigate.reload()
 
     async def resume() -> None:
         with told(visit):
-            await desk.resume()
+            await service.resume()
             ui.navigate.reload()
 
     with ui.row().classes("row spread"):
@@ -142,7 +142,7 @@ def _filters(visit: Visit, given: Mapping[str, str | None]) -> None:
         "since": visit.say("feedback.from"),
         "until": visit.say("feedback.until"),
     }
-    if visit.seat.who.tenant_id is None:
+    if visit.session.who.tenant_id is None:
         fields["tenant"] = visit.say("common.tenant")
     with ui.row().classes("row fields"):
         for name, label in fields.items():

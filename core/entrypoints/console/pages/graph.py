@@ -17,7 +17,7 @@ from core.entrypoints.console.parts.markup import Part, address, el, join, show
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.site import Site
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.graph.service import GraphDesk
+from core.entrypoints.service.graph.service import GraphService
 from core.entrypoints.service.graph.shown import Graph, Node, NodeKind
 
 PATH = "/console/graph"
@@ -49,7 +49,7 @@ async def build(visit: Visit) -> None:
     if tenant is None and agent is None:
         show(empty(visit.say("graph.choose")))
         return
-    graph = await GraphDesk(visit.seat).graph(tenant_id=tenant, agent_id=agent, nodes=_NODES)
+    graph = await GraphService(visit.session).graph(tenant_id=tenant, agent_id=agent, nodes=_NODES)
     show(join(_agents(visit, graph)))
     if not graph.nodes:
         show(empty(visit.say("graph.nothing"), visit.say("graph.nothing_hint")))

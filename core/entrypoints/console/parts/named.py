@@ -10,7 +10,7 @@ from core.domain.models import ChangeStatus, FeedbackStatus, Kind, Operation, Us
 from core.entrypoints.console.parts.lists import badge
 from core.entrypoints.console.parts.markup import el
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.costs import CostsDesk
+from core.entrypoints.service.costs import CostsService
 from core.entrypoints.service.review_view.shown import RowKind
 
 _LIKE = {RowKind.ADDED: "completed", RowKind.REMOVED: "failed", RowKind.CHANGED: "processing"}
@@ -43,7 +43,7 @@ def spent(visit: Visit, usage: Usage) -> str:
         calls=f"{usage.model_calls:,}",
         tokens=f"{usage.input_tokens + usage.output_tokens:,}",
         money=f"{usage.cost:.4f}",
-        currency=CostsDesk(visit.seat).currency,
+        currency=CostsService(visit.session).currency,
     )
 
 

@@ -8,7 +8,7 @@ from core.domain.errors import NotFound
 from core.entrypoints.console.parts.lists import chip
 from core.entrypoints.console.parts.markup import address, el
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.agents import AgentsDesk
+from core.entrypoints.service.agents import AgentsService
 
 
 async def tenant_of(visit: Visit) -> str | None:
@@ -16,25 +16,25 @@ async def tenant_of(visit: Visit) -> str | None:
     chosen = await named_tenant(visit)
     if chosen is not None:
         return chosen
-    known = await AgentsDesk(visit.seat).tenants()
+    known = await AgentsService(visit.session).tenants()
     return known[0] if len(known) == 1 else None
 
 
 async def named_tenant(visit: Visit) -> str | None:
     """Give one's own tenant, or that of the address. Raises NotFound on one nobody knows."""
-    chosen = visit.seat.tenant(visit.query("tenant"))
-    if chosen is None or visit.seat.who.tenant_id is not None:
+    chosen = visit.session.tenant(visit.query("tenant"))
+    if chosen is None or visit.session.who.tenant_id is not None:
         return chosen
-    if chosen not in await AgentsDesk(visit.seat).tenants():
+    if chosen not in await AgentsService(visit.session).tenants():
         raise NotFound(f"no tenant {chosen!r} has an agent")
     return chosen
 
 
 async def tenant_chips(visit: Visit, path: str, chosen: str | None) -> Markup | None:
     """Make links to each tenant; None where there is no choice."""
-    if visit.seat.who.tenant_id is not None:
+    if visit.session.who.tenant_id is not None:
         return None
-    known = await AgentsDesk(visit.seat).tenants()
+    known = await AgentsService(visit.session).tenants()
     if len(known) < 2:
         return None
     links = [chip(tenant, address(path, tenant=tenant), here=tenant == chosen) for tenant in known]

@@ -15,7 +15,7 @@ from core.entrypoints.service.graph.build import Parts, build
 from core.entrypoints.service.graph.mermaid import mermaid
 from core.entrypoints.service.graph.shown import Graph
 from core.entrypoints.service.owners import own_agent
-from core.entrypoints.service.session import Seat
+from core.entrypoints.service.session import Session
 from core.skills.graph import SkillGraph, SkillParts, skill_graph
 from core.skills.library import look_into
 
@@ -60,10 +60,10 @@ async def read_skills(
 
 
 @dataclass(frozen=True)
-class GraphDesk:
+class GraphService:
     """Raises Forbidden without the role; an agent of another tenant is NotFound."""
 
-    seat: Seat
+    session: Session
 
     async def graph(
         self, *, tenant_id: str | None = None, agent_id: str | None = None, nodes: int = 300
@@ -72,24 +72,24 @@ class GraphDesk:
 
         Raises NotFound; InvalidInput where no tenant is told.
         """
-        self.seat.needs(Role.READ)
-        app, tenant = self.seat.app, self.seat.tenant(tenant_id)
+        self.session.needs(Role.READ)
+        app, tenant = self.session.app, self.session.tenant(tenant_id)
         if agent_id is not None:
-            agents: Sequence[Agent] = [await own_agent(self.seat, agent_id, tenant)]
+            agents: Sequence[Agent] = [await own_agent(self.session, agent_id, tenant)]
             tenant = agents[0].tenant_id
         else:
-            tenant = self.seat.one_tenant(tenant)
-            agents = await app.agents.list(tenant)
+            tenant = self.session.one_tenant(tenant)
+            agents = await app.stores.agents.list(tenant)
         names, warnings = await self._names(tenant, agents)
         wanted = [*names] if agent_id is None else [n for n in agents[0].skills if n in names]
-        counts = await app.lineage.counts(tenant)
+        counts = await app.stores.lineage.counts(tenant)
         parts = Parts(
             agents=agents,
             counts=[one for one in counts if agent_id in {None, one.agent_id}],
             names=names,
             wanted=wanted,
-            skills=await read_skills(app.skills, tenant, wanted),
-            taught=await app.lineage.taught(tenant, agent_id=agent_id, limit=nodes),
+            skills=await read_skills(app.stores.skills, tenant, wanted),
+            taught=await app.stores.lineage.taught(tenant, agent_id=agent_id, limit=nodes),
         )
         graph = build(tenant, agent_id, parts, nodes)
         drawn = {"mermaid": mermaid(graph), "warnings": warnings}
@@ -100,7 +100,7 @@ class GraphDesk:
     ) -> tuple[Sequence[str], tuple[str, ...]]:
         """Give the names of all skills; where the skill API is down, those on lists of agents."""
         try:
-            listed = await self.seat.app.skills.list(tenant_id)
+            listed = await self.session.stores.skills.list(tenant_id)
         except DependencyDown as error:
             names = sorted({name for agent in agents for name in agent.skills})
             return names, (

@@ -92,7 +92,7 @@ class Neighbours(Model):
     waiting: int
 
 
-class Sheet(Model):
+class ReviewView(Model):
     """All that there is to look at before one decides.
 
     `moved` tells whether the target has changed since: then it is to be refreshed first. It is
@@ -112,16 +112,16 @@ class Sheet(Model):
     problems: tuple[Text, ...] = ()
 
 
-async def make_sheet(opened: OpenedChange, following: str | None, app: App) -> Sheet:
+async def make_review_view(opened: OpenedChange, following: str | None, app: App) -> ReviewView:
     """Gather what belongs to a change that was opened."""
     change = opened.change
     problems: list[str] = []
     similar, moved, diff = await asyncio.gather(  # others are asked, then it is compared here
-        _told(similar_to(change, app.search), problems, _SIMILAR),
+        _told(similar_to(change, app.stores.search), problems, _SIMILAR),
         _told(_moved(change, app), problems, _TARGET),
-        diff_of(change, app.changes),
+        diff_of(change, app.stores.changes),
     )
-    return Sheet(
+    return ReviewView(
         change=head_of(change),
         cause=opened.cause,
         matched=opened.matched,

@@ -16,8 +16,8 @@ from core.entrypoints.console.parts.markup import address, el, link, show
 from core.entrypoints.console.parts.named import kind, moment
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.knowledge import KnowledgeDesk
-from core.entrypoints.service.search import SearchDesk
+from core.entrypoints.service.knowledge import KnowledgeService
+from core.entrypoints.service.search import SearchService
 
 PATH = "/console/knowledge"
 ITEM = "/console/knowledge/item"
@@ -73,9 +73,9 @@ def _chips(visit: Visit, given: Mapping[str, str | None]) -> list[Markup]:
 
 async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None) -> None:
     wanted = KnowledgeFilter(tenant_id=given["tenant"], agent_id=given["agent"], kind=of)
-    desk = KnowledgeDesk(visit.seat)
+    service = KnowledgeService(visit.session)
     cursor = visit.query("cursor")
-    page = await desk.page(wanted, cursor=cursor, limit=_PAGE)
+    page = await service.page(wanted, cursor=cursor, limit=_PAGE)
     _warn(visit, page.warnings)
     if page.items:
         show(_rows(visit, page.items))
@@ -119,7 +119,7 @@ async def _search(
     if tenant is None and given["agent"] is None:
         show(empty(visit.say("knowledge.one_tenant")))
         return
-    found = await SearchDesk(visit.seat).search(
+    found = await SearchService(visit.session).search(
         query, tenant_id=tenant, agent_id=given["agent"], kind=of, limit=_HITS
     )
     _warn(visit, found.warnings)

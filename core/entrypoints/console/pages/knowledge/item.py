@@ -21,7 +21,7 @@ from core.entrypoints.console.parts.named import kind, moment
 from core.entrypoints.console.parts.problem import tell_done, told
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.items import Known, KnownFile, Part, Provenance, Source, Versions
-from core.entrypoints.service.knowledge import KnowledgeDesk
+from core.entrypoints.service.knowledge import KnowledgeService
 
 
 def provenance_parts(visit: Visit, traced: Provenance) -> Iterator[Markup]:
@@ -103,16 +103,16 @@ class _Place:
 
 async def build(visit: Visit) -> None:
     """Draw the page, and again after a version was restored."""
-    place, desk = _place(visit), KnowledgeDesk(visit.seat)
+    place, service = _place(visit), KnowledgeService(visit.session)
     show(link(visit.say("frame.knowledge"), LIST), tag="p")
     drawn, dialogs = ui.element("div"), ui.element("div")
 
     async def draw(place: _Place) -> None:
-        versions = await desk.versions(place.id, kind=place.kind, tenant_id=place.tenant)
+        versions = await service.versions(place.id, kind=place.kind, tenant_id=place.tenant)
         drawn.clear()
         with drawn:
-            await _item(visit, desk, place, versions)
-            _restoring(visit, desk, place, versions, dialogs, restored)
+            await _item(visit, service, place, versions)
+            _restoring(visit, service, place, versions, dialogs, restored)
 
     async def restored() -> None:
         ui.navigate.history.replace(current.address())
@@ -122,10 +122,10 @@ async def build(visit: Visit) -> None:
     await draw(place)
 
 
-async def _item(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Versions) -> None:
+async def _item(visit: Visit, service: KnowledgeService, place: _Place, versions: Versions) -> None:
     """Draw the item; of what was deleted its versions."""
     try:
-        known = await desk.get(
+        known = await service.get(
             place.id, kind=place.kind, tenant_id=place.tenant, version=place.version
         )
     except NotFound:
@@ -136,7 +136,7 @@ async def _item(visit: Visit, desk: KnowledgeDesk, place: _Place, versions: Vers
         if place.version is not None:
             show(link(visit.say("knowledge.to_current"), place.address()), tag="p")
     else:
-        await _content(visit, desk, place, known)
+        await _content(visit, service, place, known)
     show(el("h2", visit.say("knowledge.versions")))
     show(version_rows(visit, versions, lambda number: place.address(version=number)))
 
@@ -151,7 +151,7 @@ def _place(visit: Visit) -> _Place:
     return _Place(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
 
 
-async def _content(visit: Visit, desk: KnowledgeDesk, place: _Place, known: Known) -> None:
+async def _content(visit: Visit, service: KnowledgeService, place: _Place, known: Known) -> None:
     show(_head(visit, place, known))
     if known.files:
         show(_files(visit, place, known))
@@ -160,19 +160,21 @@ async def _content(visit: Visit, desk: KnowledgeDesk, place: _Place, known: Know
         show(el("p", said, class_="banner warn"))
     if place.version is None:
         path = place.path if known.item.kind is Kind.SKILL else None
-        traced = await desk.provenance(place.id, kind=place.kind, tenant_id=place.tenant, path=path)
+        traced = await service.provenance(
+            place.id, kind=place.kind, tenant_id=place.tenant, path=path
+        )
         key = "knowledge.table" if traced.table else "knowledge.content"
         show(el("h2", visit.say(key), f" · {path}" if path else None))
         show(join(provenance_parts(visit, traced)))
         return
     show(el("h2", visit.say("knowledge.plain")))
-    show(el("div", await _text(desk, place, known), class_="code"))
+    show(el("div", await _text(service, place, known), class_="code"))
 
 
-async def _text(desk: KnowledgeDesk, place: _Place, known: Known) -> str:
+async def _text(service: KnowledgeService, place: _Place, known: Known) -> str:
     if place.path is None or place.path == SKILL_MD:
         return known.item.content
-    file = await desk.file(place.id, place.path, tenant_id=place.tenant, version=place.version)
+    file = await service.file(place.id, place.path, tenant_id=place.tenant, version=place.version)
     return file.text if file.text is not None else f"({file.size:,} B)"
 
 
@@ -229,14 +231,14 @@ def _marks(visit: Visit, file: KnownFile) -> Markup:
 
 def _restoring(
     visit: Visit,
-    desk: KnowledgeDesk,
+    service: KnowledgeService,
     place: _Place,
     versions: Versions,
     dialogs: ui.element,
     after: Callable[[], Awaitable[None]],
 ) -> None:
     """Let those who review bring an earlier version back."""
-    if Role.REVIEW not in visit.seat.who.roles:
+    if Role.REVIEW not in visit.session.who.roles:
         return
     earlier = [one.version for one in versions.items if one.version and one.valid_to is not None]
     if not earlier:
@@ -244,7 +246,7 @@ def _restoring(
 
     async def restore(number: int) -> None:
         with told(visit):
-            done = await desk.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
+            done = await service.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
             tell_done(visit, "knowledge.restored", done, done.target_name or place.id)
             await after()
 

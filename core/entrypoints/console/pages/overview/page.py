@@ -19,7 +19,7 @@ from core.entrypoints.console.parts.markup import el, show
 from core.entrypoints.console.parts.problem import told
 from core.entrypoints.console.parts.tenants import named_tenant, tenant_chips
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.overview import OverviewDesk
+from core.entrypoints.service.overview import OverviewService
 
 PATH = "/console/"
 LOOK_SECONDS = 5.0
@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 3.0
 async def build(visit: Visit) -> None:
     """Draw the page, and look again every few seconds."""
     tenant = await named_tenant(visit)
-    seen = await OverviewDesk(visit.seat).overview(tenant)
+    seen = await OverviewService(visit.session).overview(tenant)
     show(el("h1", visit.say("frame.overview")))
     chips = await tenant_chips(visit, PATH, tenant)
     if chips:
@@ -102,7 +102,7 @@ class _Overview:
         with told(visit):
             try:
                 async with asyncio.timeout(PATIENCE_SECONDS):
-                    seen = await OverviewDesk(visit.seat).overview(self.tenant)
+                    seen = await OverviewService(visit.session).overview(self.tenant)
             except (TimeoutError, DatabaseDown):
                 drawn.late.set_content(str(_late(visit, drawn.at)))
                 return

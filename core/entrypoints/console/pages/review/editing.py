@@ -10,16 +10,18 @@ from core.domain.errors import InvalidInput
 from core.domain.models import Kind
 from core.entrypoints.console.parts.markup import el, show
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.changes import ChangesDesk
+from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.review_view.heads import ChangeHead
 
 MOST = 100_000  # characters: an editor sends all of its text at each key, over one small message
 Save = Callable[[Callable[[], Awaitable[object]]], Awaitable[bool]]
 
 
-async def open_editor(visit: Visit, desk: ChangesDesk, change: ChangeHead, save: Save) -> None:
+async def open_editor(
+    visit: Visit, service: ChangesService, change: ChangeHead, save: Save
+) -> None:
     """Open the editor over the texts of a change. What the checks refuse stays in it."""
-    known = await desk.texts(change.id)
+    known = await service.texts(change.id)
     texts = {path: text for path, text in known.items() if len(text) <= MOST}
     large = [path for path in known if path not in texts]
     if not texts:
@@ -50,7 +52,7 @@ async def open_editor(visit: Visit, desk: ChangesDesk, change: ChangeHead, save:
 
         async def go() -> None:
             texts[path] = str(field.value or "")
-            if await save(lambda: desk.edit_texts(change.id, texts, seen=change.content_hash)):
+            if await save(lambda: service.edit_texts(change.id, texts, seen=change.content_hash)):
                 dialog.close()
 
         with ui.row().classes("justify-end full-width"):

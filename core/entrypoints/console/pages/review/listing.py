@@ -12,7 +12,7 @@ from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twi
 from core.entrypoints.console.parts.markup import address, el, link, show
 from core.entrypoints.console.parts.named import kind, moment, operation, status
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.changes import ChangesDesk
+from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.review_view.heads import ChangeHead
 
 PATH = "/console/changes"
@@ -27,7 +27,7 @@ async def build_list(visit: Visit) -> None:
     if wanted is not None and wanted not in set(ChangeStatus):
         raise InvalidInput(f"{wanted!r} is no state of a change")
     cursor = visit.query("cursor")
-    page = await ChangesDesk(visit.seat).page(
+    page = await ChangesService(visit.session).page(
         ChangeFilter(statuses=(ChangeStatus(wanted),) if wanted else ()),
         limit=_PAGE,
         cursor=cursor,

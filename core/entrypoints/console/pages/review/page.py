@@ -12,15 +12,15 @@ from core.domain.errors import SkillWorkerError
 from core.domain.models import ChangeStatus
 from core.domain.models.access import Role
 from core.entrypoints.console.pages.review.editing import open_editor
-from core.entrypoints.console.pages.review.view import headline, sheet_parts
+from core.entrypoints.console.pages.review.view import headline, view_parts
 from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.keys import Key, listen
 from core.entrypoints.console.parts.lists import empty, twin
 from core.entrypoints.console.parts.markup import address, el, link, show
 from core.entrypoints.console.parts.problem import show_problem, tell_done, told
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.changes import ChangesDesk
-from core.entrypoints.service.review_view.view import Sheet
+from core.entrypoints.service.changes import ChangesService
+from core.entrypoints.service.review_view.view import ReviewView
 
 PATH = "/console/review"
 LIST = "/console/changes"
@@ -28,16 +28,16 @@ LIST = "/console/changes"
 
 async def build(visit: Visit) -> None:
     """Draw the page: the change that the address names, else the next that waits."""
-    desk = ChangesDesk(visit.seat)
-    wanted = visit.query("id") or (await desk.next()).id
+    service = ChangesService(visit.session)
+    wanted = visit.query("id") or (await service.next()).id
     if wanted is None:
         show(el("h1", visit.say("frame.review")))
         show(empty(visit.say("review.nothing"), visit.say("review.nothing_hint")))
         show(el("p", link(visit.say("review.all_changes"), LIST)))
         show(twin(visit, "/v1/changes/next"))
         return
-    sheet = await desk.sheet(wanted)
-    page = _Review(visit, desk, sheet, ui.element("div"), ui.element("div"))
+    review_view = await service.review_view(wanted)
+    page = _Review(visit, service, review_view, ui.element("div"), ui.element("div"))
     page.draw()
     page.listen()
 
@@ -50,8 +50,8 @@ class _Review:
     """
 
     visit: Visit
-    desk: ChangesDesk
-    sheet: Sheet
+    service: ChangesService
+    review_view: ReviewView
     place: ui.element
     dialogs: ui.element
     is_busy: bool = False
@@ -61,8 +61,8 @@ class _Review:
         self.place.clear()
         with self.place:
             self._bar()
-            show(headline(self.visit, self.sheet.change))
-            show(sheet_parts(self.visit, self.sheet))
+            show(headline(self.visit, self.review_view.change))
+            show(view_parts(self.visit, self.review_view))
 
     def _draw_again(self) -> None:
         """Draw it anew, and put the reader at its beginning: the button they pressed is gone."""
@@ -84,7 +84,7 @@ class _Review:
         )
 
     def _bar(self) -> None:
-        say, near = self.visit.say, self.sheet.neighbours
+        say, near = self.visit.say, self.review_view.neighbours
         with ui.element("div").classes("decide"):
             with ui.row().classes("row"):
                 _button(
@@ -100,16 +100,16 @@ class _Review:
                 )
                 _button(say("review.next"), self._next, "flat icon-right=chevron_right", near.next)
                 show(link(say("review.all_changes"), LIST), tag="span")
-            if Role.REVIEW not in self.visit.seat.who.roles:
+            if Role.REVIEW not in self.visit.session.who.roles:
                 show(el("span", say("review.only_readers"), class_="muted"))
                 return
             with ui.row().classes("row"):
                 self._decisions()
 
     def _decisions(self) -> None:
-        say, status = self.visit.say, self.sheet.change.status
+        say, status = self.visit.say, self.review_view.change.status
         if status in {ChangeStatus.HELD, ChangeStatus.STALE}:
-            if self.sheet.moved:
+            if self.review_view.moved:
                 _button(say("review.refresh"), self._refresh, "unelevated")
             else:
                 _button(say("review.approve"), self._approve, "unelevated color=positive")
@@ -120,39 +120,40 @@ class _Review:
 
     @property
     def _can_decide(self) -> bool:
-        waits = self.sheet.change.status in {ChangeStatus.HELD, ChangeStatus.STALE}
-        return waits and Role.REVIEW in self.visit.seat.who.roles and not self.is_busy
+        waits = self.review_view.change.status in {ChangeStatus.HELD, ChangeStatus.STALE}
+        return waits and Role.REVIEW in self.visit.session.who.roles and not self.is_busy
 
     async def _previous(self) -> None:
-        await self._open(self.sheet.neighbours.previous)
+        await self._open(self.review_view.neighbours.previous)
 
     async def _next(self) -> None:
-        await self._open(self.sheet.neighbours.next)
+        await self._open(self.review_view.neighbours.next)
 
     async def _open(self, change_id: str | None) -> None:
         if change_id is None or self.is_busy:
             return
         with self._alone(), told(self.visit):
-            self.sheet = await self.desk.sheet(change_id)
+            self.review_view = await self.service.review_view(change_id)
             self._draw_again()
             ui.navigate.history.replace(address(PATH, id=change_id))
 
     async def _approve(self) -> None:
-        if self._can_decide and not self.sheet.moved:
-            seen = self.sheet.change.content_hash
+        if self._can_decide and not self.review_view.moved:
+            seen = self.review_view.change.content_hash
             await self._decide(
-                "review.approved", lambda: self.desk.approve(self.sheet.change.id, seen=seen)
+                "review.approved",
+                lambda: self.service.approve(self.review_view.change.id, seen=seen),
             )
 
     def _ask_rejection(self) -> None:
         if not self._can_decide:
             return
-        say, change = self.visit.say, self.sheet.change
+        say, change = self.visit.say, self.review_view.change
 
         async def reject(reason: str) -> None:
             seen = change.content_hash
             await self._decide(
-                "review.rejected", lambda: self.desk.reject(change.id, reason=reason, seen=seen)
+                "review.rejected", lambda: self.service.reject(change.id, reason=reason, seen=seen)
             )
 
         with self._dialog():
@@ -161,20 +162,20 @@ class _Review:
     def _ask_revert(self) -> None:
         if self.is_busy:
             return
-        say, change = self.visit.say, self.sheet.change
+        say, change = self.visit.say, self.review_view.change
 
         async def revert(reason: str) -> None:
             await self._change(
-                "review.reverted", lambda: self.desk.revert(change.id, reason=reason)
+                "review.reverted", lambda: self.service.revert(change.id, reason=reason)
             )
 
         with self._dialog():
             ask_reason(self.visit, say("review.revert_title"), say("review.revert"), revert).open()
 
     async def _edit(self) -> None:
-        if self._can_decide and not self.sheet.moved:
+        if self._can_decide and not self.review_view.moved:
             with self._alone(), told(self.visit), self._dialog():
-                await open_editor(self.visit, self.desk, self.sheet.change, self._edited)
+                await open_editor(self.visit, self.service, self.review_view.change, self._edited)
 
     def _dialog(self) -> ui.element:
         """Give an empty place for the one dialog that is open."""
@@ -185,18 +186,20 @@ class _Review:
         return await self._change("review.edited", save)
 
     async def _refresh(self) -> None:
-        await self._change("review.refreshed", lambda: self.desk.refresh(self.sheet.change.id))
+        await self._change(
+            "review.refreshed", lambda: self.service.refresh(self.review_view.change.id)
+        )
 
     async def _decide(self, key: str, do: Callable[[], Awaitable[object]]) -> None:
         """Decide, and go on to the next that waits; where it failed, look at the change again."""
-        if await self._change(key, do) and self.sheet.neighbours.next:
-            await self._open(self.sheet.neighbours.next)
+        if await self._change(key, do) and self.review_view.neighbours.next:
+            await self._open(self.review_view.neighbours.next)
 
     async def _change(self, key: str, do: Callable[[], Awaitable[object]]) -> bool:
         """Do something to the change, say so, and look at it again, whatever came of it."""
         if self.is_busy:
             return False
-        done, name = False, self.sheet.change.target_name
+        done, name = False, self.review_view.change.target_name
         with self._alone():
             with told(self.visit):
                 tell_done(self.visit, key, await do(), name)
@@ -216,7 +219,7 @@ class _Review:
 
     async def _look_again(self) -> None:
         try:
-            self.sheet = await self.desk.sheet(self.sheet.change.id)
+            self.review_view = await self.service.review_view(self.review_view.change.id)
         except SkillWorkerError as error:
             self.place.clear()
             with self.place:

@@ -16,7 +16,7 @@ from core.entrypoints.console.parts.named import kind, moment, operation, spent,
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.review_view.heads import ChangeHead
 from core.entrypoints.service.review_view.shown import Side
-from core.entrypoints.service.review_view.view import Sheet
+from core.entrypoints.service.review_view.view import ReviewView
 
 ITEM = "/console/knowledge/item"
 RUN = "/console/feedback/run"
@@ -48,19 +48,19 @@ def headline(visit: Visit, change: ChangeHead) -> Markup:
     )
 
 
-def sheet_parts(visit: Visit, sheet: Sheet) -> Markup:
+def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
     """Draw the whole sheet but its buttons."""
-    whole = partial(_whole, sheet.change.id)
+    whole = partial(_whole, review_view.change.id)
     return el(
         "div",
         el(
             "section",
             el("h2", visit.say("review.what")),
-            join(_banners(visit, sheet)),
-            join(show_diff(visit, sheet.diff, whole)),
+            join(_banners(visit, review_view)),
+            join(show_diff(visit, review_view.diff, whole)),
             class_="what",
         ),
-        el("aside", *_about(visit, sheet)),
+        el("aside", *_about(visit, review_view)),
         class_="sheet",
     )
 
@@ -69,9 +69,9 @@ def _whole(change_id: str, path: str, side: Side) -> str:
     return address(f"/v1/changes/{change_id}/files", path=path, side=side.value)
 
 
-def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
-    change = sheet.change
-    if sheet.moved:
+def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
+    change = review_view.change
+    if review_view.moved:
         yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
     if change.decided_at is not None:
         gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}  # who decided let it in
@@ -83,12 +83,12 @@ def _banners(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
         )
         decision = f": {visit.translated(change.decision)}" if change.decision else ""
         yield el("p", said + decision, class_="banner")
-    if sheet.undone_by:
-        to = address(REVIEW, id=sheet.undone_by)
+    if review_view.undone_by:
+        to = address(REVIEW, id=review_view.undone_by)
         yield el("p", el("a", visit.say("review.undone_by"), href=to), class_="banner")
     if change.error:
         yield el("p", visit.translated(change.error), class_="banner bad")
-    for problem in sheet.problems:
+    for problem in review_view.problems:
         yield el("p", visit.translated(problem), class_="banner warn")
 
 
@@ -98,20 +98,21 @@ def _decider(visit: Visit, change: ChangeHead) -> str:
     return change.decided_by or visit.say("review.nobody")
 
 
-def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
-    change, say = sheet.change, visit.say
+def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
+    change, say = review_view.change, visit.say
     if change.held:
         reasons = tuple(map(visit.translated, change.held))
         yield _block(say("review.why_waits"), _bullets(reasons))
-    if sheet.cause is not None:
-        by = f"{sheet.cause.author or say('review.unknown')} · {visit.ago(sheet.cause.created_at)}"
+    if review_view.cause is not None:
+        cause = review_view.cause
+        by = f"{cause.author or say('review.unknown')} · {visit.ago(cause.created_at)}"
         yield _block(
             say("review.said"),
-            el("blockquote", sheet.cause.content, class_="text"),
+            el("blockquote", review_view.cause.content, class_="text"),
             el("p", by, class_="muted small"),
         )
-    if sheet.matched is not None and not _says_the_same(sheet):
-        yield _block(say("review.understood"), el("p", sheet.matched.content, class_="text"))
+    if review_view.matched is not None and not _says_the_same(review_view):
+        yield _block(say("review.understood"), el("p", review_view.matched.content, class_="text"))
     if change.reason:
         title = "review.asked" if change.origin is Origin.PERSON else "review.reason"
         yield _block(say(title), el("p", visit.translated(change.reason), class_="text"))
@@ -121,8 +122,8 @@ def _about(visit: Visit, sheet: Sheet) -> Iterator[Markup]:
     warnings = tuple(map(visit.translated, change.warnings))
     found = _bullets(warnings) if warnings else _none(say("review.no_findings"))
     yield _block(say("review.checks"), found)
-    yield _block(say("review.similar"), _similar(visit, change, sheet.similar))
-    yield _block(say("review.cost"), el("p", _cost(visit, sheet.cost)))
+    yield _block(say("review.similar"), _similar(visit, change, review_view.similar))
+    yield _block(say("review.cost"), el("p", _cost(visit, review_view.cost)))
     yield _block(None, join(_links(visit, change), " · "))
 
 
@@ -130,11 +131,11 @@ def _how(change: ChangeHead) -> Iterator[StrEnum]:
     yield from filter(None, (change.merge_mode, change.relationship))
 
 
-def _says_the_same(sheet: Sheet) -> bool:
+def _says_the_same(review_view: ReviewView) -> bool:
     return bool(
-        sheet.cause
-        and sheet.matched
-        and sheet.cause.content.strip() == sheet.matched.content.strip()
+        review_view.cause
+        and review_view.matched
+        and review_view.cause.content.strip() == review_view.matched.content.strip()
     )
 
 

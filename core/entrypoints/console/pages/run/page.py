@@ -19,8 +19,8 @@ from core.entrypoints.console.parts.markup import Part, address, el, join, link,
 from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
 from core.entrypoints.console.parts.problem import told
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.feedback import FeedbackDesk
-from core.entrypoints.service.run import RunCandidate, RunDesk, RunLine
+from core.entrypoints.service.feedback import FeedbackService
+from core.entrypoints.service.run import RunCandidate, RunLine, RunService
 
 LOOK_SECONDS = 1.5
 LIST = "/console/feedback"
@@ -33,7 +33,7 @@ async def build(visit: Visit) -> None:
     feedback_id = visit.query("id")
     if feedback_id is None:
         raise NotFound("no feedback is named", hint="open it from the list")
-    line = await RunDesk(visit.seat).timeline(feedback_id)
+    line = await RunService(visit.session).timeline(feedback_id)
     show(link(visit.say("frame.feedback"), LIST), tag="p")
     head, steps = ui.element("div"), ui.element("ol").classes("steps")
     page = _Run(visit, feedback_id, head, steps, ui.element("div"))
@@ -58,7 +58,7 @@ class _Run:
         """Look again where it is not at its end, or where somebody has just done something."""
         if self.is_live or always:
             with told(self.visit):
-                self.draw(await RunDesk(self.visit.seat).timeline(self.feedback_id))
+                self.draw(await RunService(self.visit.session).timeline(self.feedback_id))
 
     def draw(self, line: RunLine) -> None:
         """Draw what there is, where it is not what is drawn."""
@@ -90,14 +90,14 @@ class _Run:
         self.drawn_steps = [*zip(steps, places, strict=True)]
 
     def _buttons(self, line: RunLine) -> None:
-        say, roles = self.visit.say, self.visit.seat.who.roles
-        desk = FeedbackDesk(self.visit.seat)
+        say, roles = self.visit.say, self.visit.session.who.roles
+        service = FeedbackService(self.visit.session)
 
         async def retry() -> None:
-            await self._do("run.retried", desk.retry(self.feedback_id))
+            await self._do("run.retried", service.retry(self.feedback_id))
 
         async def cancel(reason: str) -> None:
-            await self._do("run.cancelled", desk.cancel(self.feedback_id, reason))
+            await self._do("run.cancelled", service.cancel(self.feedback_id, reason))
 
         def ask_cancel() -> None:
             self.dialogs.clear()

@@ -12,22 +12,22 @@ from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.named import kind, operation
 from core.entrypoints.console.parts.problem import told
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.feedback import FeedbackDesk
+from core.entrypoints.service.feedback import FeedbackService
 
 
 async def ask_retraction(
     visit: Visit, feedback_id: str, after: Callable[[], Awaitable[None]]
 ) -> None:
     """Show what would be taken back; where nothing stands in the way, do it when asked to."""
-    desk = FeedbackDesk(visit.seat)
+    service = FeedbackService(visit.session)
 
     async def go() -> None:
         with told(visit):
-            _tell(visit, await desk.retract(feedback_id))
+            _tell(visit, await service.retract(feedback_id))
         await after()
 
     with told(visit):
-        would = await desk.retract(feedback_id, dry_run=True)
+        would = await service.retract(feedback_id, dry_run=True)
         if would.in_the_way:
             _tell(visit, would)
             return

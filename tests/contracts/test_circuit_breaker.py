@@ -7,15 +7,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.queries import Pool, connection
-from core.agent.circuit_breaker import LineOptions
-from core.domain.ports import ModelLine
-from core.testing.contracts.model_line import THREE, ModelLineContract, OpenLine, PassTime
+from core.agent.circuit_breaker import BreakerOptions
+from core.domain.ports import CircuitBreaker
+from core.testing.circuit_breaker import MemoryCircuitBreaker, SharedBreaker
+from core.testing.contracts.circuit_breaker import (
+    THREE,
+    CircuitBreakerContract,
+    OpenBreaker,
+    PassTime,
+)
 from core.testing.contracts.model_line_settings import ModelSettingsContract
 from core.testing.contracts.model_places import ModelPlacesContract
 from core.testing.determinism import counting_ids
-from core.testing.model_line import MemoryModelLine, SharedLine
 
 _AGE = """
 UPDATE model_lines SET open_since = open_since - make_interval(secs => %(seconds)s),
@@ -29,18 +34,18 @@ _AGE_PLACES = (
 
 class InMemory:
     @pytest.fixture
-    def shared(self) -> SharedLine:
-        return SharedLine()
+    def shared(self) -> SharedBreaker:
+        return SharedBreaker()
 
     @pytest.fixture
-    def open_line(self, shared: SharedLine) -> OpenLine:
-        def line(options: LineOptions = THREE, /) -> ModelLine:
-            return MemoryModelLine(options, shared)
+    def open_breaker(self, shared: SharedBreaker) -> OpenBreaker:
+        def line(options: BreakerOptions = THREE, /) -> CircuitBreaker:
+            return MemoryCircuitBreaker(options, shared)
 
         return line
 
     @pytest.fixture
-    def pass_time(self, shared: SharedLine) -> PassTime:
+    def pass_time(self, shared: SharedBreaker) -> PassTime:
         return shared.pass_time
 
 
@@ -61,23 +66,25 @@ class InPostgres:
         return []
 
     @pytest.fixture
-    def open_line(self, pool: Pool, pass_time: PassTime, passed: list[timedelta]) -> OpenLine:
+    def open_breaker(self, pool: Pool, pass_time: PassTime, passed: list[timedelta]) -> OpenBreaker:
         ids = counting_ids("place")
 
         def clock() -> datetime:
             return datetime(2026, 1, 1, tzinfo=UTC) + sum(passed, timedelta())
 
-        def line(options: LineOptions = THREE, /) -> ModelLine:
-            return PostgresModelLine(pool, "m", options, new_id=ids, sleep=pass_time, clock=clock)
+        def line(options: BreakerOptions = THREE, /) -> CircuitBreaker:
+            return PostgresCircuitBreaker(
+                pool, "m", options, new_id=ids, sleep=pass_time, clock=clock
+            )
 
         return line
 
 
-class TestLineInMemory(InMemory, ModelLineContract):
+class TestBreakerInMemory(InMemory, CircuitBreakerContract):
     pass
 
 
-class TestLineInPostgres(InPostgres, ModelLineContract):
+class TestBreakerInPostgres(InPostgres, CircuitBreakerContract):
     pass
 
 

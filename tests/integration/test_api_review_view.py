@@ -56,14 +56,14 @@ async def test_it_tells_the_feedback_what_was_made_of_it_and_why(reviewing: Revi
     piece = NewFeedback(
         tenant_id="t", agent_ids=("a",), task="견적", content="원화로 써 주세요", author="이 대리"
     )
-    ((feedback_id, _),) = await app.inbox.add("test", [piece])
-    claimed = await app.inbox.claim(feedback_id)
+    ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
+    claimed = await app.stores.inbox.claim(feedback_id)
     assert claimed is not None
     part = LearningCandidate(content="금액은 원화로", intent_hint="통화")
-    (candidate,) = await app.runs.save_candidates(
+    (candidate,) = await app.stores.runs.save_candidates(
         claimed, [AgentFeedback(agent_id="a", agent_name="A", learning_candidate=part)]
     )
-    candidate = await app.runs.start(candidate, 1)
+    candidate = await app.stores.runs.start(candidate, 1)
     context = SubmitContext(
         key="k",
         tenant_id="t",
@@ -73,8 +73,8 @@ async def test_it_tells_the_feedback_what_was_made_of_it_and_why(reviewing: Revi
     )
     request = remember("금액은 원화로", reason="사용자가 원한다")
     receipt = await app.gate.submit(request, context)
-    sheet = await reviewing.sheet(receipt.change_id or "")
-    cause, matched, change = sheet["cause"], sheet["matched"], sheet["change"]
+    review_view = await reviewing.review_view(receipt.change_id or "")
+    cause, matched, change = review_view["cause"], review_view["matched"], review_view["change"]
     assert (cause["content"], cause["author"], cause["task"]) == (
         "원화로 써 주세요",
         "이 대리",
@@ -83,7 +83,7 @@ async def test_it_tells_the_feedback_what_was_made_of_it_and_why(reviewing: Revi
     assert (matched["content"], matched["intent_hint"]) == ("금액은 원화로", "통화")
     assert matched["usage"]["model_calls"] == Usage().model_calls
     assert (change["reason"], change["held"]) == ("사용자가 원한다", ["every change is reviewed"])
-    assert sheet["cost"]["cost"] == "0"
+    assert review_view["cost"]["cost"] == "0"
 
 
 async def test_a_memory_is_shown_beside_what_it_was_and_what_is_like_it(
@@ -94,8 +94,8 @@ async def test_a_memory_is_shown_beside_what_it_was_and_what_is_like_it(
     change_id = await reviewing.held(
         remember("금액은 달러로 적는다", operation="UPDATE", target_id=target)
     )
-    sheet = await reviewing.sheet(change_id)
-    (file,) = sheet["diff"]["files"]
+    review_view = await reviewing.review_view(change_id)
+    (file,) = review_view["diff"]["files"]
     (row,) = file["text"]["rows"]
     assert (file["path"], file["kind"], row["kind"]) == ("memory.txt", "changed", "changed")
     assert row["left"] == {
@@ -104,14 +104,14 @@ async def test_a_memory_is_shown_beside_what_it_was_and_what_is_like_it(
         "spans": [{"start": 4, "end": 6}],
         "cut": False,
     }
-    assert [hit["id"] for hit in sheet["similar"]] == [other]
-    assert sheet["similar"][0]["why"]
-    assert sheet["problems"] == []
+    assert [hit["id"] for hit in review_view["similar"]] == [other]
+    assert review_view["similar"][0]["why"]
+    assert review_view["problems"] == []
 
 
 async def test_a_table_is_shown_by_rows_with_what_its_checks_find(reviewing: Reviewing) -> None:
     target = await reviewing.learnt(rule(("<= 1000", "팀장"), ("> 2000", "부장")))
-    item = await reviewing.app.knowledge.list(tenant_id="t", agent_id="a", kind=None)
+    item = await reviewing.app.stores.knowledge.list(tenant_id="t", agent_id="a", kind=None)
     assert [known.id for known in item] == [target]
     change_id = await reviewing.held(
         RuleRequest(
@@ -123,7 +123,7 @@ async def test_a_table_is_shown_by_rows_with_what_its_checks_find(reviewing: Rev
             ),
         )
     )
-    diff = (await reviewing.sheet(change_id))["diff"]
+    diff = (await reviewing.review_view(change_id))["diff"]
     kinds = [row["kind"] for row in diff["table"]["rows"]]
     assert (kinds, diff["table_problem"]) == (["same", "same", "added"], "")
     assert diff["table"]["hit_policy"] == {"before": "UNIQUE", "after": "UNIQUE"}
@@ -140,7 +140,7 @@ async def test_a_table_that_cannot_be_read_is_shown_as_text_with_the_reason(
         await conn.execute(
             "UPDATE changes SET after = jsonb_set(after, '{content}', '\"<definitions\"')"
         )
-    diff = (await reviewing.sheet(change_id))["diff"]
+    diff = (await reviewing.review_view(change_id))["diff"]
     assert diff["table"] is None
     assert diff["table_problem"]
     assert diff["files"][0]["text"]["rows"][0]["right"]["text"] == "<definitions"
@@ -169,7 +169,7 @@ async def test_a_skill_is_shown_file_by_file(reviewing: Reviewing) -> None:
             "scripts/run.py",
         )
     )
-    diff = (await reviewing.sheet(change_id))["diff"]
+    diff = (await reviewing.review_view(change_id))["diff"]
     files = {file["path"]: file for file in diff["files"]}
     assert {path: file["kind"] for path, file in files.items()} == {
         "assets/logo.png": "changed",
@@ -248,15 +248,15 @@ async def test_a_deletion_shows_what_goes(reviewing: Reviewing) -> None:
     change_id = await reviewing.held(
         SkillRequest(operation=Operation.DELETE, target_id="refund", reason="쓰지 않는다")
     )
-    diff = (await reviewing.sheet(change_id))["diff"]
+    diff = (await reviewing.review_view(change_id))["diff"]
     assert {file["kind"] for file in diff["files"]} == {"removed"}
 
 
 async def test_a_list_of_skills_is_shown_as_names(reviewing: Reviewing) -> None:
     await reviewing.learnt(skill({}))
     change_id = await reviewing.held(AttachRequest(skill_ids=("refund",)), agent_id="b")
-    sheet = await reviewing.sheet(change_id)
-    assert sheet["diff"]["names"] == {"added": ["refund"], "removed": [], "kept": []}
+    review_view = await reviewing.review_view(change_id)
+    assert review_view["diff"]["names"] == {"added": ["refund"], "removed": [], "kept": []}
 
 
 async def test_what_cannot_be_looked_up_is_said_and_hides_nothing_else(
@@ -267,7 +267,9 @@ async def test_what_cannot_be_looked_up_is_said_and_hides_nothing_else(
         change_id = await reviewing.held(skill({}))
     down = {"skill_api_base_url": "http://127.0.0.1:9"}
     async with opened_api(database, tmp_path, review_policy="all", **down) as api:
-        sheet = await Reviewing(api).sheet(change_id)
-    assert sheet["moved"] is None
-    assert [problem.split(":")[0] for problem in sheet["problems"]] == ["the target as it is now"]
-    assert sheet["diff"]["files"]
+        review_view = await Reviewing(api).review_view(change_id)
+    assert review_view["moved"] is None
+    assert [problem.split(":")[0] for problem in review_view["problems"]] == [
+        "the target as it is now"
+    ]
+    assert review_view["diff"]["files"]

@@ -9,39 +9,39 @@ from typing import Protocol
 
 import pytest
 
-from core.agent.circuit_breaker import LineOptions
+from core.agent.circuit_breaker import BreakerOptions
 from core.domain.errors import (
+    CircuitOpen,
     ConfigurationError,
     InvalidInput,
     LeaseLost,
     ModelDown,
-    ModelHeld,
     SkillWorkerError,
 )
 from core.domain.models import HoldKind
-from core.domain.ports import ModelLine
+from core.domain.ports import CircuitBreaker
 
 PassTime = Callable[[float], Awaitable[None]]
 DOWN, WRONG_KEY = ModelDown("the model answered 500"), ConfigurationError("the model answered 401")
-THREE = LineOptions(failures=3, probe_every=15)
+THREE = BreakerOptions(failures=3, probe_every=15)
 
 
-class OpenLine(Protocol):
+class OpenBreaker(Protocol):
     """Opens the line of one more worker to the same model."""
 
-    def __call__(self, options: LineOptions = THREE, /) -> ModelLine:
+    def __call__(self, options: BreakerOptions = THREE, /) -> CircuitBreaker:
         """Give a line that shares all but its options with the others."""
 
 
-async def call(line: ModelLine, error: BaseException | None = None) -> None:
+async def call(line: CircuitBreaker, error: BaseException | None = None) -> None:
     """Make a call that ends so."""
-    with suppress(type(error) if error else ModelHeld):
+    with suppress(type(error) if error else CircuitOpen):
         async with line.call():
             if error is not None:
                 raise error
 
 
-async def hold_back(line: ModelLine, error: SkillWorkerError = DOWN) -> None:
+async def hold_back(line: CircuitBreaker, error: SkillWorkerError = DOWN) -> None:
     """Let calls fail until the model is held back."""
     while await line.hold() is None:
         await call(line, error)
@@ -61,34 +61,34 @@ class Asked:
             raise self.answers
 
 
-class ModelLineContract:
+class CircuitBreakerContract:
     """Tests for any line: how a model is held back, looked at and released."""
 
-    async def test_a_model_that_answers_is_not_held_back(self, open_line: OpenLine) -> None:
-        line = open_line()
+    async def test_a_model_that_answers_is_not_held_back(self, open_breaker: OpenBreaker) -> None:
+        line = open_breaker()
         for _ in range(5):
             await call(line)
         assert await line.hold() is None
 
     async def test_failures_in_a_row_over_all_workers_hold_it_back_for_all(
-        self, open_line: OpenLine
+        self, open_breaker: OpenBreaker
     ) -> None:
-        one, other = open_line(), open_line()
+        one, other = open_breaker(), open_breaker()
         await call(one, DOWN)
         await call(other, DOWN)
         assert await one.hold() is None
         await call(one, ModelDown("503: busy", retry_after=None))
-        for line in (one, other, open_line()):
+        for line in (one, other, open_breaker()):
             hold = await line.hold()
             assert hold is not None
             assert (hold.kind, hold.reason, hold.fatal) == (HoldKind.MODEL, "503: busy", False)
-            with pytest.raises(ModelHeld, match="503: busy") as caught:
+            with pytest.raises(CircuitOpen, match="503: busy") as caught:
                 async with line.call():
                     pytest.fail("the model was asked")
             assert caught.value.retry_after == pytest.approx(15, abs=2)
 
-    async def test_an_answer_to_anyone_ends_the_row(self, open_line: OpenLine) -> None:
-        one, other = open_line(), open_line()
+    async def test_an_answer_to_anyone_ends_the_row(self, open_breaker: OpenBreaker) -> None:
+        one, other = open_breaker(), open_breaker()
         for _ in range(3):
             await call(one, DOWN)
             await call(one, DOWN)
@@ -99,12 +99,12 @@ class ModelLineContract:
 
     @pytest.mark.parametrize(
         "error",
-        [InvalidInput("400"), LeaseLost("x"), ModelHeld("full"), asyncio.CancelledError()],
+        [InvalidInput("400"), LeaseLost("x"), CircuitOpen("full"), asyncio.CancelledError()],
     )
     async def test_what_the_model_is_not_to_blame_for_counts_neither_way(
-        self, open_line: OpenLine, error: BaseException
+        self, open_breaker: OpenBreaker, error: BaseException
     ) -> None:
-        line = open_line()
+        line = open_breaker()
         await call(line, DOWN)
         await call(line, DOWN)
         for _ in range(5):
@@ -114,11 +114,11 @@ class ModelLineContract:
         assert await line.hold() is not None
 
     async def test_it_is_left_alone_as_long_as_it_asked_for(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        line, ask = open_line(), Asked()
+        line, ask = open_breaker(), Asked()
         await hold_back(line, ModelDown("429", retry_after=60))
-        with pytest.raises(ModelHeld) as caught:
+        with pytest.raises(CircuitOpen) as caught:
             async with line.call():
                 pytest.fail("the model was asked")
         assert caught.value.retry_after == pytest.approx(60, abs=2)
@@ -130,12 +130,12 @@ class ModelLineContract:
         assert ask.times == 1
 
     async def test_a_call_begun_before_may_put_the_look_off(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        line, ask = open_line(), Asked()
+        line, ask = open_breaker(), Asked()
         with suppress(ModelDown):
             async with line.call():
-                await hold_back(open_line())
+                await hold_back(open_breaker())
                 raise ModelDown("429", retry_after=100)
         await pass_time(90)
         await line.probe(ask)
@@ -145,9 +145,9 @@ class ModelLineContract:
         assert ask.times == 1
 
     async def test_one_worker_looks_when_it_is_due_and_its_answer_ends_the_hold(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        lines, ask = [open_line(), open_line(), open_line()], Asked()
+        lines, ask = [open_breaker(), open_breaker(), open_breaker()], Asked()
         await hold_back(lines[0])
         await asyncio.gather(*(line.probe(ask) for line in lines))
         assert ask.times == 0
@@ -161,9 +161,9 @@ class ModelLineContract:
         assert ask.times == 1
 
     async def test_a_look_in_vain_prolongs_it_by_what_the_model_says(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        line = open_line()
+        line = open_breaker()
         await hold_back(line)
         first = await line.hold()
         await pass_time(16)
@@ -183,9 +183,9 @@ class ModelLineContract:
         assert await line.hold() is None
 
     async def test_a_looker_that_died_is_followed_by_another(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        one, other = open_line(), open_line()
+        one, other = open_breaker(), open_breaker()
         await hold_back(one)
         await pass_time(16)
         asked = asyncio.Event()
@@ -201,16 +201,18 @@ class ModelLineContract:
         await other.probe(Asked())
         assert await one.hold() is None
 
-    async def test_what_was_asked_before_does_not_end_the_hold(self, open_line: OpenLine) -> None:
-        line = open_line()
+    async def test_what_was_asked_before_does_not_end_the_hold(
+        self, open_breaker: OpenBreaker
+    ) -> None:
+        line = open_breaker()
         async with line.call():
-            await hold_back(open_line())
+            await hold_back(open_breaker())
         assert await line.hold() is not None
 
     async def test_after_a_hold_failures_count_from_nothing(
-        self, open_line: OpenLine, pass_time: PassTime
+        self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        line = open_line()
+        line = open_breaker()
         await hold_back(line)
         await pass_time(16)
         await line.probe(Asked())

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from core.domain.hashing import state_hash
-from core.domain.models import Change, ChangeStatus, Echo, Kind, Operation
+from core.domain.models import Change, ChangeStatus, DuplicateWaiter, Kind, Operation
 from core.testing.changes import MemoryChangeLog
 
 
-class MemoryEchoes:
+class MemoryDuplicateWaiters:
     """Echoes with their tenants, oldest first; without a log nothing waits."""
 
     def __init__(self, log: MemoryChangeLog | None = None) -> None:
         self._log = log
-        self._echoes: list[tuple[str, Echo]] = []
+        self._waiters: list[tuple[str, DuplicateWaiter]] = []
 
     async def note(self, change: Change) -> None:
         """Note that the change's feedback said what its target holds already."""
@@ -34,7 +34,7 @@ class MemoryEchoes:
         return None
 
     def _add(self, change: Change, feedback_id: str, change_id: str | None) -> None:
-        made = Echo(
+        made = DuplicateWaiter(
             feedback_id=feedback_id,
             kind=change.kind,
             target_id=change.target_id,
@@ -42,22 +42,26 @@ class MemoryEchoes:
             change_id=change_id,
             at=datetime.now(UTC),
         )
-        known = {(tenant, echo.model_copy(update={"at": made.at})) for tenant, echo in self._echoes}
+        known = {
+            (tenant, waiter.model_copy(update={"at": made.at})) for tenant, waiter in self._waiters
+        }
         if (change.tenant_id, made) not in known:
-            self._echoes.append((change.tenant_id, made))
+            self._waiters.append((change.tenant_id, made))
 
-    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Echo]:
+    async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
         """Give which feedback said again what a target held, oldest first."""
         place = (tenant_id, kind, target_id)
-        return [e for tenant, e in self._echoes if (tenant, e.kind, e.target_id) == place]
+        return [e for tenant, e in self._waiters if (tenant, e.kind, e.target_id) == place]
 
-    async def of_feedback(self, feedback_id: str) -> Sequence[Echo]:
+    async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
         """Give what a piece of feedback said again, oldest first."""
-        return [echo for _, echo in self._echoes if echo.feedback_id == feedback_id]
+        return [waiter for _, waiter in self._waiters if waiter.feedback_id == feedback_id]
 
     async def forget(self, feedback_id: str) -> None:
         """Forget what a piece of feedback said again."""
-        self._echoes = [(t, echo) for t, echo in self._echoes if echo.feedback_id != feedback_id]
+        self._waiters = [
+            (t, waiter) for t, waiter in self._waiters if waiter.feedback_id != feedback_id
+        ]
 
 
 def _alike(waiting: Change, change: Change) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from core.adapters.cache import Kept
+from core.adapters.cache import Cached
 
 
 class World:
@@ -16,7 +16,7 @@ class World:
         self.time = 0.0
         self.takes = 0.0
         self.reads = 0
-        self.kept: Kept[int] = Kept(60, lambda: self.time, rest=100, most=2)
+        self.kept: Cached[int] = Cached(60, lambda: self.time, rest=100, most=2)
 
     async def read(self) -> int:
         """Count how often it is read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from core.app.run_summary import Tally
+from core.app.run_summary import RunSummary
 from core.domain.models import FeedbackStatus, Hold, HoldKind, RunEvent
 from core.entrypoints.cli.worker import Awaited
 from core.testing.scripted_model import calls
@@ -13,48 +13,48 @@ from tests.support.worker import MemoryWorker
 NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 
 
-def tallied(worker: MemoryWorker) -> Tally:
-    tally = Tally()
-    worker.observers.append(tally.note)
-    return tally
+def tallied(worker: MemoryWorker) -> RunSummary:
+    summary = RunSummary()
+    worker.observers.append(summary.note)
+    return summary
 
 
 async def test_what_this_run_ended_is_counted_and_nothing_else() -> None:
     worker = MemoryWorker([NOTHING, NOTHING])
     await worker.tell("an earlier run had this")
-    tally = tallied(worker)
+    summary = tallied(worker)
     await worker.tell("thanks")
-    assert tally.counts() == {"no_action": 1}
-    assert tally.unhappy() == []
+    assert summary.counts() == {"no_action": 1}
+    assert summary.unhappy() == []
     assert "feedback.finished" in worker.happened()
 
 
 async def test_what_failed_is_named_with_its_reason() -> None:
     worker = MemoryWorker()
-    tally = tallied(worker)
+    summary = tallied(worker)
     piece = await worker.tell("x" * 5000)
-    assert tally.counts() == {"failed": 1}
-    (failed,) = tally.unhappy()
+    assert summary.counts() == {"failed": 1}
+    (failed,) = summary.unhappy()
     assert (failed.id, failed.status) == (piece.id, FeedbackStatus.FAILED)
     assert "1000 are allowed" in str(failed.error)
 
 
 def test_over_months_pieces_are_counted_and_not_kept() -> None:
-    tally = Tally()
+    summary = RunSummary()
     for number in range(12_500):
         ended = {"status": "dead", "error": "it broke"}
-        tally.note(RunEvent(name="feedback.claimed", feedback_id=f"f{number}"))
-        tally.note(RunEvent(name="feedback.finished", feedback_id=f"f{number}", data=ended))
-    assert tally.counts() == {"dead": 12_500}
-    assert [piece.id for piece in tally.unhappy()][::9_999] == ["f2500", "f12499"]
-    assert sum(len(kept) for kept in vars(tally).values() if isinstance(kept, dict)) < 12_010
+        summary.note(RunEvent(name="feedback.claimed", feedback_id=f"f{number}"))
+        summary.note(RunEvent(name="feedback.finished", feedback_id=f"f{number}", data=ended))
+    assert summary.counts() == {"dead": 12_500}
+    assert [piece.id for piece in summary.unhappy()][::9_999] == ["f2500", "f12499"]
+    assert sum(len(kept) for kept in vars(summary).values() if isinstance(kept, dict)) < 12_010
 
 
 async def test_a_piece_is_at_work_until_its_body_ends() -> None:
-    tally = Tally()
-    async with tally.at_work():
-        assert tally.working == 1
-    assert tally.working == 0
+    summary = RunSummary()
+    async with summary.at_work():
+        assert summary.working == 1
+    assert summary.working == 0
 
 
 def test_what_is_waited_for_is_said_once_and_not_while_there_is_work() -> None:

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from core.agent.circuit_breaker import (
-    LineOptions,
+    BreakerOptions,
     OwnHold,
     asked_wait,
     blames_model,
     failures_of,
     first_look,
     held_back,
-    line_full,
-    line_too_long,
     next_look,
+    queue_too_long,
+    rate_exceeded,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, ModelDown, SkillWorkerError
@@ -29,7 +29,7 @@ _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class SharedLine:
+class SharedBreaker:
     """What all workers know of one model. Time stands still but for `pass_time`."""
 
     now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
@@ -59,12 +59,12 @@ class SharedLine:
         self.failures, self.open_since, self.fatal, self.reason = 0, None, False, ""
 
 
-class MemoryModelLine:
+class MemoryCircuitBreaker:
     """The line of one worker; `shared` is what it has in common with others."""
 
-    def __init__(self, options: LineOptions | None = None, shared: SharedLine | None = None):
-        self._options = options or LineOptions()
-        self._shared = shared or SharedLine()
+    def __init__(self, options: BreakerOptions | None = None, shared: SharedBreaker | None = None):
+        self._options = options or BreakerOptions()
+        self._shared = shared or SharedBreaker()
         self._has_answered = False
         self._own = OwnHold(self._options, lambda: self._shared.now)
 
@@ -153,7 +153,7 @@ class MemoryModelLine:
         shared, waited = self._shared, 0.0
         while len([end for end in shared.places.values() if end > shared.now]) >= places:
             if waited >= self._options.longest_wait:
-                raise line_full(self._options)
+                raise rate_exceeded(self._options)
             await shared.pass_time(_PAUSE)
             waited += _PAUSE
         place = max(shared.places, default=0) + 1
@@ -166,7 +166,7 @@ class MemoryModelLine:
             return
         wait = shared.seconds_to(shared.next_call_at)
         if wait >= self._options.longest_wait:
-            raise line_too_long(self._options, wait)
+            raise queue_too_long(self._options, wait)
         shared.next_call_at = max(shared.next_call_at, shared.now) + timedelta(seconds=interval)
         if wait > 0:
             await shared.pass_time(wait)
