@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from core.domain.messages import Message, joined
+from core.domain.messages import Message, joined, term
 
 
 class SkillWorkerError(Exception):
@@ -69,8 +69,7 @@ class SkillWorkerError(Exception):
     @property
     def reason(self) -> Message:
         """Its kind with the advice: why work ended or waits."""
-        kind = Message(f"ErrorKind.{self.kind}", self.kind)
-        return Message("error.reason", "{kind}: {why}", kind=kind, why=self.advice)
+        return Message("error.reason", "{kind}: {why}", kind=term(self.kind), why=self.advice)
 
 
 class ConfigurationError(SkillWorkerError):

@@ -19,7 +19,7 @@ class Message(str):
     """English text that was written from a template with parameters, messages among them.
 
     `code` is the stable name of the template, dotted, and unique to it; "" stands for several
-    messages in a row. Members of enumerations have a code of their own: `Kind.MEMORY`.
+    messages in a row.
     """
 
     __slots__ = ("code", "english", "parameters")
@@ -45,14 +45,17 @@ class Message(str):
         return {"code": self.code, "english": self.english, "parameters": {**parameters}}
 
 
-def term(member: StrEnum) -> Message:
-    """Name the member of an enumeration; as a parameter of a message it is named so by itself."""
-    return Message(f"{type(member).__name__}.{member}", member.value)
+def term(word: str) -> Message:
+    """Name a word of a closed set, such as a state or a kind; its code is the word itself.
+
+    A member of an enumeration that is a parameter of a message is named so without this.
+    """
+    return Message(f"term.{word}", str(word))
 
 
 def _parameter(value: object) -> Parameter:
     if isinstance(value, StrEnum):
-        return term(value)
+        return term(value.value)
     if isinstance(value, BaseException) and value.args:
         value = value.args[0]
     return value if isinstance(value, str | int | float) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.domain.messages import Message, joined, term
-from core.domain.models import FeedbackStatus, Hold, TenantBudget
+from core.domain.models import FeedbackStatus, Pause, TenantBudget
 from core.domain.models.views import Condition, Standing, Word, WorkerSeen
 
 STUCK_SECONDS = 600.0  # something that may be taken up has waited for so long
@@ -19,15 +19,15 @@ def judge(
     standing: Standing,
     *,
     workers: Sequence[WorkerSeen],
-    holds: Sequence[Hold],
+    pauses: Sequence[Pause],
     at_budget: Sequence[TenantBudget],
     checks: Mapping[str, str],
 ) -> Condition:
     """Give the first that applies: stuck, failing, held back by budgets, busy, idle."""
-    stuck = _stuck(standing, workers, holds, at_budget)
+    stuck = _stuck(standing, workers, pauses, at_budget)
     if stuck:
         return Condition(word=Word.STUCK, reason=stuck)
-    failing = _failing(standing, holds, checks)
+    failing = _failing(standing, pauses, checks)
     if failing:
         return Condition(word=Word.FAILING, reason=failing)
     queued = standing.counts.get(FeedbackStatus.QUEUED, 0)
@@ -45,18 +45,18 @@ def judge(
             queued=queued,
         )
         return Condition(
-            word=Word.BUSY, reason=joined([counts, *([_held(holds)] if holds else [])])
+            word=Word.BUSY, reason=joined([counts, *([_paused(pauses)] if pauses else [])])
         )
     return Condition(
         word=Word.IDLE,
-        reason=_held(holds) if holds else Message("health.nothing_waits", "nothing waits"),
+        reason=_paused(pauses) if pauses else Message("health.nothing_waits", "nothing waits"),
     )
 
 
 def _stuck(
     standing: Standing,
     workers: Sequence[WorkerSeen],
-    holds: Sequence[Hold],
+    pauses: Sequence[Pause],
     at_budget: Sequence[TenantBudget],
 ) -> str:
     """Say why nothing moves; empty where something does, or nothing has to."""
@@ -69,8 +69,8 @@ def _stuck(
     )
     if not any(worker.is_alive for worker in workers):
         return Message("health.no_worker", "{waits} and no worker is alive", waits=waits)
-    if holds:
-        return joined([waits, _held(holds)])
+    if pauses:
+        return joined([waits, _paused(pauses)])
     if sum(standing.last_minutes.values()):
         return ""
     if at_budget:
@@ -83,10 +83,10 @@ def _stuck(
     )
 
 
-def _failing(standing: Standing, holds: Sequence[Hold], checks: Mapping[str, str]) -> str:
-    fatal = [hold for hold in holds if hold.fatal]
+def _failing(standing: Standing, pauses: Sequence[Pause], checks: Mapping[str, str]) -> str:
+    fatal = [pause for pause in pauses if pause.fatal]
     if fatal:
-        return _held(fatal)
+        return _paused(fatal)
     bad = sum(standing.last_hour.get(status, 0) for status in _BAD)
     ended = sum(standing.last_hour.values())
     if bad >= FAILING_LEAST and bad >= FAILING_SHARE * ended:
@@ -102,12 +102,12 @@ def _failing(standing: Standing, holds: Sequence[Hold], checks: Mapping[str, str
     return Message("health.not_well", "not well: {names}", names=", ".join(down))
 
 
-def _held(holds: Sequence[Hold]) -> str:
+def _paused(pauses: Sequence[Pause]) -> str:
     reasons = joined(
-        Message("health.hold", "{kind}: {why}", kind=hold.kind, why=hold.reason)
-        if hold.reason
-        else term(hold.kind)
-        for hold in holds
+        Message("health.pause", "{kind}: {why}", kind=pause.kind, why=pause.reason)
+        if pause.reason
+        else term(pause.kind.value)
+        for pause in pauses
     )
     return Message("health.held_back", "work is held back ({reasons})", reasons=reasons)
 

@@ -32,11 +32,11 @@ from core.domain.models import (
     DecisionTable,
     FeedbackStatus,
     HitPolicy,
-    HoldKind,
     InputColumn,
     Kind,
     Operation,
     OutputColumn,
+    PauseKind,
 )
 from core.domain.models.base import Model
 from core.entrypoints.locale import translated
@@ -53,8 +53,8 @@ NUMBER, OTHER = InputColumn(name="금액", type="number"), InputColumn(name="수
 ONE_TO_FIVE = InputColumn(name="금액", type="number", allowed="[1..5]")
 _ENGLISH = re.compile(r"(?!null|number|string)\b[a-z]{3,}")
 _NAMED = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"")
-# Members of these are parameters: each has a code of its own, and nobody writes it out.
-_NAMED_MEMBERS = (Kind, ChangeStatus, FeedbackStatus, HoldKind)
+# Their members are parameters of messages.
+_NAMED_MEMBERS = (Kind, ChangeStatus, FeedbackStatus, PauseKind)
 
 
 def _ko(text: str) -> str:
@@ -70,10 +70,10 @@ def _places(template: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(template) if name}
 
 
-def _members() -> dict[str, str]:
-    kinds = {error.kind for error in vars(errors).values() if _is_error(error)}
-    named = {f"{type(one).__name__}.{one}": str(one) for of in _NAMED_MEMBERS for one in of}
-    return named | {f"ErrorKind.{kind}": kind for kind in kinds}
+def _terms() -> dict[str, str]:
+    words = {one.value for of in _NAMED_MEMBERS for one in of}
+    words |= {error.kind for error in vars(errors).values() if _is_error(error)}
+    return {f"term.{word}": word for word in words}
 
 
 def _is_error(value: object) -> bool:
@@ -86,7 +86,7 @@ def test_a_code_says_one_thing() -> None:
 
 
 def test_every_message_has_korean_for_the_english_it_has_now() -> None:
-    english = {code: min(texts) for code, texts in MADE.items()} | _members()
+    english = {code: min(texts) for code, texts in MADE.items()} | _terms()
     assert english == {code: source for code, (source, _) in _catalogue().items()}
 
 
@@ -271,7 +271,7 @@ def test_what_has_no_translation_stays_english() -> None:
     assert _ko("something else; nobody knows it") == "something else; nobody knows it"
     unknown = Message("nobody.knows", "{what} is unknown", what=Kind.MEMORY)
     assert _ko(unknown) == "MEMORY is unknown"
-    assert _ko(joined([unknown, term(Kind.MEMORY)])) == "MEMORY is unknown; 메모리"
+    assert _ko(joined([unknown, term(Kind.MEMORY.value)])) == "MEMORY is unknown; 메모리"
 
 
 def test_a_translation_that_names_other_parameters_is_passed_over() -> None:

@@ -55,7 +55,6 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
-        """Carry a request through; see `core.domain.ports.Gate` for the promises."""
         digest = request_digest(request)
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
@@ -78,7 +77,6 @@ class ChangeGate:
         )
 
     async def resume(self, fence: Fence) -> int:
-        """Finish what earlier generations of a candidate left open."""
         open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
         for change in open_intents:
             await self._settled(change.model_copy(update={"epoch": fence.epoch}))
