@@ -12,6 +12,7 @@ from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
 from tests.support import databases
+from tests.support.recycled import RecycledDatabases
 from tests.support.scheduling import Scheduling, longest_first
 
 # How long an example takes is the machine's business: what must be fast is measured elsewhere.
@@ -74,10 +75,18 @@ def empty_database(server: str) -> Iterator[str]:
         yield conninfo
 
 
+@pytest.fixture(scope="session")
+def recycled(server: str, template: str) -> Iterator[RecycledDatabases]:
+    """Migrated databases that tests have one after another."""
+    made = RecycledDatabases(server, template)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def database(server: str, template: str) -> Iterator[str]:
-    """The connection string of a migrated database of this test's own."""
-    with databases.fresh_database(server, template) as conninfo:
+def database(recycled: RecycledDatabases) -> Iterator[str]:
+    """The connection string of a migrated database that is this test's own while it runs."""
+    with recycled.one() as conninfo:
         yield conninfo
 
 

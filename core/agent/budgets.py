@@ -65,7 +65,6 @@ class NoBudgets:
 
     @asynccontextmanager
     async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
-        """Let the block go on."""
         del tenant_id, call_id
         yield
 
@@ -73,11 +72,9 @@ class NoBudgets:
         """Do nothing."""
 
     async def used_up(self) -> Sequence[TenantBudget]:
-        """Give none."""
         return ()
 
     async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
-        """Give none."""
         del tenant_id
         return ()
 

@@ -1,4 +1,4 @@
-"""The opened program: what entry points call. It knows ports, no adapters."""
+"""The opened program, which entry points call: its parts come from the composition root."""
 
 from __future__ import annotations
 
@@ -6,55 +6,54 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from core.agent.budgets import Meter
 from core.app.agent_setup import set_up_new_agents
+from core.app.bootstrap.costs import billing
+from core.app.bootstrap.health import watched
+from core.app.bootstrap.learning import (
+    Learning,
+    build_gates,
+    build_learning,
+    chat_model,
+    close_chat_model,
+)
+from core.app.bootstrap.model import GuardedModel, circuit_breaker, open_meaning
+from core.app.bootstrap.pods import skill_creator
+from core.app.bootstrap.sources import feedback_sources
+from core.app.bootstrap.stores import (
+    Parts,
+    Stores,
+    Wrap,
+    as_it_is,
+    new_id,
+    open_database,
+    skill_server,
+    skill_store,
+)
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
+from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.presence import Presence
 from core.changes.restoring import Restorer
 from core.changes.retraction.retract import Retractor
-from core.changes.review_sweep import ReviewSweep
 from core.domain.errors import ConfigurationError
-from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, Receipt, Verdict
-from core.domain.ports import (
-    Agents,
-    Answers,
-    Budgets,
-    ChangeLog,
-    CircuitBreaker,
-    DuplicateWaiters,
-    Feed,
-    Figures,
-    Inbox,
-    Intake,
-    Knowledge,
-    KnowledgePages,
-    KnowledgePast,
-    Lineage,
-    NewId,
-    Reader,
-    Retention,
-    ReviewQueue,
-    Runs,
-    Search,
-    SkillStore,
-    Spending,
-    Steps,
-    Threads,
-    Tokens,
-)
+from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, Receipt, Verdict
+from core.domain.observers import all_of, log_event
+from core.domain.ports import NewId
 from core.domain.tasks import end_tasks, repeat
-from core.knowledge.embedding_backfill import Backfill
 from core.polling_manager import SourcePoller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from core.polling_manager import PollingDeps
+    from langchain_core.language_models import BaseChatModel
+
+    from core.app.health.health import Health
 
 FETCH_LIMIT = 100
 PAGE = 1000
@@ -70,7 +69,6 @@ LOOK_SECONDS = 1.0  # between two looks whether the model is held back
 SETTLED_SECONDS = 60.0
 
 OnProgress = Callable[[Mapping[str, int]], None]
-AskHold = Callable[[], Awaitable[Hold | None]]
 AskChecks = Callable[[], Awaitable[Mapping[str, str]]]
 
 
@@ -79,62 +77,14 @@ async def nothing_checked() -> Mapping[str, str]:
     return {}
 
 
-class Worker(Protocol):
-    """Runs jobs: the job engine as far as the app knows it."""
-
-    async def run(self, stop: asyncio.Event, *, once: bool = False, hold: AskHold) -> None:
-        """Work until `stop` is set, or with `once` until no feedback is unfinished.
-
-        While `hold` gives a reason, no job is begun.
-        """
-
-
-@dataclass(frozen=True, kw_only=True)
-class Learning:
-    """What a process that learns has besides: the worker's parts and its pauses in seconds."""
-
-    polling: PollingDeps
-    worker: Callable[[int], Worker]
-    breaker: CircuitBreaker
-    ask: Callable[[], Awaitable[None]]
-    retention: Retention
-    keep_seconds: float
-    poll_every: float
-    sweep_every: float
-    summary: RunSummary = field(default_factory=RunSummary)
-    backfill: Backfill | None = None
-    reviews: ReviewSweep | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class App:
     """Everything wired. `learning` is there where a model was asked for."""
 
-    inbox: Inbox
-    intake: Intake
-    runs: Runs
-    agents: Agents
-    knowledge: Knowledge
-    pages: KnowledgePages
-    past: KnowledgePast
-    lineage: Lineage
-    search: Search
-    spending: Spending
-    budgets: Budgets
-    reader: Reader
-    feed: Feed
-    figures: Figures
-    changes: ChangeLog
-    skills: SkillStore
+    stores: Stores
     gate: ChangeGate
     dry_gate: Callable[[], ChangeGate]
     new_id: NewId
-    steps: Steps
-    duplicate_waiters: DuplicateWaiters
-    tokens: Tokens
-    answers: Answers
-    review_queue: ReviewQueue
-    threads: Threads
     feedback_max_chars: int
     currency: str
     presence: Presence = field(default_factory=lambda: Presence(time.monotonic))
@@ -152,19 +102,19 @@ class App:
         """What takes back the effect of a piece of feedback."""
         return Retractor(
             gate=self.gate,
-            changes=self.changes,
-            steps=self.steps,
-            duplicate_waiters=self.duplicate_waiters,
+            changes=self.stores.changes,
+            steps=self.stores.steps,
+            duplicate_waiters=self.stores.duplicate_waiters,
         )
 
     @property
     def restorer(self) -> Restorer:
         """What brings an item back to one of its versions."""
         return Restorer(
-            knowledge=self.knowledge,
-            past=self.past,
-            skills=self.skills,
-            changes=self.changes,
+            knowledge=self.stores.knowledge,
+            past=self.stores.past,
+            skills=self.stores.skills,
+            changes=self.stores.changes,
             gate=self.gate,
             new_id=self.new_id,
         )
@@ -177,13 +127,13 @@ class App:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
         return await self.gate.revert(change_id, reason)
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no worker begins new work: a person's pause, or else the model's state."""
-        paused = await self.intake.paused()
+        paused = await self.stores.intake.paused()
         if self.learning is None:
             return paused
-        self.summary.hold = paused or await self.learning.breaker.hold()
-        return self.summary.hold
+        self.summary.pause = paused or await self.learning.breaker.current_pause()
+        return self.summary.pause
 
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
@@ -207,13 +157,13 @@ class App:
             else None,
         ]
         async with _beside(side for side in sides if side is not None):
-            await learning.worker(concurrency).run(stop, once=once, hold=self.hold)
+            await learning.worker(concurrency).run(stop, once=once, ask_pause=self.current_pause)
         if once and not stop.is_set():
             await self._progress(on_progress)
             await sources.acknowledge(FETCH_LIMIT)
             if learning.backfill:
                 await _until(stop, learning.backfill.work())
-            self.summary.resting = await self.budgets.used_up()
+            self.summary.resting = await self.stores.budgets.used_up()
             _see_all_told(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
@@ -236,7 +186,7 @@ class App:
 
     async def _queued(self, cursor: str | None) -> tuple[Sequence[Feedback], str | None]:
         wanted = FeedbackFilter(statuses=(FeedbackStatus.QUEUED,))
-        return await self.reader.feedback(wanted, limit=PAGE, cursor=cursor)
+        return await self.stores.reader.feedback(wanted, limit=PAGE, cursor=cursor)
 
     def _learning(self) -> Learning:
         if self.learning is None:
@@ -245,9 +195,9 @@ class App:
 
     async def _poll(self, sources: SourcePoller) -> int:
         """Fetch, and tell of ends; while paused only the latter. Gives the new pieces."""
-        if await self.intake.paused() is None:
+        if await self.stores.intake.paused() is None:
             new = await sources.poll(FETCH_LIMIT)
-            return new + await set_up_new_agents(self.agents, self.inbox)
+            return new + await set_up_new_agents(self.stores.agents, self.stores.inbox)
         await sources.acknowledge(FETCH_LIMIT)
         return 0
 
@@ -263,7 +213,7 @@ class App:
         await learning.retention.prune(max(learning.keep_seconds, SETTLED_SECONDS))
 
     async def _progress(self, on_progress: OnProgress) -> None:
-        on_progress(await self.reader.counts())
+        on_progress(await self.stores.reader.counts())
 
 
 def _see_all_told(sources: SourcePoller) -> None:
@@ -274,7 +224,7 @@ def _see_all_told(sources: SourcePoller) -> None:
 
 async def _look(learning: Learning) -> None:
     """Ask a model that is held back, where that is due, so that no feedback has to."""
-    if await learning.breaker.hold():
+    if await learning.breaker.current_pause():
         await learning.breaker.probe(learning.ask)
 
 
@@ -298,3 +248,67 @@ async def _beside(works: Iterable[Awaitable[None]]) -> AsyncIterator[None]:
         yield
     finally:
         await end_tasks(tasks)
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings,
+    *,
+    model: bool = False,
+    offline: bool = False,
+    dry_run: bool = False,
+    chat: BaseChatModel | None = None,
+    wrap: Wrap = as_it_is,
+    health: Health | None = None,
+) -> AsyncIterator[App]:
+    """Open the program: database and skill API as settings say, a model where it is asked for.
+
+    `chat` is a model to use instead of the one that settings name; every port goes through
+    `wrap`, and so does the saver of ReAct runs. `health` is told of events, and looks at what
+    is open. What is embedded is started here, and stopped by the last process to leave.
+    Raises ConfigurationError, DatabaseDown.
+    """
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        if model and chat is None:
+            chat = _chat_model(stack, settings, offline)
+        billed = billing(settings, offline=offline, asks=chat is not None)
+        pool = await enter(open_database(settings))
+        url = await enter(skill_server(settings))
+        skills = wrap("skills", await enter(skill_store(settings, url)))
+        creator = await enter(skill_creator(settings, url, wrap)) if chat else None
+        summary = RunSummary()
+        observe = all_of(log_event, summary.note, *([health.metrics.observe] if health else []))
+        made = Stores(Parts(settings, pool, skills, observe, billed, dry_run, wrap))
+        meaning = await enter(open_meaning(settings, offline=offline))
+        if meaning:
+            made = meaning.beside_words(made)
+        stores = made.wrapped()
+        breaker = wrap("breaker", circuit_breaker(settings, pool, offline=offline))
+        guarded = GuardedModel(chat, breaker, Meter(billed.price, stores.budgets)) if chat else None
+        gate, dry_gate = build_gates(stores, guarded, creator)
+        sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
+        if health:
+            look = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
+            await enter(health.watching(await enter(look)))
+        learning = None
+        if guarded:
+            backfill = meaning.backfill(made) if meaning and not dry_run else None
+            learning = build_learning(stores, gate, guarded, sources, summary, backfill)
+        yield App(
+            stores=stores,
+            gate=gate,
+            dry_gate=dry_gate,
+            new_id=new_id,
+            feedback_max_chars=settings.feedback_max_chars,
+            currency=settings.price_currency,
+            checks=health.checks if health else nothing_checked,
+            learning=learning,
+        )
+
+
+def _chat_model(stack: AsyncExitStack, settings: Settings, offline: bool) -> BaseChatModel:
+    """Build the chat model, and close its connections with the stack."""
+    chat = chat_model(settings, offline=offline)
+    stack.push_async_callback(close_chat_model, chat)
+    return chat

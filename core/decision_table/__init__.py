@@ -1,4 +1,8 @@
-"""Decision tables: DMN 1.3 XML in and out, row edits by splice, evaluation, text for people."""
+"""Decision tables: DMN 1.3 XML in and out, row edits by splice, evaluation, checks.
+
+It may import `domain`.
+Begin with `document/xml.py`, then `evaluation/decide.py` and `checks/check.py`.
+"""
 
 from core.decision_table.checks.check import check_table, witness
 from core.decision_table.document.tables import ReadTable, parse_tables, read_xml, same_table

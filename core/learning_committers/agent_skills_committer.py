@@ -41,7 +41,6 @@ class AgentSkillsCommitter:
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of the list; see `core.domain.ports.Committer`."""
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
             raise Refused("no skill is named", hint="give skill_ids, separated by commas")

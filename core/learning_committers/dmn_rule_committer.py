@@ -69,7 +69,6 @@ class DmnRuleCommitter(ItemCommitter):
         self._search = search
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a rule request; see `core.domain.ports.Committer`."""
         assert isinstance(request, RuleRequest)
         if request.operation is Operation.CREATE:
             return await self._create(request, context)

@@ -146,7 +146,6 @@ class MemoryCommitter(ItemCommitter):
         self._neighbours = neighbours
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a memory request; see `core.domain.ports.Committer`."""
         assert isinstance(request, MemoryRequest)
         if request.operation is Operation.CREATE:
             return await self._create(request, context)

@@ -110,7 +110,6 @@ class SkillCommitter:
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a skill request; see `core.domain.ports.Committer`."""
         assert isinstance(request, SkillRequest)
         base = await self._base(request, context)
         if request.operation is Operation.DELETE:
@@ -132,7 +131,6 @@ class SkillCommitter:
         return prepared.model_copy(update={"seen": seen})
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the skill as the skill API holds it now, None where there is none."""
         bundle = await self._skills.read(target_id, tenant_id)
         return state_of(bundle) if bundle else None
 

@@ -17,7 +17,6 @@ class MemoryBell:
         self.rung = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it has rung since the last time, or for so many seconds."""
         try:
             async with asyncio.timeout(seconds):
                 await self.rung.wait()
@@ -43,11 +42,9 @@ class MemoryFeed:
         self._events = events
 
     async def place(self) -> str:
-        """Give the place from which all that is written from now on is read."""
         return str(EventCursor(0, len(self._events)))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        """Give at most `limit` events that come after a place. Raises InvalidInput."""
         begin = read_place(place).id if place else 0
         found = [
             PlacedEvent(place=str(EventCursor(0, number)), event=event)
@@ -60,7 +57,6 @@ class MemoryFeed:
 
     @asynccontextmanager
     async def listening(self, wanted: EventFilter) -> AsyncIterator[MemoryBell]:
-        """Give a bell while the block lasts."""
         del wanted
         bell = MemoryBell()
         self.bells.add(bell)

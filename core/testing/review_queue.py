@@ -36,7 +36,6 @@ class MemoryReviewQueue:
     async def look(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
-        """Give a change with its feedback and its place in the line. Raises NotFound."""
         change = await self._log.get(change_id)
         return OpenedChange(
             change=change,
@@ -48,7 +47,6 @@ class MemoryReviewQueue:
         )
 
     async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
-        """Give the ids of those that wait longest, those in `but` left out."""
         waiting = self._line(tenant_id)
         return [change.id for change in waiting if change.id not in but][:AHEAD]
 

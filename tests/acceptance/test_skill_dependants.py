@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from core.agent.offline.chat_model import AnsweringChatModel
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import SKILL_MD, Agent, Bundle, NewFeedback, SkillFile
 from core.entrypoints.cli.app import run
@@ -68,24 +68,24 @@ def home(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 async def _fill() -> None:
     async with open_app(load_settings()) as app:
-        await app.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         for bundle in (REFUND, EXCHANGE):
-            await app.skills.upload(bundle, "t")
+            await app.stores.skills.upload(bundle, "t")
 
 
 async def _deleted(name: str) -> list[str]:
     chat = Deleting(told=[])
     async with open_app(load_settings(), model=True, chat=chat) as app:
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content=f"We no longer do a {name}")
-        await app.inbox.add("test", [piece])
+        await app.stores.inbox.add("test", [piece])
         await app.run(True, 1, asyncio.Event(), lambda _: None)
-        assert await app.skills.read(name, "t") is None
+        assert await app.stores.skills.read(name, "t") is None
     return chat.told
 
 
 async def _read(name: str) -> Bundle | None:
     async with open_app(load_settings()) as app:
-        return await app.skills.read(name, "t")
+        return await app.stores.skills.read(name, "t")
 
 
 @pytest.mark.usefixtures("home")

@@ -47,14 +47,14 @@ async def measure() -> list[Figure]:
 
 
 async def _worker(app: App, number: int) -> float:
-    await app.inbox.add("bench", pieces(BATCH, number * BATCH))
+    await app.stores.inbox.add("bench", pieces(BATCH, number * BATCH))
     begun = time.process_time()
     await drain(app, 1)
     return (time.process_time() - begun) / BATCH
 
 
 async def _bare(app: App, chat: TwoTurnModel, number: int) -> float:
-    pool = app.inbox._pool  # type: ignore[attr-defined]
+    pool = app.stores.inbox._pool  # type: ignore[attr-defined]
     begun = time.process_time()
     for n, piece in enumerate(pieces(BATCH, number * BATCH)):
         agent = create_agent(

@@ -16,9 +16,8 @@ from psycopg.rows import TupleRow
 
 from core.adapters.embedded.postgres import embedded_postgres
 from core.adapters.postgres.migrations import migrate
-from core.app.bootstrap import open_app
 from core.app.observability import configure_logging
-from core.app.program import App
+from core.app.program import App, open_app
 from core.domain.models import Agent
 from tests.benchmarks.pod_world import served
 from tests.benchmarks.world import AGENT, TENANT, pieces, settings
@@ -40,7 +39,7 @@ class Fleet:
 
     async def work_off(self, count: int, start: int = 0, seconds: float = 600) -> float:
         """Insert feedback at once; give the seconds from the first insert to the last end."""
-        await self.app.inbox.add(SOURCE, pieces(count, start))
+        await self.app.stores.inbox.add(SOURCE, pieces(count, start))
         async with asyncio.timeout(seconds):
             while await self.number("feedback WHERE status IN ('queued', 'processing')"):
                 await asyncio.sleep(LOOK_EVERY)
@@ -78,7 +77,7 @@ async def fleet(
         skills = await stack.enter_async_context(served("skills", home))
         own = settings(home, database_url=uri, skill_api_base_url=skills)
         app = await stack.enter_async_context(open_app(own))
-        await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk"))
+        await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk"))
         conn = await psycopg.AsyncConnection.connect(uri, autocommit=True)
         await stack.enter_async_context(conn)
         given: dict[str, str | float] = {

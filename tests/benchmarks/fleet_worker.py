@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from core.app.bootstrap import open_app
 from core.app.observability import configure_logging
-from core.app.program import App
+from core.app.program import App, open_app
 from tests.benchmarks.world import TwoTurnModel, pieces, settings
 
 WARM_UP = 4
@@ -30,7 +29,7 @@ async def main(given: dict[str, str]) -> None:
     )
     async with open_app(own, model=True, chat=chat) as app:
         await told("opened")
-        await app.inbox.add(given["name"], pieces(WARM_UP))
+        await app.stores.inbox.add(given["name"], pieces(WARM_UP))
         await app.run(True, WARM_UP, asyncio.Event(), lambda _: None)
         await told("warm")
     chat.delay = float(given["delay"])

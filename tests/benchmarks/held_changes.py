@@ -43,12 +43,14 @@ async def hold_changes(app: App, count: int) -> None:
     They are those of 20 agents, each of which knew nothing when they were prepared.
     """
     for number in range(AGENTS):
-        await app.agents.save(Agent(id=_agent(number), tenant_id=TENANT, name=f"Clerk {number}"))
+        await app.stores.agents.save(
+            Agent(id=_agent(number), tenant_id=TENANT, name=f"Clerk {number}")
+        )
     new = [
         piece.model_copy(update={"agent_ids": (_agent(number),)})
         for number, piece in enumerate(pieces(count))
     ]
-    ids = [feedback_id for feedback_id, _ in await app.inbox.add("bench", new)]
+    ids = [feedback_id for feedback_id, _ in await app.stores.inbox.add("bench", new)]
     for start in range(0, count, 8):
         batch = ids[start : start + 8]
         await asyncio.gather(*(_held(app, id_, start + n) for n, id_ in enumerate(batch)))
@@ -59,17 +61,17 @@ def _agent(number: int) -> str:
 
 
 async def _held(app: App, feedback_id: str, number: int) -> None:
-    claimed = await app.inbox.claim(feedback_id)
+    claimed = await app.stores.inbox.claim(feedback_id)
     assert claimed is not None
     content = LearningCandidate(content=claimed.content)
     part = AgentFeedback(agent_id=_agent(number), agent_name="Bench", learning_candidate=content)
-    (candidate,) = await app.runs.save_candidates(claimed, [part])
-    candidate = await app.runs.start(candidate, claimed.generation)
+    (candidate,) = await app.stores.runs.save_candidates(claimed, [part])
+    candidate = await app.stores.runs.start(candidate, claimed.generation)
     receipt = await app.gate.submit(_request(number), _behalf(candidate, claimed.content))
     assert receipt.status == "held", receipt
     verdict = Verdict(status=VerdictStatus.HELD, receipts=(receipt,))
-    await app.runs.finish(candidate, verdict)
-    await app.inbox.finish(claimed, Outcome(status=FeedbackStatus.HELD))
+    await app.stores.runs.finish(candidate, verdict)
+    await app.stores.inbox.finish(claimed, Outcome(status=FeedbackStatus.HELD))
 
 
 def _behalf(candidate: Candidate, content: str) -> SubmitContext:

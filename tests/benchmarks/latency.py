@@ -37,13 +37,15 @@ async def measure() -> list[Figure]:
 
 async def _one(app: App, number: int) -> float:
     """Insert one piece, wait for its end; give milliseconds from insert to claim."""
-    ((feedback_id, _),) = await app.inbox.add("bench", pieces(1, number))
-    while (feedback := await app.inbox.get(feedback_id)).status in {
+    ((feedback_id, _),) = await app.stores.inbox.add("bench", pieces(1, number))
+    while (feedback := await app.stores.inbox.get(feedback_id)).status in {
         FeedbackStatus.QUEUED,
         FeedbackStatus.PROCESSING,
     }:
         await asyncio.sleep(0.01)
-    claimed = next(e for e in await app.reader.events(feedback_id) if e.name == "feedback.claimed")
+    claimed = next(
+        e for e in await app.stores.reader.events(feedback_id) if e.name == "feedback.claimed"
+    )
     assert claimed.at is not None
     assert feedback.created_at is not None
     return (claimed.at - feedback.created_at).total_seconds() * 1000

@@ -8,8 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.domain.models import Agent
 from tests.benchmarks.table import Figure
 from tests.benchmarks.world import AGENT, TENANT, pieces, resident_bytes, settings
@@ -23,7 +22,7 @@ async def measure() -> list[Figure]:
     """A real `skill-worker run --offline` in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:
         async with open_app(settings(Path(home))) as app:
-            await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench"))
+            await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench"))
             worker = await _start(home)
             try:
                 return await _watch(app, worker.pid)
@@ -59,11 +58,11 @@ async def _start(home: str) -> asyncio.subprocess.Process:
 
 
 async def _work_off(app: App, count: int, start: int) -> None:
-    await app.inbox.add("bench", pieces(count, start))
+    await app.stores.inbox.add("bench", pieces(count, start))
     while await _unfinished(app):
         await asyncio.sleep(0.2)
 
 
 async def _unfinished(app: App) -> int:
-    counts = await app.reader.counts()
+    counts = await app.stores.reader.counts()
     return counts.get("queued", 0) + counts.get("processing", 0)

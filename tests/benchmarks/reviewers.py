@@ -15,8 +15,7 @@ from typing import NamedTuple, TypedDict
 from starlette.types import Receive, Scope, Send
 
 from core.adapters.embedded.http_server import run_server
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.domain.models import Agent, ChangeFilter, ChangeStatus
 from core.domain.models.access import Role
 from core.entrypoints.api.serving import Serving
@@ -74,7 +73,7 @@ async def _quiet(app: App) -> None:
     Its jobs came in with what is held; over what was filled, autovacuum has passed by then.
     """
     jobs = "SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing') LIMIT 1"
-    pool = app.inbox._pool  # type: ignore[attr-defined]
+    pool = app.stores.inbox._pool  # type: ignore[attr-defined]
     async with pool.connection() as conn:
         while await (await conn.execute(jobs)).fetchone() is not None:
             await asyncio.sleep(0.1)
@@ -83,7 +82,7 @@ async def _quiet(app: App) -> None:
 
 async def _tokens(app: App) -> list[str]:
     """Make a token for each reviewer, as `skill-worker tokens add` does."""
-    access = Access(app.tokens, app.new_id)
+    access = Access(app.stores.tokens, app.new_id)
     made = [
         await access.add(Grant(name=f"reviewer-{number}", roles=(Role.READ, Role.REVIEW)))
         for number in range(REVIEWERS)
@@ -103,7 +102,9 @@ async def _opened() -> AsyncIterator[tuple[Path, App]]:
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:
         given = settings(Path(home), review_policy="all")
         async with open_app(given, model=True, chat=TwoTurnModel()) as app:
-            await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk"))
+            await app.stores.agents.save(
+                Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk")
+            )
             yield Path(home), app
 
 
@@ -154,7 +155,7 @@ async def _ended(app: App) -> int:
     ended, cursor = 0, None
     ends = ChangeFilter(statuses=(ChangeStatus.APPLIED, ChangeStatus.REJECTED))
     while True:
-        items, cursor = await app.reader.changes(ends, limit=500, cursor=cursor)
+        items, cursor = await app.stores.reader.changes(ends, limit=500, cursor=cursor)
         ended += len(items)
         if cursor is None:
             return ended

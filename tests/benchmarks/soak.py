@@ -56,7 +56,7 @@ async def _soak(worker: Fleet) -> list[Sample]:
         while not samples or samples[-1].done < ALL:
             waiting = await worker.number("feedback WHERE status = 'queued'")
             if given < ALL and waiting < BATCH // 2:
-                await worker.app.inbox.add("soak", pieces(BATCH, 1_000 + given))
+                await worker.app.stores.inbox.add("soak", pieces(BATCH, 1_000 + given))
                 given += BATCH
             samples.append(await _sample(worker))
             await asyncio.sleep(LOOK_EVERY)

@@ -17,10 +17,10 @@ async def measure() -> list[Figure]:
     """Work off a full inbox; the limit is count × calls × seconds ÷ concurrency."""
     chat = TwoTurnModel()
     async with opened(chat) as app:
-        await app.inbox.add("warm", pieces(4, 100_000))
+        await app.stores.inbox.add("warm", pieces(4, 100_000))
         await drain(app, CONCURRENCY)
         chat.delay = SECONDS_A_CALL
-        await app.inbox.add("bench", pieces(COUNT))
+        await app.stores.inbox.add("bench", pieces(COUNT))
         begun = time.perf_counter()
         await drain(app, CONCURRENCY)
         took = time.perf_counter() - begun

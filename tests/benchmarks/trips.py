@@ -17,8 +17,8 @@ from pydantic import Field
 
 from core.adapters.embedded.postgres import embedded_postgres
 from core.adapters.postgres.migrations import migrate
-from core.app.bootstrap import open_app
 from core.app.observability import configure_logging
+from core.app.program import open_app
 from core.domain.models import Agent
 from core.react_tools import react_tool_schemas
 from tests.benchmarks.fleet_worker import working
@@ -91,12 +91,14 @@ async def _run(trips: Trips, chat: CountingModel) -> None:
             async with relay(_socket(uri), home, trips) as relayed:
                 own = settings(home, database_url=relayed)
                 async with open_app(own, model=True, chat=chat) as app:
-                    await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench"))
+                    await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench"))
                     async with open_app(settings(home)) as watch, working(app, CONCURRENCY):
                         for count, start in ((WARM_UP, 0), (COUNT, WARM_UP)):
                             trips.clear()
-                            await watch.inbox.add("bench", pieces(count, start))
-                            while (await watch.reader.counts()).get("completed", 0) < start + count:
+                            await watch.stores.inbox.add("bench", pieces(count, start))
+                            while (await watch.stores.reader.counts()).get(
+                                "completed", 0
+                            ) < start + count:
                                 await asyncio.sleep(0.05)
                         kept = Trips(trips.number.copy(), dict(trips.seconds))
                     trips.number, trips.seconds = kept.number, kept.seconds

@@ -15,8 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from core.agent.offline.chat_model import AnsweringChatModel
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Override, Settings, load_settings
 from core.domain.models import Agent, NewFeedback
 from core.testing.scripted_model import calls, says
@@ -77,7 +76,9 @@ async def opened(chat: BaseChatModel) -> AsyncIterator[App]:
     configure_logging("error", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:
         async with open_app(settings(Path(home)), model=True, chat=chat) as app:
-            await app.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk"))
+            await app.stores.agents.save(
+                Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk")
+            )
             yield app
 
 
@@ -98,7 +99,7 @@ def pieces(count: int, start: int = 0) -> list[NewFeedback]:
 async def drain(app: App, concurrency: int) -> None:
     """Work until nothing is left; all of it must have been learnt."""
     await app.run(True, concurrency, asyncio.Event(), _ignore)
-    counts = await app.reader.counts()
+    counts = await app.stores.reader.counts()
     assert set(counts) == {"completed"}, f"not all was learnt: {counts}"
 
 

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp
 
 from core.adapters.embedded.computer_use import create_computer_use_app
 from core.adapters.embedded.skill_server import create_app
-from core.app.bootstrap import open_app
 from core.app.observability import configure_logging
+from core.app.program import open_app
 from core.app.settings import load_settings
 from tests.chaos.failpoints import Failpoints, Plan
 from tests.chaos.model_server import create_model_app

@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 from pydantic import SecretStr
 
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import Agent, Bundle, SkillFile
 from tests.chaos.children import MODEL, WorkerSpec, work
@@ -77,11 +77,11 @@ class Scenario:
         settings = settings.model_copy(update={"database_url": SecretStr(self.database)})
         async with open_app(settings) as app:
             for agent_id, tenant in sorted({(a, t.tenant) for t in tasks for a in t.agent_ids}):
-                await app.agents.save(Agent(id=agent_id, tenant_id=tenant, name=agent_id))
+                await app.stores.agents.save(Agent(id=agent_id, tenant_id=tenant, name=agent_id))
             for tenant in sorted({t.tenant for t in tasks if t.kind in {"update", "attach"}}):
-                if await app.skills.read(BASE, tenant) is None:
-                    await app.skills.upload(BASE_SKILL, tenant)
-            added = await app.inbox.add("cli", [task.feedback() for task in tasks])
+                if await app.stores.skills.read(BASE, tenant) is None:
+                    await app.stores.skills.upload(BASE_SKILL, tenant)
+            added = await app.stores.inbox.add("cli", [task.feedback() for task in tasks])
         ids = [feedback_id for feedback_id, _ in added]
         self.tasks |= dict(zip(ids, tasks, strict=True))
         return ids

@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from core.app.bootstrap import open_app
 from core.app.observability import configure_logging
+from core.app.program import open_app
 from core.app.settings import load_settings
 from tests.evals import noise
 

@@ -58,7 +58,7 @@ def stories() -> list[Story]:
 async def tell(app: App, told: Sequence[Story], concurrency: int = 4) -> list[Told]:
     """Tell each story to an agent of its own, in a tenant of its own, and work all off."""
     pieces = [await _piece(app, number, story) for number, story in enumerate(told)]
-    stored = await app.inbox.add("noise", pieces)
+    stored = await app.stores.inbox.add("noise", pieces)
     await app.run(True, concurrency, asyncio.Event(), lambda _: None)
     return [
         await _ended(app, story, piece, feedback_id)
@@ -86,7 +86,9 @@ def _pair(told: Told) -> tuple[str, str]:
 
 async def _piece(app: App, number: int, story: Story) -> NewFeedback:
     tenant_id, agent_id = f"tenant-{number}", f"agent-{number}"
-    await app.agents.save(Agent(id=agent_id, tenant_id=tenant_id, name=f"Assistant {number}"))
+    await app.stores.agents.save(
+        Agent(id=agent_id, tenant_id=tenant_id, name=f"Assistant {number}")
+    )
     for place, content in enumerate(story.known):
         context = SubmitContext(
             key=f"noise:{number}:{place}", tenant_id=tenant_id, agent_id=agent_id
@@ -98,13 +100,13 @@ async def _piece(app: App, number: int, story: Story) -> NewFeedback:
 
 
 async def _ended(app: App, story: Story, piece: NewFeedback, feedback_id: str) -> Told:
-    feedback = await app.inbox.get(feedback_id)
-    (candidate,) = await app.runs.candidates(feedback_id)
+    feedback = await app.stores.inbox.get(feedback_id)
+    (candidate,) = await app.stores.runs.candidates(feedback_id)
     receipts = candidate.verdict.receipts if candidate.verdict else ()
     done = [receipt for receipt in receipts if receipt.status.is_outcome]
     called_off = [r.category for r in done if r.status is ReceiptStatus.NO_ACTION]
-    items = await app.knowledge.list(tenant_id=piece.tenant_id, agent_id=None, kind=None)
-    history, _ = await app.reader.history(
+    items = await app.stores.knowledge.list(tenant_id=piece.tenant_id, agent_id=None, kind=None)
+    history, _ = await app.stores.reader.history(
         HistoryFilter(feedback_id=feedback_id), limit=9, cursor=None
     )
     ended = called_off[0] if called_off else str(done[0].kind) if done else "failed"

@@ -10,8 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from core.app.agent_setup import set_up_new_agents, setup_feedback
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import (
     SETUP,
@@ -59,19 +58,19 @@ async def work(app: App) -> None:
 
 
 async def pieces(app: App) -> list[Feedback]:
-    found, _ = await app.reader.feedback(FeedbackFilter(), limit=50, cursor=None)
+    found, _ = await app.stores.reader.feedback(FeedbackFilter(), limit=50, cursor=None)
     return [piece for piece in found if piece.source == SETUP]
 
 
 async def set_up(app: App, agent: Agent) -> Feedback:
-    await app.agents.save(agent)
-    ((feedback_id, _),) = await app.inbox.add(SETUP, [setup_feedback(agent)])
+    await app.stores.agents.save(agent)
+    ((feedback_id, _),) = await app.stores.inbox.add(SETUP, [setup_feedback(agent)])
     await work(app)
-    return await app.inbox.get(feedback_id)
+    return await app.stores.inbox.get(feedback_id)
 
 
 async def kinds(app: App, agent_id: str) -> list[str]:
-    items = await app.knowledge.list(tenant_id=None, agent_id=agent_id, kind=None)
+    items = await app.stores.knowledge.list(tenant_id=None, agent_id=agent_id, kind=None)
     return sorted(item.kind.value for item in items)
 
 
@@ -79,14 +78,14 @@ async def test_a_goal_becomes_a_memory_a_rule_and_a_skill(app: App) -> None:
     feedback = await set_up(app, DESK)
     assert feedback.status is FeedbackStatus.COMPLETED
     assert await kinds(app, "desk") == ["DMN_RULE", "MEMORY", "SKILL"]
-    (memory,) = await app.knowledge.list(tenant_id="t", agent_id="desk", kind=Kind.MEMORY)
+    (memory,) = await app.stores.knowledge.list(tenant_id="t", agent_id="desk", kind=Kind.MEMORY)
     assert memory.content == "고객은 금액을 원 단위로 보기를 원합니다."
-    (name,) = (await app.agents.get("desk")).skills
-    bundle = await app.skills.read(name, "t")
+    (name,) = (await app.stores.agents.get("desk")).skills
+    bundle = await app.stores.skills.read(name, "t")
     assert bundle is not None
     assert "수수료를 계산하고" in bundle.document
     assert "팀장 승인" not in bundle.document
-    history, _ = await app.reader.history(
+    history, _ = await app.stores.reader.history(
         HistoryFilter(feedback_id=feedback.id), limit=9, cursor=None
     )
     assert len(history) == 3
@@ -95,7 +94,7 @@ async def test_a_goal_becomes_a_memory_a_rule_and_a_skill(app: App) -> None:
 
 async def test_persona_counts_too_and_what_only_says_the_purpose_does_not(app: App) -> None:
     await set_up(app, SHOP)
-    items = await app.knowledge.list(tenant_id="t", agent_id="shop", kind=None)
+    items = await app.stores.knowledge.list(tenant_id="t", agent_id="shop", kind=None)
     assert sorted(item.kind.value for item in items) == ["DMN_RULE", "MEMORY"]
     assert "Ms. Kim prefers short answers." in {item.content for item in items}
 
@@ -103,7 +102,7 @@ async def test_persona_counts_too_and_what_only_says_the_purpose_does_not(app: A
 async def test_a_goal_that_states_nothing_teaches_nothing(app: App) -> None:
     feedback = await set_up(app, AIMLESS)
     assert feedback.status is FeedbackStatus.NO_ACTION
-    (candidate,) = await app.runs.candidates(feedback.id)
+    (candidate,) = await app.stores.runs.candidates(feedback.id)
     assert candidate.verdict is not None
     assert candidate.verdict.receipts[0].category == "unclear"
     assert await kinds(app, "aimless") == []
@@ -111,11 +110,11 @@ async def test_a_goal_that_states_nothing_teaches_nothing(app: App) -> None:
 
 async def test_asking_again_adds_nothing_that_is_known(app: App) -> None:
     await set_up(app, SHOP)
-    before = await app.knowledge.list(tenant_id="t", agent_id="shop", kind=None)
-    await app.inbox.add(SETUP, [setup_feedback(SHOP, again="2")])
+    before = await app.stores.knowledge.list(tenant_id="t", agent_id="shop", kind=None)
+    await app.stores.inbox.add(SETUP, [setup_feedback(SHOP, again="2")])
     await work(app)
     assert len(await pieces(app)) == 2
-    assert await app.knowledge.list(tenant_id="t", agent_id="shop", kind=None) == before
+    assert await app.stores.knowledge.list(tenant_id="t", agent_id="shop", kind=None) == before
 
 
 async def test_new_agents_are_set_up_once_by_however_many_workers(settings: Settings) -> None:
@@ -123,21 +122,23 @@ async def test_new_agents_are_set_up_once_by_however_many_workers(settings: Sett
         open_app(settings, model=True, offline=True) as one,
         open_app(settings, model=True, offline=True) as two,
     ):
-        await asyncio.gather(*(app.agents.save(a) for app in (one, two) for a in (SHOP, DESK)))
+        await asyncio.gather(
+            *(app.stores.agents.save(a) for app in (one, two) for a in (SHOP, DESK))
+        )
         begun = await asyncio.gather(
-            *(set_up_new_agents(app.agents, app.inbox) for app in (one, two))
+            *(set_up_new_agents(app.stores.agents, app.stores.inbox) for app in (one, two))
         )
         assert sum(begun) == 2
         await asyncio.gather(work(one), work(two))
         assert [piece.status for piece in await pieces(one)] == [FeedbackStatus.COMPLETED] * 2
-        await one.agents.save(SHOP)
+        await one.stores.agents.save(SHOP)
         await work(one)
         assert len(await pieces(one)) == 2
 
 
 async def test_a_worker_begins_what_a_dead_one_left(settings: Settings) -> None:
     async with open_app(settings) as dead:
-        await dead.agents.save(SHOP)
+        await dead.stores.agents.save(SHOP)
         assert await pieces(dead) == []
     async with open_app(settings, model=True, offline=True) as app:
         await work(app)
@@ -145,9 +146,9 @@ async def test_a_worker_begins_what_a_dead_one_left(settings: Settings) -> None:
 
 
 async def test_agents_without_the_setting_are_left_alone(app: App) -> None:
-    await app.agents.save(SHOP)
+    await app.stores.agents.save(SHOP)
     piece = NewFeedback(tenant_id="t", agent_ids=("shop",), content="고마워요!")
-    await app.inbox.add("test", [piece])
+    await app.stores.inbox.add("test", [piece])
     await work(app)
     assert await pieces(app) == []
 
@@ -156,11 +157,11 @@ async def test_a_goal_that_changes_while_two_workers_look_is_asked_about_once(
     settings: Settings,
 ) -> None:
     async with open_app(settings) as one, open_app(settings) as two:
-        await one.agents.save(SHOP)
-        (seen,) = await one.agents.awaiting_setup(9)
-        await two.agents.save(SHOP.model_copy(update={"goal": "Sell less."}))
-        assert await set_up_new_agents(two.agents, two.inbox) == 1
-        assert await one.inbox.add_first(SETUP, setup_feedback(seen), seen) is False
+        await one.stores.agents.save(SHOP)
+        (seen,) = await one.stores.agents.awaiting_setup(9)
+        await two.stores.agents.save(SHOP.model_copy(update={"goal": "Sell less."}))
+        assert await set_up_new_agents(two.stores.agents, two.stores.inbox) == 1
+        assert await one.stores.inbox.add_first(SETUP, setup_feedback(seen), seen) is False
         (piece,) = await pieces(one)
         assert "Sell less." in piece.content
 
@@ -172,12 +173,15 @@ async def test_many_workers_beside_goals_that_change_ask_once_about_each_agent(
         many = [SHOP.model_copy(update={"id": f"shop{number}"}) for number in range(12)]
         changed = [agent.model_copy(update={"goal": f"{agent.id} sells."}) for agent in many]
         for agent in many:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         begun, _ = await asyncio.gather(
             asyncio.gather(
-                *(set_up_new_agents(each.agents, each.inbox) for each in (app, other) * 3)
+                *(
+                    set_up_new_agents(each.stores.agents, each.stores.inbox)
+                    for each in (app, other) * 3
+                )
             ),
-            asyncio.gather(*map(other.agents.save, changed)),
+            asyncio.gather(*map(other.stores.agents.save, changed)),
         )
         assert sum(begun) == len(many)
         assert sorted(piece.agent_ids for piece in await pieces(app)) == sorted(

@@ -28,8 +28,8 @@ async def reviewing(database: str, tmp_path: Path) -> AsyncIterator[Reviewing]:
 async def test_what_was_seen_is_what_the_store_then_holds(reviewing: Reviewing) -> None:
     change_id = await reviewing.held(remember("금액은 원화로 적는다"))
     status, receipt = await reviewing.decide("approve", change_id)
-    change = await reviewing.app.changes.get(change_id)
-    item = await reviewing.app.knowledge.get(Kind.MEMORY, "t", receipt["target_id"])
+    change = await reviewing.app.stores.changes.get(change_id)
+    item = await reviewing.app.stores.knowledge.get(Kind.MEMORY, "t", receipt["target_id"])
     assert (status, receipt["status"], change.decided_by) == (200, "applied", "kim")
     assert text_hash(item.content) == state_hash(change.after)
 
@@ -41,8 +41,8 @@ async def test_a_skill_that_was_approved_is_in_the_store_byte_for_byte(
         skill({"scripts/run.py": b"print(1)\n", "assets/logo.png": b"\x89PNG\0\xff"})
     )
     status, _ = await reviewing.decide("approve", change_id)
-    change = await reviewing.app.changes.get(change_id)
-    bundle = await reviewing.app.skills.read("refund", "t")
+    change = await reviewing.app.stores.changes.get(change_id)
+    bundle = await reviewing.app.stores.skills.read("refund", "t")
     assert status == 200
     assert bundle is not None
     assert state_hash(state_of(bundle)) == state_hash(change.after)
@@ -61,7 +61,7 @@ async def test_a_decision_says_what_was_seen(
     other = await reviewing.api.call("POST", path, {**body, "seen": "0" * 64})
     assert (missing.status_code, missing.json()["kind"]) == (422, "invalid")
     assert (other.status_code, other.json()["kind"]) == (409, "stale")
-    assert (await reviewing.app.changes.get(change_id)).status is ChangeStatus.HELD
+    assert (await reviewing.app.stores.changes.get(change_id)).status is ChangeStatus.HELD
 
 
 async def test_a_decision_on_what_was_decided_says_who_and_when(reviewing: Reviewing) -> None:
@@ -91,7 +91,7 @@ async def test_of_many_at_once_one_decides_and_all_others_are_told_who(
             for n, who in enumerate(people)
         )
     )  # fmt: skip
-    change = await reviewing.app.changes.get(change_id)
+    change = await reviewing.app.stores.changes.get(change_id)
     refused = [problem for status, problem in ended if status == 409]
     assert [status for status, _ in ended].count(200) == 1
     assert len(refused) == 5
@@ -109,7 +109,7 @@ async def test_a_target_that_moved_makes_it_stale_until_it_is_refreshed(
     assert (await reviewing.review_view(second))["moved"] is False
     assert (await reviewing.decide("approve", first))[0] == 200
     assert (await reviewing.review_view(second))["moved"] is True
-    assert (await reviewing.app.changes.get(second)).status is ChangeStatus.HELD
+    assert (await reviewing.app.stores.changes.get(second)).status is ChangeStatus.HELD
     for act, body in (("approve", {}), ("edit", {"content": "x"})):
         status, problem = await reviewing.decide(act, second, body)
         assert (status, problem["kind"]) == (409, "stale")
@@ -117,7 +117,7 @@ async def test_a_target_that_moved_makes_it_stale_until_it_is_refreshed(
     status, fresh = await reviewing.decide("refresh", second)
     assert (status, fresh["status"]) == (200, "held")
     assert (await reviewing.decide("approve", second))[0] == 200
-    item = await reviewing.app.knowledge.get(Kind.MEMORY, "t", target)
+    item = await reviewing.app.stores.knowledge.get(Kind.MEMORY, "t", target)
     assert item.content.splitlines() == [
         "금액은 원화로 적는다",
         "소수점은 없다",
@@ -134,7 +134,7 @@ async def test_what_was_edited_is_looked_at_again_and_then_applied(reviewing: Re
     status, problem = await reviewing.decide("approve", change_id, {"seen": old})
     assert (status, problem["kind"]) == (409, "stale")
     status, receipt = await reviewing.decide("approve", change_id, {"seen": fresh["content_hash"]})
-    item = await reviewing.app.knowledge.get(Kind.MEMORY, "t", receipt["target_id"])
+    item = await reviewing.app.stores.knowledge.get(Kind.MEMORY, "t", receipt["target_id"])
     assert (status, item.content) == (200, "금액은 달러로")
 
 
@@ -142,7 +142,7 @@ async def test_a_skill_is_edited_by_its_files_in_base64(reviewing: Reviewing) ->
     change_id = await reviewing.held(skill({"references/a.md": b"a\n"}))
     files = {"SKILL.md": {"data": "LS0tCm5hbWU6IHJlZnVuZApkZXNjcmlwdGlvbjogeAotLS0KCiMgeAo="}}
     status, _ = await reviewing.decide("edit", change_id, {"files": files})
-    change = await reviewing.app.changes.get(change_id)
+    change = await reviewing.app.stores.changes.get(change_id)
     assert status == 200
     assert change.after is not None
     assert [*(change.after.files or {})] == ["SKILL.md"]
@@ -192,10 +192,10 @@ async def test_a_look_ahead_changes_nothing(reviewing: Reviewing) -> None:
         ("edit", {"content": "x y"}),
         ("refresh", {}),
     ):
-        before = await reviewing.app.changes.get(change_id)
+        before = await reviewing.app.stores.changes.get(change_id)
         status, told = await reviewing.decide(act, change_id, {**body, "dry_run": True})
         assert status == 200, told
-        assert await reviewing.app.changes.get(change_id) == before
+        assert await reviewing.app.stores.changes.get(change_id) == before
 
 
 async def test_an_applied_change_is_taken_back(reviewing: Reviewing) -> None:
@@ -206,10 +206,12 @@ async def test_an_applied_change_is_taken_back(reviewing: Reviewing) -> None:
     assert (status, ahead["status"]) == (200, "prepared")
     status, receipt = await reviewing.decide("revert", applied["id"], {"reason": "틀렸다"})
     assert (status, receipt["target_id"]) == (200, target)
-    made = await reviewing.app.changes.get(receipt["change_id"])
+    made = await reviewing.app.stores.changes.get(receipt["change_id"])
     assert made.reason == "틀렸다, asked for by kim"
     assert (await reviewing.review_view(applied["id"]))["undone_by"] == made.id
-    assert not await reviewing.app.knowledge.list(tenant_id="t", agent_id=None, kind=Kind.MEMORY)
+    assert not await reviewing.app.stores.knowledge.list(
+        tenant_id="t", agent_id=None, kind=Kind.MEMORY
+    )
     status, problem = await reviewing.decide("revert", applied["id"])
     assert (status, problem["kind"]) == (409, "refused")
 

@@ -169,20 +169,22 @@ async def test_what_a_piece_taught_is_taken_back_after_a_look_ahead(api: Api) ->
     feedback_id = await added(api)
     path = f"/v1/feedback/{feedback_id}/retract"
     assert (await api.call("POST", path, {}, who=OF_T)).status_code == 409
-    await api.app.intake.cancel(feedback_id, "it has taught by now")
+    await api.app.stores.intake.cancel(feedback_id, "it has taught by now")
     assert (await api.call("POST", path, {}, who=OF_T)).status_code == 404
     request = MemoryRequest(operation=Operation.CREATE, content="금액은 원화로 적는다")
     context = SubmitContext(
         key="k", tenant_id="t", agent_id="a", feedback_id=feedback_id, feedback_content="x"
     )
     await api.app.gate.submit(request, context)
-    known = await api.app.knowledge.list(tenant_id="t", agent_id=None, kind=None)
+    known = await api.app.stores.knowledge.list(tenant_id="t", agent_id=None, kind=None)
     ahead = (await api.call("POST", path, {"dry_run": True}, who=OF_T)).json()
     assert ahead["effects"][0]["operation"] == "DELETE"
-    assert await api.app.knowledge.list(tenant_id="t", agent_id=None, kind=None) == known != []
+    assert (
+        await api.app.stores.knowledge.list(tenant_id="t", agent_id=None, kind=None) == known != []
+    )
     done = (await api.call("POST", path, {}, who=OF_T)).json()
     assert done["effects"][0]["receipt"]["status"] == "applied"
-    assert await api.app.knowledge.list(tenant_id="t", agent_id=None, kind=None) == []
+    assert await api.app.stores.knowledge.list(tenant_id="t", agent_id=None, kind=None) == []
 
 
 CALLS = [

@@ -116,17 +116,20 @@ async def test_a_skill_is_restored_with_its_modes_and_binary_files(api: Api) -> 
         "references/빈 줄.md": b"\n\n",
     }
     await teacher.skill("refund", "하나\r\n", files)
-    before = await api.app.skills.read("refund", "t")
+    before = await api.app.stores.skills.read("refund", "t")
     await teacher.skill("refund", "둘\n", {"scripts/run.sh": (SCRIPT, False)}, new=False)
-    middle = await api.app.skills.read("refund", "t")
+    middle = await api.app.stores.skills.read("refund", "t")
     ahead = await restore(api, id="refund", version=1, dry_run=True)
-    assert (ahead["status"], await api.app.skills.read("refund", "t")) == ("prepared", middle)
+    assert (ahead["status"], await api.app.stores.skills.read("refund", "t")) == (
+        "prepared",
+        middle,
+    )
     assert (await restore(api, id="refund", version=1))["status"] == "applied"
-    assert await api.app.skills.read("refund", "t") == before
+    assert await api.app.stores.skills.read("refund", "t") == before
     assert before is not None
     assert before.files["scripts/run.sh"] == SkillFile(data=SCRIPT, executable=True)
     assert (await restore(api, id="refund", version=2))["status"] == "applied"
-    assert await api.app.skills.read("refund", "t") == middle
+    assert await api.app.stores.skills.read("refund", "t") == middle
     listed = await ask(api, "knowledge/item", id="refund", version=1)
     assert isinstance(listed["files"], list)
     facts = [f for f in listed["files"] if isinstance(f, dict)]
@@ -144,7 +147,7 @@ async def test_a_skill_is_restored_with_its_modes_and_binary_files(api: Api) -> 
 async def test_any_id_and_any_text_is_only_data(api: Api, database: str, item_id: str) -> None:
     text = "<script>alert(1)</script>\n{{7*7}} ${x} '; DROP TABLE changes; --"
     await Teacher(api.app).memory("something", said=text)
-    (listed,) = await api.app.knowledge.list(tenant_id="t", agent_id=None, kind=None)
+    (listed,) = await api.app.stores.knowledge.list(tenant_id="t", agent_id=None, kind=None)
     await _rename(database, listed.id, item_id)
     found = await api.call("GET", f"/v1/knowledge/item?id={quote(item_id, safe='')}", who=OF_T)
     assert found.status_code == 200, found.text

@@ -57,9 +57,9 @@ async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
         teacher = Teacher(api.app)
         one, two, changed = [await teacher.memory(text) for text in TAUGHT]
         await teacher.memory("서명은 첫 줄에", target=changed.target_id)
-        change = await api.app.changes.get(str(one.change_id))
+        change = await api.app.stores.changes.get(str(one.change_id))
         assert change.feedback_id is not None
-        await api.app.intake.cancel(change.feedback_id, "it has taught by now")
+        await api.app.stores.intake.cancel(change.feedback_id, "it has taught by now")
         return {
             "taught_id": change.feedback_id,
             "applied_id": str(two.change_id),
@@ -76,7 +76,7 @@ async def held(
     policy.write_text("otherwise: hold\n", encoding="utf-8")
     async with opened_api(database, tmp_path, review_policy=str(policy)) as api:
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="x")
-        ((feedback_id, _),) = await api.app.inbox.add("test", [piece])
+        ((feedback_id, _),) = await api.app.stores.inbox.add("test", [piece])
         reviewing = Reviewing(api)
         waits = await reviewing.held(remember("회의록은 노션에 올린다"))
         ids = {"feedback_id": feedback_id, "change_id": waits, "agent_id": AGENTS[1].id}
@@ -112,7 +112,7 @@ async def _call(api: Api, route: str, tried: Try, ids: Mapping[str, str]) -> int
     method, path = route.split(" ")
     body = None if tried.body is None else {**tried.body}
     if tried.seen and body is not None:
-        body["seen"] = (await api.app.changes.get(ids["change_id"])).content_hash
+        body["seen"] = (await api.app.stores.changes.get(ids["change_id"])).content_hash
     if body is not None and "id" in body:
         body["id"] = ids["item"]
     return (await api.call(method, path.format(**ids), body)).status_code
@@ -122,7 +122,7 @@ async def _known(api: Api) -> object:
     """Give all that is known, and the skills of each agent."""
     listed = await api.call("GET", "/v1/knowledge", params={"limit": 200})
     assert listed.json()["next"] is None
-    return listed.json()["items"] + [agent.skills for agent in await api.app.agents.list()]
+    return listed.json()["items"] + [agent.skills for agent in await api.app.stores.agents.list()]
 
 
 async def _waiting(api: Api) -> list[str]:

@@ -66,7 +66,7 @@ async def test_each_row_of_a_table_tells_which_words_brought_it(api: Api) -> Non
 
 
 async def test_what_others_wrote_into_a_skill_is_told_apart(api: Api) -> None:
-    store = api.app.skills
+    store = api.app.stores.skills
     head = "---\nname: refund\ndescription: d\n---\n"
     theirs = Bundle(name="refund", files={SKILL_MD: SkillFile(data=f"{head}one\n".encode())})
     await store.upload(theirs, "t")

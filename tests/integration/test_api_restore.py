@@ -37,7 +37,7 @@ def folder(chance: random.Random) -> Files:
 
 
 async def tree(api: Api) -> Bundle:
-    found = await api.app.skills.read("refund", "t")
+    found = await api.app.stores.skills.read("refund", "t")
     assert found is not None
     return found
 

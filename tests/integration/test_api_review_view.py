@@ -56,14 +56,14 @@ async def test_it_tells_the_feedback_what_was_made_of_it_and_why(reviewing: Revi
     piece = NewFeedback(
         tenant_id="t", agent_ids=("a",), task="견적", content="원화로 써 주세요", author="이 대리"
     )
-    ((feedback_id, _),) = await app.inbox.add("test", [piece])
-    claimed = await app.inbox.claim(feedback_id)
+    ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
+    claimed = await app.stores.inbox.claim(feedback_id)
     assert claimed is not None
     part = LearningCandidate(content="금액은 원화로", intent_hint="통화")
-    (candidate,) = await app.runs.save_candidates(
+    (candidate,) = await app.stores.runs.save_candidates(
         claimed, [AgentFeedback(agent_id="a", agent_name="A", learning_candidate=part)]
     )
-    candidate = await app.runs.start(candidate, 1)
+    candidate = await app.stores.runs.start(candidate, 1)
     context = SubmitContext(
         key="k",
         tenant_id="t",
@@ -111,7 +111,7 @@ async def test_a_memory_is_shown_beside_what_it_was_and_what_is_like_it(
 
 async def test_a_table_is_shown_by_rows_with_what_its_checks_find(reviewing: Reviewing) -> None:
     target = await reviewing.learnt(rule(("<= 1000", "팀장"), ("> 2000", "부장")))
-    item = await reviewing.app.knowledge.list(tenant_id="t", agent_id="a", kind=None)
+    item = await reviewing.app.stores.knowledge.list(tenant_id="t", agent_id="a", kind=None)
     assert [known.id for known in item] == [target]
     change_id = await reviewing.held(
         RuleRequest(

@@ -11,7 +11,7 @@ import pytest
 
 from core.adapters.postgres.queries import Pool, transaction
 from core.adapters.postgres.retention import PostgresRetention
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.domain.models import NewFeedback
 from core.domain.models.access import Role
 from core.testing.scripted_model import ScriptedChatModel, calls, says
@@ -28,9 +28,9 @@ async def learnt(database: str, home: Path, *said: object) -> AsyncIterator[tupl
     given = settings_of(database, home, review_policy="all", max_attempts=1)
     async with open_app(given, model=True, chat=ScriptedChatModel(script=[*said])) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로 써 주세요")
-        ((feedback_id, _),) = await app.inbox.add("test", [piece])
+        ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
         await app.run(True, 1, asyncio.Event(), lambda _: None)
         yield Api(app), feedback_id
 

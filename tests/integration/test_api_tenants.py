@@ -17,8 +17,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.domain.models import (
     Agent,
     ChangeFilter,
@@ -52,7 +51,7 @@ class World(NamedTuple):
 
     async def secret(self, *roles: Role, life: timedelta | None = None, **given: str) -> str:
         """Make a token and give its secret; of all roles where none are given."""
-        access = Access(self.app.tokens, self.app.new_id)
+        access = Access(self.app.stores.tokens, self.app.new_id)
         grant = Grant(name=self.app.new_id(), roles=roles or tuple(Role), **given)
         return (await access.add(grant, life)).secret.get_secret_value()
 
@@ -86,8 +85,8 @@ async def world(database: str, tmp_path: Path) -> AsyncIterator[World]:
     settings = settings_of(database, tmp_path, review_policy="risky")
     serving = Serving(host="127.0.0.1", hosts=(), home=tmp_path, mount=None)
     async with open_app(settings) as app, serving.opened_to(app):
-        await app.agents.save(Agent(id=A, tenant_id=T, name=MARK))
-        await app.agents.save(Agent(id="c", tenant_id="u", name="C"))
+        await app.stores.agents.save(Agent(id=A, tenant_id=T, name=MARK))
+        await app.stores.agents.save(Agent(id="c", tenant_id="u", name="C"))
         ids = await _taught(app)
         transport = httpx.ASGITransport(serving.around(Starlette()))
         async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
@@ -115,11 +114,11 @@ async def _taught(app: App) -> Mapping[str, str]:
         held = await _delete(app, str(target))
         if approved:
             await app.gate.decisions.approve(held, by="kim")
-    ((feedback_id, _),) = await app.inbox.add(
+    ((feedback_id, _),) = await app.stores.inbox.add(
         "test", [NewFeedback(tenant_id=T, agent_ids=(A,), content=MARK)]
     )
-    (record, *_), _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
-    (change, *_), _ = await app.reader.changes(ChangeFilter(), limit=9, cursor=None)
+    (record, *_), _ = await app.stores.reader.history(HistoryFilter(), limit=9, cursor=None)
+    (change, *_), _ = await app.stores.reader.changes(ChangeFilter(), limit=9, cursor=None)
     return {
         "agent": A,
         "agent_id": A,
@@ -172,7 +171,7 @@ async def test_what_is_anothers_is_answered_as_what_nobody_has(world: World) -> 
 
 async def test_nobody_is_let_in_without_a_token_that_is_valid(world: World) -> None:
     revoked = await world.secret()
-    access = Access(world.app.tokens, world.app.new_id)
+    access = Access(world.app.stores.tokens, world.app.new_id)
     await access.revoke([token.id for token in await access.tokens.list()][-1])
     link = await access.link(Grant(name="kim"))
     session = await access.open_session(await world.secret())
@@ -213,13 +212,13 @@ async def test_a_role_that_is_missing_hides_whether_something_is_there(world: Wo
 
 async def _standing(app: App) -> object:
     """Give all that a call could have changed."""
-    changes, _ = await app.reader.changes(ChangeFilter(), limit=100, cursor=None)
-    history, _ = await app.reader.history(HistoryFilter(), limit=100, cursor=None)
+    changes, _ = await app.stores.reader.changes(ChangeFilter(), limit=100, cursor=None)
+    history, _ = await app.stores.reader.history(HistoryFilter(), limit=100, cursor=None)
     return (
         changes,
         history,
-        await app.reader.counts(),
-        await app.agents.list(),
-        await app.intake.paused(),
-        [await app.reader.events(str(change.feedback_id)) for change in changes],
+        await app.stores.reader.counts(),
+        await app.stores.agents.list(),
+        await app.stores.intake.paused(),
+        [await app.stores.reader.events(str(change.feedback_id)) for change in changes],
     )

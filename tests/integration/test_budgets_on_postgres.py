@@ -16,8 +16,7 @@ from pydantic import SecretStr
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.retention import PostgresRetention
 from core.agent.offline.chat_model import AnsweringChatModel
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError, Forbidden, NotFound
 from core.domain.models import (
@@ -78,7 +77,7 @@ def settings(database: str, tmp_path: Path) -> Settings:
 async def opened(settings: Settings) -> AsyncIterator[App]:
     async with open_app(settings, model=True, chat=Learning()) as app:
         for tenant in ("t", "rich"):
-            await app.agents.save(Agent(id=f"of-{tenant}", tenant_id=tenant, name="A"))
+            await app.stores.agents.save(Agent(id=f"of-{tenant}", tenant_id=tenant, name="A"))
         yield app
 
 
@@ -92,7 +91,7 @@ async def add(app: App, tenant: str, number: int) -> None:
         )
         for n in range(number)
     ]
-    await app.inbox.add("test", pieces)
+    await app.stores.inbox.add("test", pieces)
 
 
 async def work(*apps: App) -> None:
@@ -102,11 +101,11 @@ async def work(*apps: App) -> None:
 
 async def feedback(app: App, tenant: str) -> Sequence[Feedback]:
     wanted = FeedbackFilter(tenant_id=tenant)
-    return (await app.reader.feedback(wanted, limit=100, cursor=None))[0]
+    return (await app.stores.reader.feedback(wanted, limit=100, cursor=None))[0]
 
 
 async def paid(app: App, tenant: str) -> tuple[int, Decimal]:
-    (bill, *_) = await app.spending.of_days(tenant, 1)
+    (bill, *_) = await app.stores.spending.of_days(tenant, 1)
     return bill.usage.model_calls, bill.usage.cost
 
 
@@ -128,19 +127,19 @@ async def test_days_have_exactly_so_many_calls_and_none_is_paid_for_twice(
         for day in range(1, 3):
             await work(app)
             assert await paid(app, "t") == (CAP, CAP), day
-            (resting,) = app.tally.resting
+            (resting,) = app.summary.resting
             assert (resting.tenant_id, resting.spent, resting.is_used_up) == ("t", CAP, True)
             assert {piece.attempts for piece in await feedback(app, "t")} <= {0, 1}
             await night(pool)
         await work(app)
         assert await paid(app, "t") == (2, 2)
-        assert not app.tally.resting
+        assert not app.summary.resting
         for tenant in ("t", "rich"):
             ended = await feedback(app, tenant)
             assert {piece.status for piece in ended} == {FeedbackStatus.COMPLETED}
             assert {piece.usage.cost for piece in ended} == {2}
         assert await PostgresRetention(pool).prune(0) == 2 * PIECES
-        bills = await app.spending.of_days("t", 9)
+        bills = await app.stores.spending.of_days("t", 9)
         assert [bill.usage.model_calls for bill in bills] == [2, CAP, CAP]
 
 
@@ -160,14 +159,16 @@ async def test_a_change_costs_its_run(settings: Settings) -> None:
         await work(app)
         (piece,) = await feedback(app, "t")
         (record, *_) = await _changes(app)
-        cost = await app.spending.of_change(await app.changes.get(record))
+        cost = await app.stores.spending.of_change(await app.stores.changes.get(record))
         assert (cost.cost, cost.run.model_calls, piece.usage.cost) == (2, 2, 2)
-        opened_change = await app.review_queue.look(record, tenant_id=None, but=())
+        opened_change = await app.stores.review_queue.look(record, tenant_id=None, but=())
         assert opened_change.cost == cost
 
 
 async def _changes(app: App) -> list[str]:
-    return [c.id for c in (await app.reader.changes(ChangeFilter(), limit=9, cursor=None))[0]]
+    return [
+        c.id for c in (await app.stores.reader.changes(ChangeFilter(), limit=9, cursor=None))[0]
+    ]
 
 
 async def test_a_look_ahead_is_paid_for_and_leaves_nothing_else(settings: Settings) -> None:
@@ -176,7 +177,7 @@ async def test_a_look_ahead_is_paid_for_and_leaves_nothing_else(settings: Settin
     async with open_app(settings, model=True, chat=Learning(), dry_run=True) as app:
         ((piece, _),) = await app.dry_run(5)
         assert await paid(app, "t") == (2, 2)
-        assert (await app.inbox.get(piece.id)).usage.model_calls == 0
+        assert (await app.stores.inbox.get(piece.id)).usage.model_calls == 0
 
 
 async def test_a_budget_without_the_price_of_the_model_is_refused(settings: Settings) -> None:
@@ -255,7 +256,7 @@ async def test_at_the_desk_a_tenant_sees_its_own_costs_and_no_others(settings: S
         await add(app, "rich", 1)
         await work(app)
         (change_id, *_) = await _changes(app)
-        tenant = (await app.changes.get(change_id)).tenant_id
+        tenant = (await app.stores.changes.get(change_id)).tenant_id
         other = "rich" if tenant == "t" else "t"
         theirs, all_ = (
             CostsService(Session(app, reader(tenant))),

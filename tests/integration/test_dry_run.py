@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from core.adapters.postgres.queries import Pool, connection
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import (
     Agent,
@@ -35,27 +35,27 @@ async def test_the_oldest_are_decided_about_though_many_came_after_them(settings
         for n in range(1_003)
     ]
     async with open_app(settings, model=True, offline=True, dry_run=True) as app:
-        await app.inbox.add("cli", pieces)
+        await app.stores.inbox.add("cli", pieces)
         decided = await app.dry_run(2)
     assert [piece.source_id for piece, _ in decided] == ["s-0", "s-1"]
 
 
 async def test_the_search_index_is_taken_as_it_stands(settings: Settings) -> None:
     async with open_app(settings, model=True, offline=True, dry_run=True) as app:
-        await app.agents.save(Agent(id="a", tenant_id="t", name="A"))
-        await app.skills.upload(skill("reconcile", "부분 환불을 맞추는 절차"), "t")
+        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        await app.stores.skills.upload(skill("reconcile", "부분 환불을 맞추는 절차"), "t")
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="금액은 원화로 적어 주세요")
-        await app.inbox.add("cli", [piece])
+        await app.stores.inbox.add("cli", [piece])
         assert len(await app.dry_run(5)) == 1
-        assert not await app.knowledge.list(tenant_id=None, agent_id=None, kind=None)
+        assert not await app.stores.knowledge.list(tenant_id=None, agent_id=None, kind=None)
 
 
 async def test_an_open_app_looks_ahead_and_leaves_no_trace(settings: Settings, pool: Pool) -> None:
     async with open_app(settings.model_copy(update={"review_policy": "all"})) as app:
-        await app.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
-        ((feedback_id, _),) = await app.inbox.add("cli", [piece])
-        await app.intake.cancel(feedback_id, "only its change is looked at")
+        ((feedback_id, _),) = await app.stores.inbox.add("cli", [piece])
+        await app.stores.intake.cancel(feedback_id, "only its change is looked at")
         context = SubmitContext(
             key="k", tenant_id="t", agent_id="a", feedback_id=feedback_id, feedback_content="원화로"
         )
@@ -66,7 +66,7 @@ async def test_an_open_app_looks_ahead_and_leaves_no_trace(settings: Settings, p
         dry = app.as_dry_run()
         approved = await dry.gate.decisions.approve(held.change_id, by="kim")
         rejected = await dry.gate.decisions.reject(held.change_id, by="kim", reason="no")
-        retracted = await dry.retractor.retract(await app.inbox.get(feedback_id), by="kim")
+        retracted = await dry.retractor.retract(await app.stores.inbox.get(feedback_id), by="kim")
         refused = MemoryRequest(operation=Operation.DELETE, target_id="nothing")
         other = context.model_copy(update={"key": "other"})
         assert (await dry.gate.submit(refused, other)).status is ReceiptStatus.REFUSED

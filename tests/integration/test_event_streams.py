@@ -20,8 +20,7 @@ from core.adapters.embedded.postgres_system_user import server_user
 from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings
 from core.domain.models import Agent, NewFeedback, RunEvent
 from core.domain.models.access import Role
@@ -31,9 +30,9 @@ from tests.support.waiting import AT_LAST
 
 _EMIT = """
 import asyncio, sys
-from core.models import RunEvent
-from core.postgres.journal import PostgresJournal
-from core.postgres.pool import open_pool
+from core.domain.models import RunEvent
+from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.pool import open_pool
 
 async def main():
     async with open_pool(sys.argv[1]) as pool:
@@ -55,7 +54,7 @@ def settings_of(conninfo: str, tmp_path: Path) -> Settings:
 @pytest.fixture
 async def app(database: str, tmp_path: Path) -> AsyncIterator[App]:
     async with open_app(settings_of(database, tmp_path), model=True, offline=True) as opened:
-        await opened.agents.save(Agent(id="clerk", tenant_id="t", name="Clerk"))
+        await opened.stores.agents.save(Agent(id="clerk", tenant_id="t", name="Clerk"))
         yield opened
 
 
@@ -75,7 +74,7 @@ def event(number: int, tenant: str | None = "t", piece: str = "f") -> RunEvent:
 async def teach(app: App, tenant: str = "t", agent: str = "clerk") -> str:
     """Give one piece of feedback; give its id."""
     new = NewFeedback(tenant_id=tenant, agent_ids=(agent,), content="금액은 원화로 표시해 주세요")
-    ((feedback_id, _),) = await app.inbox.add("test", [new])
+    ((feedback_id, _),) = await app.stores.inbox.add("test", [new])
     return feedback_id
 
 
@@ -184,7 +183,7 @@ async def test_what_other_processes_write_comes_too_in_one_order_for_all(
 
 
 async def test_a_tenant_hears_nothing_of_another_nor_of_the_queue(app: App, database: str) -> None:
-    await app.agents.save(Agent(id="other", tenant_id="u", name="Other"))
+    await app.stores.agents.save(Agent(id="other", tenant_id="u", name="Other"))
     foreign = await teach(app, "u", "other")
     async with served(app) as url, httpx.AsyncClient(base_url=url) as client:
         async with listening(f"{url}/v1/events", tenant="t") as stream:

@@ -81,7 +81,7 @@ class Stores:
                     Kind.SKILL: skills,
                 },
                 changes=self.changes,
-                targets=PostgresTargetLocks(pool),
+                target_locks=PostgresTargetLocks(pool),
                 reviews=PostgresReviews(pool),
                 duplicate_waiters=PostgresDuplicateWaiters(pool),
                 journal=PostgresJournal(pool),
@@ -208,10 +208,10 @@ async def test_a_held_target_is_free_again_when_its_run_was_taken_over(stores: S
     change = await stores.changes.get(first.change_id or "")
     hold = {"id": "hold", "key": "run:1:0", "status": ChangeStatus.PREPARED}
     mine = {"candidate_id": candidate.id, "epoch": candidate.epoch, "feedback_id": feedback.id}
-    targets = stores.gate._deps.targets
-    await targets.hold(change.model_copy(update={**hold, **mine}))
+    targets = stores.gate._deps.target_locks
+    await targets.acquire(change.model_copy(update={**hold, **mine}))
     other = change.model_copy(update={**hold, "id": "other", "key": "other:1:0"})
     with pytest.raises(TargetBusy):
-        await targets.hold(other)
+        await targets.acquire(other)
     await stores.runs.start(candidate, feedback.generation)
-    await targets.hold(other)
+    await targets.acquire(other)

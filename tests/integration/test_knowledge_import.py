@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import (
     ChangeStatus,
@@ -36,7 +36,7 @@ def settings(database: str, tmp_path: Path) -> Settings:
 async def place(settings: Settings) -> AsyncIterator[Place]:
     async with open_app(settings) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         yield Place(app)
 
 
@@ -97,7 +97,7 @@ async def test_what_was_deleted_since_comes_back(place: Place) -> None:
         await place.app.gate.submit(request, SubmitContext(key=key, tenant_id="t", agent_id="a"))
         assert await place.contents() == []
         assert short(await place.take({**MEMORY, "id": "mine"})) == ["created"]
-    versions = await place.app.knowledge.versions(Kind.MEMORY, "t", "mine")
+    versions = await place.app.stores.knowledge.versions(Kind.MEMORY, "t", "mine")
     assert len(versions) == 3
     assert isinstance(first, Imported)
     assert first.id == "mine"
@@ -174,7 +174,7 @@ async def test_a_line_that_would_take_another_item_s_name_says_which(place: Plac
 async def test_a_dry_run_says_what_would_be_and_stores_nothing(settings: Settings) -> None:
     async with open_app(settings) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         await Place(app).take(MEMORY)
     async with open_app(settings, dry_run=True) as app:
         lines = (MEMORY, {**MEMORY, "content": "new"}, {**MEMORY, "agent_id": "no"})
@@ -209,7 +209,7 @@ async def test_a_skill_that_waits_for_a_list_waits_once_however_often_it_is_impo
     line = {**line, "content": document, "other_agent_ids": ["b"]}
     async with open_app(settings) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         place = Place(app)
         assert short(await place.take({**line, "other_agent_ids": []})) == ["created"]
     async with open_app(settings.model_copy(update={"review_policy": "all"})) as app:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import SKILL_MD, Kind
 from tests.support.databases import fresh_database
@@ -67,7 +67,7 @@ async def empty_place(server: str, template: str, home: Path) -> AsyncIterator[P
         given = settings.model_copy(update={"database_url": SecretStr(database)})
         async with open_app(given) as app:
             for agent in AGENTS:
-                await app.agents.save(agent)
+                await app.stores.agents.save(agent)
             yield Place(app)
 
 
@@ -82,13 +82,13 @@ async def test_an_export_is_what_an_import_takes(
     async with empty_place(server, template, tmp_path / "2") as second:
         assert set(short(await second.take(*reversed(exported)))) == {"created"}
         assert await second.give() == exported
-        bundle = await second.app.skills.read("refund", "t")
+        bundle = await second.app.stores.skills.read("refund", "t")
         assert bundle is not None
         assert bundle.files[SKILL_MD].data == DOCUMENT.encode()
         assert bundle.files["assets/logo.bin"].data == b"\x00\xff\xfe\x00"
         assert bundle.files["scripts/run.sh"].executable
-        assert (await second.app.agents.get("b")).skills == ("refund",)
-        assert (await second.app.agents.get("c")).skills == ()
+        assert (await second.app.stores.agents.get("b")).skills == ("refund",)
+        assert (await second.app.stores.agents.get("c")).skills == ()
     places = [
         (line["kind"], line["tenant_id"], line.get("id", line.get("name"))) for line in exported
     ]
@@ -133,7 +133,7 @@ async def test_a_skill_that_is_known_still_comes_to_its_agents(
     async with empty_place(server, template, tmp_path) as place:
         await place.take({**SKILL, "other_agent_ids": []})
         assert short(await place.take(SKILL)) == ["known"]
-        assert (await place.app.agents.get("b")).skills == ("refund",)
+        assert (await place.app.stores.agents.get("b")).skills == ("refund",)
 
 
 async def test_a_skill_name_that_is_taken_is_refused_unless_told_to_replace(

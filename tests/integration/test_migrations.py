@@ -16,7 +16,7 @@ from core.domain.errors import ConfigurationError, DatabaseDown
 
 _MIGRATE = """
 import asyncio, sys
-from core.postgres.migrations import migrate
+from core.adapters.postgres.migrations import migrate
 assert asyncio.run(migrate(sys.argv[1])).up_to_date
 """
 

@@ -21,9 +21,9 @@ PROCESSES, CALLS = 3, 10
 SECONDS = 60.0
 _WORKER = """
 import asyncio, json, sys, time, uuid
-from core.model_line import LineOptions
-from core.postgres.model_line import PostgresModelLine
-from core.postgres.pool import open_pool
+from core.agent.circuit_breaker import LineOptions
+from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.adapters.postgres.pool import open_pool
 
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:
@@ -94,7 +94,7 @@ async def test_without_limits_a_call_that_succeeds_asks_the_database_nothing(
 ) -> None:
     async with open_pool(database) as pool:
         line = line_of(pool)
-        await line.hold()
+        await line.current_pause()
         asked = pool.get_stats().get("requests_num", 0)
         for _ in range(20):
             async with line.call():

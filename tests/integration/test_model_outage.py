@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
@@ -60,7 +59,7 @@ async def workers(settings: Settings, number: int = WORKERS) -> AsyncIterator[li
         apps = [
             await stack.enter_async_context(open_app(settings, model=True)) for _ in range(number)
         ]
-        await apps[0].agents.save(Agent(id="a", tenant_id="t", name="A"))
+        await apps[0].stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         yield apps
 
 
@@ -68,11 +67,11 @@ async def add(app: App, number: int) -> None:
     pieces = [
         NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원 {n}") for n in range(number)
     ]
-    await app.inbox.add("test", pieces)
+    await app.stores.inbox.add("test", pieces)
 
 
 async def all_feedback(app: App) -> Sequence[Feedback]:
-    found, _ = await app.reader.feedback(FeedbackFilter(), limit=100, cursor=None)
+    found, _ = await app.stores.reader.feedback(FeedbackFilter(), limit=100, cursor=None)
     return found
 
 
@@ -100,8 +99,10 @@ async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
         async with running(apps) as runs:
 
             async def is_held() -> bool:
-                hold = await apps[0].learning.breaker.hold()  # type: ignore[union-attr]
-                return hold is not None and (await apps[0].reader.counts())["queued"] == PIECES
+                pause = await apps[0].learning.breaker.current_pause()  # type: ignore[union-attr]
+                return (
+                    pause is not None and (await apps[0].stores.reader.counts())["queued"] == PIECES
+                )
 
             await until(is_held)
             asked = len(provider.asked)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import FeedbackStatus
 from tests.evals.noise import LEARNT, NOTHING, Told, confusion, stories, tell

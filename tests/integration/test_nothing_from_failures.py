@@ -14,8 +14,7 @@ from pydantic import JsonValue, SecretStr
 
 from core.agent.offline.chat_model import AnsweringChatModel
 from core.agent.prompt_data import read_fenced_json
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import InvalidInput, ModelDown
 from core.domain.models import Agent, Feedback, FeedbackStatus, HistoryFilter, NewFeedback
@@ -52,20 +51,20 @@ def settings(database: str, tmp_path: Path) -> Settings:
 async def worker(settings: Settings, decide: Decide | None = None) -> AsyncIterator[App]:
     chat = Deciding(decide=decide) if decide else None
     async with open_app(settings, model=True, offline=chat is None, chat=chat) as app:
-        await app.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         yield app
 
 
 async def told(app: App, content: str, *events: JsonValue) -> Feedback:
     piece = NewFeedback(tenant_id="t", agent_ids=("a",), content=content, events=events)
-    ((feedback_id, _),) = await app.inbox.add("test", [piece])
+    ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
     await app.run(True, 1, asyncio.Event(), lambda _: None)
-    return await app.inbox.get(feedback_id)
+    return await app.stores.inbox.get(feedback_id)
 
 
 async def nothing_is_known(app: App) -> bool:
-    known = await app.knowledge.list(tenant_id=None, agent_id=None, kind=None)
-    history, _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
+    known = await app.stores.knowledge.list(tenant_id=None, agent_id=None, kind=None)
+    history, _ = await app.stores.reader.history(HistoryFilter(), limit=9, cursor=None)
     return not known and not history
 
 
@@ -81,7 +80,7 @@ async def test_a_log_full_of_failures_teaches_nothing(settings: Settings, said: 
 async def test_a_lesson_beside_failures_is_learnt_without_them(settings: Settings) -> None:
     async with worker(settings) as app:
         assert (await told(app, LESSON, *FAILURES)).status is FeedbackStatus.COMPLETED
-        (item,) = await app.knowledge.list(tenant_id=None, agent_id=None, kind=None)
+        (item,) = await app.stores.knowledge.list(tenant_id=None, agent_id=None, kind=None)
         assert item.content == LESSON
 
 

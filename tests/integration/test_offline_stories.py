@@ -11,8 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from core.app.agent_setup import setup_feedback
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import load_settings
 from core.decision_table import parse_xml
 from core.domain.models import SETUP, Agent, Kind, KnowledgeItem, NewFeedback, SubmitContext
@@ -43,23 +42,23 @@ def known(server: str, template: str) -> dict[str, list[str]]:
 
 async def tell(app: App) -> dict[str, list[str]]:
     for name in STORIES:
-        await app.agents.save(Agent(id=name, tenant_id=name, name="A"))
+        await app.stores.agents.save(Agent(id=name, tenant_id=name, name="A"))
         context = SubmitContext(key=name, tenant_id=name, agent_id=name)
         await app.gate.submit(PARTIAL_REFUND, context)
     goals = [Agent(id=name, tenant_id=name, name="A", goal=GOALS[name][0]) for name in GOALS]
     for agent in goals:
-        await app.agents.save(agent)
-    await app.inbox.add(SETUP, [setup_feedback(agent) for agent in goals])
+        await app.stores.agents.save(agent)
+    await app.stores.inbox.add(SETUP, [setup_feedback(agent) for agent in goals])
     for turn in range(max(len(told) for told, _ in STORIES.values())):
         told = [
             NewFeedback(tenant_id=name, agent_ids=(name,), content=told[turn])
             for name, (told, _) in STORIES.items()
             if turn < len(told)
         ]
-        await app.inbox.add("stories", told)
+        await app.stores.inbox.add("stories", told)
         await asyncio.wait_for(app.run(True, 4, asyncio.Event(), lambda _: None), AT_LAST)
     items = {
-        name: await app.knowledge.list(tenant_id=name, agent_id=None, kind=None)
+        name: await app.stores.knowledge.list(tenant_id=name, agent_id=None, kind=None)
         for name in [*STORIES, *GOALS]
     }
     return {name: [line for item in items[name] for line in _lines(item)] for name in items}

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from core.app.bootstrap import open_app, serve_health
-from core.app.program import App
+from core.app.bootstrap import serve_health
+from core.app.program import App, open_app
 from core.app.settings import Settings
 from core.domain.models import Agent, NewFeedback
 from core.domain.models.access import Role
@@ -33,13 +33,15 @@ async def app(database: str, tmp_path: Path) -> AsyncIterator[App]:
         open_app(settings, model=True, offline=True, health=pages.health) as opened,
     ):
         for tenant in ("t", "u"):
-            await opened.agents.save(Agent(id=f"of-{tenant}", tenant_id=tenant, name="Clerk"))
+            await opened.stores.agents.save(
+                Agent(id=f"of-{tenant}", tenant_id=tenant, name="Clerk")
+            )
         yield opened
 
 
 async def teach(app: App, tenant: str, content: str = "금액은 원화로 표시해 주세요") -> None:
     new = NewFeedback(tenant_id=tenant, agent_ids=(f"of-{tenant}",), content=content)
-    await app.inbox.add("test", [new])
+    await app.stores.inbox.add("test", [new])
 
 
 async def look(url: str, path: str = "", tenant: str | None = None) -> Overview:
@@ -65,7 +67,7 @@ async def test_each_tenant_sees_its_own_figures_and_all_see_what_holds_work(app:
     await teach(app, "t")
     await app.run(True, 2, asyncio.Event(), lambda _: None)
     await teach(app, "u")
-    await app.intake.pause("a move")
+    await app.stores.intake.pause("a move")
     async with served(app) as url:
         of_t, of_u, of_all = (
             await look(url, tenant="t"),

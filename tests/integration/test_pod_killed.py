@@ -17,8 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from core.adapters.embedded.computer_use import run_computer_use
 from core.adapters.embedded.http_server import run_server
 from core.adapters.embedded.skill_server import create_app
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import load_settings
 from core.domain.models import (
     Agent,
@@ -91,7 +90,7 @@ def url_of(database: str) -> str:
 
 
 async def history(app: App, feedback_id: str) -> Sequence[HistoryRecord]:
-    rows, _ = await app.reader.history(
+    rows, _ = await app.stores.reader.history(
         HistoryFilter(feedback_id=feedback_id), limit=10, cursor=None
     )
     return rows
@@ -107,9 +106,9 @@ async def test_a_killed_worker_leaves_one_whole_version(
             env_file=None,
         ).model_copy(update={"database_url": SecretStr(database)})
         async with open_app(settings) as app:
-            await app.agents.save(Agent(id="a", tenant_id="t", name="구독 담당"))
+            await app.stores.agents.save(Agent(id="a", tenant_id="t", name="구독 담당"))
             piece = NewFeedback(tenant_id="t", agent_ids=("a",), task=TASK, content=SAID)
-            ((feedback_id, _),) = await app.inbox.add("cli", [piece])
+            ((feedback_id, _),) = await app.stores.inbox.add("cli", [piece])
             run = ("run", "--once", "--offline")
             victim = commands.start(tmp_path, *run, DATABASE_URL=url_of(database), **given)
             await asyncio.wait_for(stuck.reached.wait(), AT_LAST)
@@ -123,10 +122,10 @@ async def test_a_killed_worker_leaves_one_whole_version(
                 commands.finish, tmp_path, *run, DATABASE_URL=url_of(database), **given
             )
             assert code == 0, said
-            assert (await app.inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
-            (skill,) = await app.skills.list("t")
+            assert (await app.stores.inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
+            (skill,) = await app.stores.skills.list("t")
             (row,) = await history(app, feedback_id)
-            stored = await app.skills.read(skill.name, "t")
+            stored = await app.stores.skills.read(skill.name, "t")
     assert row.status is HistoryStatus.APPLIED
     assert stored is not None
     assert row.new_content == stored.document

@@ -14,7 +14,7 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool, connection, sql, transaction
 from core.adapters.postgres.retention import PostgresRetention
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
 from core.testing.contracts.inbox import claimed

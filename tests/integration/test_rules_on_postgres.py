@@ -48,7 +48,7 @@ class Rules:
             GateDeps(
                 committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, search)},
                 changes=PostgresChangeLog(pool),
-                targets=PostgresTargetLocks(pool),
+                target_locks=PostgresTargetLocks(pool),
                 reviews=PostgresReviews(pool),
                 duplicate_waiters=PostgresDuplicateWaiters(pool),
                 journal=PostgresJournal(pool),

@@ -15,8 +15,7 @@ from pydantic import JsonValue, SecretStr
 from core.agent.offline.chat_model import AnsweringChatModel
 from core.agent.offline.model import OfflineChatModel
 from core.agent.prompt_data import read_fenced_json
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Agent, FeedbackStatus, KnowledgeItem, NewFeedback
 from core.knowledge.duplicates import Known, evidence
@@ -70,17 +69,17 @@ def settings(database: str, tmp_path: Path) -> Settings:
 async def taught(settings: Settings, chat: BaseChatModel, wordings: list[str]) -> list[str]:
     """Let a worker learn wordings, all at once; gives what is known then."""
     async with open_app(settings, model=True, chat=chat) as app:
-        await app.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         told = [NewFeedback(tenant_id="t", agent_ids=("a",), content=text) for text in wordings]
-        await app.inbox.add("test", told)
+        await app.stores.inbox.add("test", told)
         await app.run(True, CONCURRENCY, asyncio.Event(), lambda _: None)
-        counts = await app.reader.counts()
+        counts = await app.stores.reader.counts()
         assert set(counts) <= {FeedbackStatus.COMPLETED, FeedbackStatus.NO_ACTION}, counts
         return [item.content for item in await known(app)]
 
 
 async def known(app: App) -> Sequence[KnowledgeItem]:
-    return await app.knowledge.list(tenant_id="t", agent_id=None, kind=None)
+    return await app.stores.knowledge.list(tenant_id="t", agent_id=None, kind=None)
 
 
 @pytest.mark.parametrize("chat", [OfflineChatModel, Insisting])

@@ -16,8 +16,7 @@ from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import transaction
 from core.adapters.postgres.search_index import index_document
 from core.agent.offline.model import OfflineChatModel
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Hit
 from core.knowledge.embedding_backfill import CALL_SECONDS
@@ -68,7 +67,11 @@ async def work_off(settings: Settings) -> None:
 
 
 async def hits(app: App, query: str, *, tenant_id: str = "t") -> list[Hit]:
-    return [*await app.search.search(query, tenant_id=tenant_id, agent_id="a", kind=None, limit=5)]
+    return [
+        *await app.stores.search.search(
+            query, tenant_id=tenant_id, agent_id="a", kind=None, limit=5
+        )
+    ]
 
 
 async def found(settings: Settings, query: str, *, tenant_id: str = "t") -> list[str]:

@@ -30,8 +30,8 @@ NEW = Bundle(name="refund", files={**OLD.files, "new.md": SkillFile(data=b"new")
 # For each n: a child changes the skill to and fro, and dies at the n-th call that touches the disk.
 KILLER = """
 import os, pathlib, signal, sys
-from core.embedded.skill_server_folders import SkillFolders
-from core.models import Bundle, SkillFile
+from core.adapters.embedded.skill_server_folders import SkillFolders
+from core.domain.models import Bundle, SkillFile
 from core.testing.contracts.skill_store import refund_skill
 
 EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.link", "os.mkdir", "open", "os.chmod"}

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 from starlette.responses import JSONResponse
 
-from core.app.bootstrap import open_app
+from core.app.program import open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError, SourceDown
 from core.domain.models import FeedbackFilter, FeedbackStatus
@@ -47,7 +47,9 @@ async def _run_once(settings: Settings) -> dict[str, str]:
     """Work until nothing is left; gives the status of each content."""
     async with open_app(settings, model=True) as app:
         await app.run(True, 2, asyncio.Event(), lambda _: None)
-        found, _ = await app.reader.feedback(FeedbackFilter(tenant_id=TENANT), limit=9, cursor=None)
+        found, _ = await app.stores.reader.feedback(
+            FeedbackFilter(tenant_id=TENANT), limit=9, cursor=None
+        )
     return {piece.content: piece.status for piece in found}
 
 
@@ -76,7 +78,7 @@ async def test_two_workers_that_fetch_at_once_store_each_item_once(
             *(fetch_feedback_task(d.sources["supabase"], limit=3, deps=d) for d in deps)
         )
         assert sum(fetched) == 8
-        counts = await one.reader.counts()
+        counts = await one.stores.reader.counts()
     assert sum(counts.values()) == 8
     assert {world.status(f"r{number}") for number in range(4)} == {"PROCESSING"}
 

@@ -18,7 +18,8 @@ from core.adapters.postgres.queries import Pool, transaction
 from core.adapters.postgres.search_index import index_document
 from core.adapters.postgres.vectors import PostgresVectors
 from core.app.bootstrap import migrate as migrate_as_set
-from core.app.bootstrap import migration_status, open_app
+from core.app.bootstrap import migration_status
+from core.app.program import open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError
 from core.domain.models.vectors import Embedded

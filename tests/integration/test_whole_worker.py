@@ -13,8 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
 from core.agent.offline.chat_model import AnsweringChatModel
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import (
     Agent,
@@ -65,12 +64,12 @@ async def opened(
 ) -> AsyncIterator[App]:
     async with open_app(settings, model=True, chat=Deciding(decide=decide)) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         yield app
 
 
 async def work(app: App, *pieces: tuple[str, str]) -> list[str]:
-    added = await app.inbox.add(
+    added = await app.stores.inbox.add(
         "test",
         [NewFeedback(tenant_id="t", agent_ids=(agent,), content=text) for agent, text in pieces],
     )
@@ -102,23 +101,23 @@ async def test_two_feedback_that_teach_one_new_skill_give_a_create_and_an_update
 ) -> None:
     async with opened(settings, insists_on_a_new_skill) as app:
         await work(app, ("a", "one way to refund"), ("b", "another way to refund"))
-        history, _ = await app.reader.history(HistoryFilter(), limit=10, cursor=None)
+        history, _ = await app.stores.reader.history(HistoryFilter(), limit=10, cursor=None)
         assert sorted((h.operation, h.status.value) for h in history) == [
             (Operation.CREATE, "applied"),
             (Operation.UPDATE, "applied"),
         ]
-        bundle = await app.skills.read("partial-refund", "t")
+        bundle = await app.stores.skills.read("partial-refund", "t")
         assert bundle is not None
         assert "1. Check the amount." in bundle.document
         assert "2. Ask a lead." in bundle.document
-        assert (await app.agents.get("a")).skills == ("partial-refund",)
-        assert (await app.agents.get("b")).skills == ("partial-refund",)
+        assert (await app.stores.agents.get("a")).skills == ("partial-refund",)
+        assert (await app.stores.agents.get("b")).skills == ("partial-refund",)
 
 
 async def test_a_new_skill_takes_four_model_calls_at_most(settings: Settings) -> None:
     async with opened(settings, insists_on_a_new_skill) as app:
         (feedback_id,) = await work(app, ("a", "one way to refund"))
-        feedback = await app.inbox.get(feedback_id)
+        feedback = await app.stores.inbox.get(feedback_id)
         assert feedback.status is FeedbackStatus.COMPLETED
         assert feedback.usage.model_calls == 3
 
@@ -139,41 +138,43 @@ async def test_a_memory_or_a_rule_takes_three_model_calls_at_most(settings: Sett
 
     async with opened(settings, decide) as app:
         for feedback_id in await work(app, ("a", "a memory"), ("a", "a rule")):
-            assert (await app.inbox.get(feedback_id)).usage.model_calls == 2
-        kinds = {i.kind for i in await app.knowledge.list(tenant_id="t", agent_id="a", kind=None)}
+            assert (await app.stores.inbox.get(feedback_id)).usage.model_calls == 2
+        kinds = {
+            i.kind for i in await app.stores.knowledge.list(tenant_id="t", agent_id="a", kind=None)
+        }
         assert kinds == {Kind.MEMORY, Kind.DMN_RULE}
 
 
 async def test_a_dry_run_says_what_would_be_and_leaves_no_trace(settings: Settings) -> None:
     async with open_app(settings) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="one way to refund")
-        ((feedback_id, _),) = await app.inbox.add("test", [piece])
+        ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
     chat = Deciding(decide=insists_on_a_new_skill)
     async with open_app(settings, model=True, chat=chat, dry_run=True) as app:
         ((feedback, (verdict,)),) = await app.dry_run(10)
         assert feedback.id == feedback_id
         assert [receipt.status.value for receipt in verdict.receipts] == ["prepared"]
-        assert (await app.inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
-        assert await app.skills.list("t") == ()
-        assert await app.reader.events(feedback_id) == []
-        assert not (await app.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
-        assert not await app.runs.candidates("none")
+        assert (await app.stores.inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
+        assert await app.stores.skills.list("t") == ()
+        assert await app.stores.reader.events(feedback_id) == []
+        assert not (await app.stores.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
+        assert not await app.stores.runs.candidates("none")
 
 
 async def test_reverting_a_skill_through_the_api_brings_the_folder_back(settings: Settings) -> None:
     async with opened(settings, insists_on_a_new_skill) as app:
         await work(app, ("a", "one way to refund"))
-        before = await app.skills.read("partial-refund", "t")
+        before = await app.stores.skills.read("partial-refund", "t")
         await work(app, ("a", "another way to refund"))
         (update,) = [
             change
-            for change in (await app.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
+            for change in (await app.stores.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
             if change.operation is Operation.UPDATE
         ]
         await app.revert(update.id, "wrong")
-        assert await app.skills.read("partial-refund", "t") == before
+        assert await app.stores.skills.read("partial-refund", "t") == before
 
 
 async def test_a_skill_api_that_is_down_ends_as_dead_with_the_reason(settings: Settings) -> None:
@@ -182,7 +183,7 @@ async def test_a_skill_api_that_is_down_ends_as_dead_with_the_reason(settings: S
     )
     async with opened(down, insists_on_a_new_skill) as app:
         (feedback_id,) = await work(app, ("a", "one way to refund"))
-        feedback = await app.inbox.get(feedback_id)
+        feedback = await app.stores.inbox.get(feedback_id)
         assert feedback.status is FeedbackStatus.DEAD
         assert "skill_api" in (feedback.error or "")
         assert feedback.content == "one way to refund"
@@ -204,12 +205,12 @@ async def test_a_kept_run_that_is_damaged_ends_its_feedback_and_a_retry_begins_a
             conn.execute("UPDATE feedback SET status = 'queued'")
             conn.execute("UPDATE checkpoint_blobs SET blob = 'garbage'")
         (other,) = await work(app, ("b", "thank you, too"))
-        damaged = await app.inbox.get(feedback_id)
-        (candidate,) = await app.runs.candidates(feedback_id)
+        damaged = await app.stores.inbox.get(feedback_id)
+        (candidate,) = await app.stores.runs.candidates(feedback_id)
         assert damaged.status is FeedbackStatus.FAILED
         assert f"the kept run {candidate.thread} cannot be read" in (damaged.error or "")
         assert "feedback retry" in (damaged.error or "")
-        assert (await app.inbox.get(other)).status is FeedbackStatus.NO_ACTION
-        await app.intake.revive(feedback_id)
+        assert (await app.stores.inbox.get(other)).status is FeedbackStatus.NO_ACTION
+        await app.stores.intake.revive(feedback_id)
         await app.run(True, 1, asyncio.Event(), lambda _: None)
-        assert (await app.inbox.get(feedback_id)).status is FeedbackStatus.NO_ACTION
+        assert (await app.stores.inbox.get(feedback_id)).status is FeedbackStatus.NO_ACTION

@@ -27,9 +27,9 @@ from tests.support.waiting import AT_LAST, SOON
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 _HANG = """
 import asyncio, sys
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.pool import open_pool
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.pool import open_pool
 
 async def body(feedback_id):
     print(feedback_id, flush=True)

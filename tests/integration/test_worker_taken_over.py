@@ -26,12 +26,12 @@ STALLED_AFTER = 2.0
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 _WORKER = """
 import asyncio, sys
-from core.errors import LeaseLost
-from core.models import FeedbackStatus, Outcome
-from core.postgres.inbox import PostgresInbox
-from core.postgres.job_worker import JobWorker, WorkerOptions
-from core.postgres.jobs import Jobs
-from core.postgres.pool import open_pool
+from core.domain.errors import LeaseLost
+from core.domain.models import FeedbackStatus, Outcome
+from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.jobs import Jobs
+from core.adapters.postgres.pool import open_pool
 
 async def main():
     async with open_pool(sys.argv[1]) as pool:
@@ -56,8 +56,8 @@ asyncio.run(main())
 # As `run --once`, but for agent `bad` it dies in the middle of its work.
 _POISONED = """
 import asyncio, os, signal
-from core.bootstrap import open_app
-from core.settings import load_settings
+from core.app.program import open_app
+from core.app.settings import load_settings
 
 class Poisoned:
     def __init__(self, agents):

@@ -12,8 +12,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Agent
 from core.domain.models.access import Principal, Role
@@ -92,5 +91,5 @@ async def opened_api(database: str, home: Path, **given: object) -> AsyncIterato
     """Open the program on a database, with some agents in it."""
     async with open_app(settings_of(database, home, **given)) as app:
         for agent in AGENTS:
-            await app.agents.save(agent)
+            await app.stores.agents.save(agent)
         yield Api(app)

@@ -13,8 +13,7 @@ from typing import NamedTuple
 from starlette.applications import Starlette
 
 from core.adapters.embedded.http_server import run_server
-from core.app.bootstrap import open_app
-from core.app.program import App
+from core.app.program import App, open_app
 from core.domain.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
 from core.entrypoints.api.serving import Serving
 from core.entrypoints.auth import Access, Grant
@@ -69,7 +68,7 @@ async def _serving(database: str, home: Path) -> AsyncIterator[Served]:
         serving.opened_to(app),
         run_server(serving.around(Starlette()), HOST) as url,
     ):
-        access = Access(app.tokens, app.new_id)
+        access = Access(app.stores.tokens, app.new_id)
         grants = Grant(name="t", tenant_id="t"), Grant(name="all")
         of_t, of_all = [(await access.add(grant)).secret.get_secret_value() for grant in grants]
         yield Served(url, of_t, of_all, await _filled(app))
@@ -78,16 +77,16 @@ async def _serving(database: str, home: Path) -> AsyncIterator[Served]:
 async def _filled(app: App) -> Mapping[str, Sequence[str]]:
     """Put in agents, feedback, memories that it taught and a change that waits; give the ids."""
     for agent in AGENTS:
-        await app.agents.save(agent)
+        await app.stores.agents.save(agent)
     pieces = [
         NewFeedback(id=f"s-{n}", tenant_id="t", agent_ids=("a",), content=f"{n}번: 원화로")
         for n in range(4)
     ]
-    feedback = [feedback_id for feedback_id, _ in await app.inbox.add("test", pieces)]
+    feedback = [feedback_id for feedback_id, _ in await app.stores.inbox.add("test", pieces)]
     changes: list[str] = []
     targets: list[str] = []
     for feedback_id, text in zip(feedback, TAUGHT, strict=False):
-        await app.intake.cancel(feedback_id, "it has taught by now")
+        await app.stores.intake.cancel(feedback_id, "it has taught by now")
         context = SubmitContext(
             key=feedback_id, tenant_id="t", agent_id="a", feedback_id=feedback_id
         )
@@ -98,8 +97,8 @@ async def _filled(app: App) -> Mapping[str, Sequence[str]]:
     away = MemoryRequest(operation=Operation.DELETE, target_id=targets[0])
     asked = SubmitContext(key="delete", tenant_id="t", agent_id="a")
     changes.append((await app.gate.submit(away, asked)).change_id or "")
-    await app.skills.upload(skill("reconcile", "부분 환불을 맞추는 절차"), "t")
-    records, _ = await app.reader.history(HistoryFilter(), limit=9, cursor=None)
+    await app.stores.skills.upload(skill("reconcile", "부분 환불을 맞추는 절차"), "t")
+    records, _ = await app.stores.reader.history(HistoryFilter(), limit=9, cursor=None)
     return {
         "feedback_id": feedback,
         "change_id": changes,

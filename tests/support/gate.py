@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
-
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import Policy, apply_all
@@ -27,6 +25,7 @@ from core.domain.ports import SkillStore, UnitOfWork
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.neighbours import Neighbours
 from core.testing.changes import MemoryChangeLog
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -107,7 +106,7 @@ class World:
             GateDeps(
                 committers={Kind.MEMORY: self.committer},
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=self.reviews,
                 duplicate_waiters=self.duplicate_waiters,
                 journal=self.events,

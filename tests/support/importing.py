@@ -48,10 +48,10 @@ class Place:
         """Import lines; give what became of each that is not blank."""
         importer = Importer(
             gate=self.app.gate,
-            changes=self.app.changes,
-            knowledge=self.app.knowledge,
-            skills=self.app.skills,
-            owners=Owners({a.id: a for a in await self.app.agents.list()}, tenant, agent),
+            changes=self.app.stores.changes,
+            knowledge=self.app.stores.knowledge,
+            skills=self.app.stores.skills,
+            owners=Owners({a.id: a for a in await self.app.stores.agents.list()}, tenant, agent),
             origin="test.jsonl",
             replace=replace,
             dry_run=dry_run,
@@ -70,18 +70,22 @@ class Place:
         self, kind: Kind | None = None, tenant: str | None = None, agent: str | None = None
     ) -> list[Line]:
         """Export."""
-        exporter = Exporter(pages=self.app.pages, agents=self.app.agents, skills=self.app.skills)
+        exporter = Exporter(
+            pages=self.app.stores.pages,
+            agents=self.app.stores.agents,
+            skills=self.app.stores.skills,
+        )
         lines = exporter.lines(kind=kind, tenant_id=tenant, agent_id=agent)
         return [line async for line in lines]
 
     async def contents(self, agent: str | None = None) -> list[str]:
         """The memories and rules that are known."""
-        items = await self.app.knowledge.list(tenant_id=None, agent_id=agent, kind=None)
+        items = await self.app.stores.knowledge.list(tenant_id=None, agent_id=agent, kind=None)
         return sorted(item.content for item in items if item.kind is not Kind.SKILL)
 
     async def changes(self) -> list[Change]:
         """All changes, newest first."""
-        return [*(await self.app.reader.changes(ChangeFilter(), limit=100, cursor=None))[0]]
+        return [*(await self.app.stores.reader.changes(ChangeFilter(), limit=100, cursor=None))[0]]
 
 
 def short(results: list[Imported | Problem]) -> list[str]:

@@ -94,7 +94,7 @@ class Teacher:
         piece = NewFeedback(
             tenant_id=self._tenant_id, agent_ids=(self._agent_id,), content=said, author="kim"
         )
-        ((feedback_id, _),) = await self._app.inbox.add("test", [piece])
+        ((feedback_id, _),) = await self._app.stores.inbox.add("test", [piece])
         context = SubmitContext(
             key=feedback_id,
             tenant_id=self._tenant_id,

@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
-
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.domain.models import Kind, SubmitContext
@@ -25,6 +23,7 @@ from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments,
 from core.skill_creator_committer import SkillCreatorDeps
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.search import MemorySearch
@@ -105,7 +104,7 @@ class PodGate:
             GateDeps(
                 committers={Kind.SKILL: committer},
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=MemoryJournal(),

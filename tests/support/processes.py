@@ -15,7 +15,7 @@ from tests.support.waiting import wait_until
 _HOLD = """
 import sys
 from pathlib import Path
-from core.embedded.postgres import embedded_postgres
+from core.adapters.embedded.postgres import embedded_postgres
 with embedded_postgres(Path(sys.argv[1])) as uri:
     print(uri, flush=True)
     sys.stdin.read()
@@ -24,7 +24,7 @@ _COME_AND_GO = """
 import sys
 from pathlib import Path
 import psycopg
-from core.embedded.postgres import embedded_postgres
+from core.adapters.embedded.postgres import embedded_postgres
 for _ in range(int(sys.argv[2])):
     with embedded_postgres(Path(sys.argv[1])) as uri, psycopg.connect(uri) as conn:
         assert conn.execute("SELECT 1").fetchone() == (1,)

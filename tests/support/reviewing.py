@@ -72,7 +72,7 @@ class Reviewing:
 
     async def seen(self, change_id: str) -> str:
         """Give the hash of what is there to be looked at."""
-        return (await self.app.changes.get(change_id)).content_hash
+        return (await self.app.stores.changes.get(change_id)).content_hash
 
     async def decide(
         self,

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
-
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.domain.errors import ArtifactInvalid, SkillApiDown
@@ -28,6 +26,7 @@ from core.learning_committers.skill_committer import SkillCommitter, commit_to_s
 from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
@@ -129,7 +128,7 @@ class World:
                     ),
                 },
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(self.log),
                 journal=MemoryJournal(),

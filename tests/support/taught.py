@@ -8,8 +8,6 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
-
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import load_policy
@@ -38,6 +36,7 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -149,7 +148,7 @@ class Taught:
                     Kind.SKILL: skills,
                 },
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
                 duplicate_waiters=self._waiters,
                 journal=MemoryJournal(),

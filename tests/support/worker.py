@@ -70,7 +70,7 @@ class MemoryWorker:
             GateDeps(
                 committers={Kind.MEMORY: memories},
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(self.log),
                 journal=self.journal,

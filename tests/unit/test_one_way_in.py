@@ -34,7 +34,7 @@ def test_only_the_gate_and_its_committers_write(call: str) -> None:
     assert callers == WRITES[call]
 
 
-# What the desk does with the opened program that changes anything: what is known, through the
+# What the service does with the opened program that changes anything: what is known, through the
 # gate alone; and besides it feedback, agents without their skills, and whether work is begun.
 THROUGH_THE_GATE = {
     "gate.decisions.approve",
@@ -60,7 +60,13 @@ BESIDES = {
 READS = {
     *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
     *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
-    *("gate.decisions.has_moved", "hold", "inbox.get", "intake.paused", "learning.breaker.hold"),
+    *(
+        "gate.decisions.has_moved",
+        "current_pause",
+        "inbox.get",
+        "intake.paused",
+        "learning.breaker.current_pause",
+    ),
     *("lineage.counts", "lineage.made", "lineage.taught", "presence.by_others", "pages.browse"),
     *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
     *("reader.history_record", "review_queue.first", "review_queue.look", "runs.candidates"),
@@ -71,24 +77,26 @@ HANDED_ON = {
     *("agents", "changes", "feed", "figures", "inbox", "knowledge", "learning", "lineage", "past"),
     *("search", "skills", "spending"),
 }
-# Where else the opened program is touched: to seat a caller, to let them in, to know their keys.
+# Where else the opened program is touched: to let a caller in, to know their keys.
 SESSIONS = {
     "api/entry.py": {"access"},
     "api/guard.py": {"access", "lasting"},
-    "api/idempotency.py": {"()", "answers"},
+    "api/idempotency.py": {"()", "stores"},
     "api/sessions.py": {"()"},
     "api/serving.py": {"app", "close"},
     "console/site.py": {"()"},
 }
 
 
-def test_the_desk_changes_what_is_known_through_the_gate_alone() -> None:
-    used = {chain for _, tree in _trees("service") for chain in _used_of(tree, "app", "_app")}
-    assert used - {"()"} == THROUGH_THE_GATE | BESIDES | READS | HANDED_ON
+def test_the_service_changes_what_is_known_through_the_gate_alone() -> None:
+    used = {
+        chain for _, tree in _trees("service") for chain in _used_of(tree, "app", "_app", "stores")
+    }
+    assert used - {"()", "stores"} == THROUGH_THE_GATE | BESIDES | READS | HANDED_ON
 
 
-def test_the_api_and_the_console_reach_the_program_at_the_desk_alone() -> None:
-    """They make seats of it; what they then do, they do with facets of the desk."""
+def test_the_api_and_the_console_reach_the_program_by_the_service_alone() -> None:
+    """They make sessions of it; what they then do, they do with facets of the service."""
     used: dict[str, set[str]] = {}
     for name, tree in (*_trees("api"), *_trees("console")):
         # `app` of a framework's request, or of the module that wires the server, is another one.
@@ -116,7 +124,7 @@ def _used_of(tree: ast.Module, *names: str) -> set[str]:
         if isinstance(node, ast.Attribute) and node not in inner:
             chain = _chain(node)
             places = [place for place, part in enumerate(chain[:-1]) if part in names]
-            found |= {".".join(chain[place + 1 :]) for place in places[:1]}
+            found |= {".".join(chain[place + 1 :]) for place in places[-1:]}
     return found
 
 

@@ -6,7 +6,6 @@ import asyncio
 from itertools import count
 
 import pytest
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
@@ -23,6 +22,7 @@ from core.domain.models import (
 )
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.testing.changes import MemoryChangeLog
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
@@ -48,7 +48,7 @@ class Rules:
                     Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, KnowledgeSearch(self.knowledge))
                 },
                 changes=self.log,
-                targets=self.log,
+                target_locks=self.log,
                 reviews=MemoryReviews(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=Events(),

@@ -40,12 +40,10 @@ class PostgresChangeLog:
         self._observe = observe
 
     async def find(self, key: str) -> Change | None:
-        """Give the newest attempt under an idempotency key, or None."""
         row = await fetch_one(self._pool, "changes.find", key=key)
         return change_of(row) if row else None
 
     async def get(self, change_id: str) -> Change:
-        """Give a change. Raises NotFound."""
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
             raise NotFound(
@@ -54,7 +52,6 @@ class PostgresChangeLog:
         return change_of(row)
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
-        """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
         is_one_statement = change.kind is not Kind.SKILL and not blobs
         async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)
@@ -67,7 +64,6 @@ class PostgresChangeLog:
         event: RunEvent,
         history: HistoryRecord | None = None,
     ) -> None:
-        """Write a change that is held, or failed before it was opened. Raises LeaseLost."""
         async with transaction(self._pool) as conn:
             await _put(conn, change, blobs)
             unit = PostgresUnitOfWork(conn)
@@ -77,7 +73,6 @@ class PostgresChangeLog:
         self._tell(unit)
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
-        """Give the bytes behind references, by SHA-256. Raises NotFound."""
         hashes = list({ref.sha256 for ref in refs})
         rows = await fetch_all(self._pool, "changes.blobs", hashes=hashes)
         found = {row["sha256"]: bytes(row["data"]) for row in rows}
@@ -88,7 +83,6 @@ class PostgresChangeLog:
 
     @asynccontextmanager
     async def unit_of_work(self, change: Change) -> AsyncIterator[PostgresUnitOfWork]:
-        """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
             row = await (await conn.execute(sql("changes.lock"), params)).fetchone()

@@ -40,13 +40,11 @@ class PostgresInbox:
         self._observe = observe
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        """Store pieces with a job for each new one. Raises InvalidInput on other content."""
         rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
         async with transaction(self._pool) as conn:
             return await self._add(conn, source, rows)
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        """Store the piece of an agent that waits to be set up, unless it waits no more."""
         stated = agent.model_dump(include={"id", "role", "goal", "persona"})
         async with transaction(self._pool) as conn:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
@@ -56,7 +54,6 @@ class PostgresInbox:
             return is_new
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Give one piece. Raises NotFound."""
         row = await fetch_one(self._pool, "inbox.get", id=feedback_id)
         if row is None:
             raise not_found(feedback_id)
@@ -79,7 +76,6 @@ class PostgresInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
         params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
         async with transaction(self._pool) as conn:
             turn = await self._jobs.turn(conn) if delay > 0 else 0
@@ -92,7 +88,6 @@ class PostgresInbox:
             await self._jobs.defer(conn, [waiting], due=row["retry_at"])
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
-        """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
         params = end_params(claimed.id, claimed.epoch, outcome)
         if outcome.status is FeedbackStatus.HELD:
             async with transaction(self._pool) as conn:

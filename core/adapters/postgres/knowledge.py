@@ -26,7 +26,6 @@ class PostgresKnowledge:
         self._skills = skills
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
-        """Give an item as it stands. Raises NotFound, also where it was deleted."""
         if kind is Kind.SKILL:
             return await self._skill(tenant_id, item_id)
         row = await fetch_one(
@@ -56,7 +55,6 @@ class PostgresKnowledge:
         )
 
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
-        """Give the agent's decision table of that name, or None."""
         row = await fetch_one(
             self._pool,
             "knowledge.find_rule",
@@ -69,7 +67,6 @@ class PostgresKnowledge:
     async def find_same(
         self, kind: Kind, tenant_id: str, agent_id: str, content: str
     ) -> KnowledgeItem | None:
-        """Give the agent's oldest item that says exactly this, or None."""
         row = await fetch_one(
             self._pool,
             "knowledge.find_same",
@@ -81,7 +78,6 @@ class PostgresKnowledge:
         return item_of(row) if row else None
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
-        """Give all versions, oldest first. Raises NotFound."""
         block = "past.skill_versions" if kind is Kind.SKILL else "past.versions"
         rows = await fetch_all(self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id)
         if not rows:
@@ -91,7 +87,6 @@ class PostgresKnowledge:
     async def as_of(
         self, kind: Kind, tenant_id: str, item_id: str, at: datetime
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give an item as it stood at `at`, and the files of a skill. Raises NotFound."""
         block = "past.skill_as_of" if kind is Kind.SKILL else "past.as_of"
         row = await fetch_one(
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, at=at
@@ -145,7 +140,6 @@ class PostgresKnowledgePages:
         after: KnowledgeItem | None,
         limit: int,
     ) -> Sequence[KnowledgeItem]:
-        """Give current items by tenant and id (code points), those behind `after`."""
         rows = await fetch_all(
             self._pool,
             "knowledge.page",
@@ -167,7 +161,6 @@ class PostgresKnowledgePages:
         after: tuple[str, str, str] | None,
         limit: int,
     ) -> Sequence[Listed]:
-        """Give current items of all kinds by tenant, kind and id (code points)."""
         tenant, after_kind, after_id = after or (None, None, None)
         rows = await fetch_all(
             self._pool,
@@ -192,7 +185,6 @@ class PostgresKnowledgePast:
     async def last(
         self, item_id: str, *, tenant_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give the newest version of everything that has this id, or had it; without content."""
         rows = await fetch_all(
             self._pool, "past.last", item_id=item_id, tenant_id=tenant_id, kind=kind
         )
@@ -201,7 +193,6 @@ class PostgresKnowledgePast:
     async def version(
         self, kind: Kind, tenant_id: str, item_id: str, version: int
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give one version of an item, and the files of a skill. Raises NotFound."""
         block = "past.skill_version" if kind is Kind.SKILL else "past.version"
         row = await fetch_one(
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, version=version

@@ -58,7 +58,6 @@ class PostgresReader:
     async def feedback(
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Feedback], str | None]:
-        """Give feedback, newest first, and the cursor of the next page."""
         digest = query_digest("feedback", wanted)
         if not _given(wanted, _LOOKED_FOR):
             query = _composed("reads.feedback", wanted, _FEEDBACK)
@@ -70,7 +69,6 @@ class PostgresReader:
     async def changes(
         self, wanted: ChangeFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Change], str | None]:
-        """Give changes, newest first, and the cursor of the next page."""
         query = _composed("reads.changes", wanted, _CHANGES)
         digest = query_digest("changes", wanted)
         rows, following = await self._page(query, wanted, digest, limit, cursor)
@@ -79,14 +77,12 @@ class PostgresReader:
     async def history(
         self, wanted: HistoryFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[HistoryRecord], str | None]:
-        """Give history records, newest first, and the cursor of the next page."""
         query = _composed("reads.history", wanted, _HISTORY)
         digest = query_digest("history", wanted)
         rows, following = await self._page(query, wanted, digest, limit, cursor)
         return [HistoryRecord.model_validate(dict(row)) for row in rows], following
 
     async def history_record(self, record_id: str) -> HistoryRecord:
-        """Give one history record. Raises NotFound."""
         row = await fetch_one(self._pool, "reads.history_record", id=record_id)
         if row is None:
             raise NotFound(
@@ -95,12 +91,10 @@ class PostgresReader:
         return HistoryRecord.model_validate(dict(row))
 
     async def events(self, feedback_id: str) -> Sequence[RunEvent]:
-        """Give the events of one piece of feedback, oldest first."""
         rows = await fetch_all(self._pool, "reads.events", feedback_id=feedback_id)
         return [RunEvent.model_validate(dict(row)) for row in rows]
 
     async def counts(self) -> Mapping[str, int]:
-        """Give the number of pieces of feedback by status."""
         rows = await fetch_all(self._pool, "reads.counts")
         return {row["status"]: row["pieces"] for row in rows}
 

@@ -41,7 +41,6 @@ class PostgresReviews:
         self._observe = observe
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
-        """Make a held change an intent, and give that. Raises Decided, TargetBusy, Repeated."""
         try:
             intent = await self._approve(change, by, event)
         except TargetBusy:
@@ -71,7 +70,6 @@ class PostgresReviews:
     async def end(
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
     ) -> None:
-        """Reject a change that waits, or say that it went stale. Raises Decided."""
         params = {
             "id": change.id,
             "content_hash": change.content_hash,
@@ -88,7 +86,6 @@ class PostgresReviews:
     async def replace(
         self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
     ) -> None:
-        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
         async with transaction(self._pool) as conn:
             await put_blobs(conn, blobs)
             await _decide(
@@ -98,19 +95,16 @@ class PostgresReviews:
         self._observe(event, NO_USAGE)
 
     async def now(self) -> datetime:
-        """Give the time by the clock that `replace` and the history go by."""
         row = await fetch_one(self._pool, "reviews.now")
         assert row is not None
         now: datetime = row["now"]
         return now
 
     async def overdue(self, seconds: float) -> Sequence[Change]:
-        """Give what has waited for longer than that, the longest first."""
         rows = await fetch_all(self._pool, "reviews.overdue", seconds=seconds)
         return [change_of(row) for row in rows]
 
     async def remind(self, seconds: float) -> Sequence[Change]:
-        """Give what has waited for that long since it was last named here, and note it."""
         rows = await fetch_all(self._pool, "reviews.remind", seconds=seconds)
         return [change_of(row) for row in rows]
 
@@ -138,7 +132,6 @@ class PostgresReviewQueue:
     async def look(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
-        """Give a change with its feedback and its place in the line. Raises NotFound."""
         scope = _scope(tenant_id, but)
         row = await fetch_one(self._pool, "review_queue.look", id=change_id, **scope)
         if row is None:
@@ -148,7 +141,6 @@ class PostgresReviewQueue:
         return _opened(row)
 
     async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
-        """Give the ids of those that wait longest, those in `but` left out."""
         scope = _scope(tenant_id, but)
         return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
 

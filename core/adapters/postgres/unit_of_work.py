@@ -32,7 +32,6 @@ class PostgresUnitOfWork:
         self.events: list[RunEvent] = []
 
     async def write_item(self, change: Change) -> None:
-        """Write the item's next version, or close it where `after` is None. Raises Stale."""
         if change.after is not None:
             await refuse_repeated(self._conn, change)
         block = "create" if change.before is None else "supersede" if change.after else "end"
@@ -46,7 +45,6 @@ class PostgresUnitOfWork:
         await self._index(change, change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        """Follow a skill's CREATE, UPDATE or DELETE on the agent's and the tenant's list."""
         await lock_skills(self._conn, change)
         verb = "unlist" if change.after is None else "list"
         params = {
@@ -59,7 +57,6 @@ class PostgresUnitOfWork:
         await self._index(change, None)
 
     async def set_agent_skills(self, change: Change) -> None:
-        """Set the agent's list to the lines of `after`. Raises Stale."""
         params = {"agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
@@ -80,7 +77,6 @@ class PostgresUnitOfWork:
             raise Stale(f"skill {gone['name']!r} was deleted meanwhile")
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
-        """Add a history record; repeating (change, attempt, status) is fine."""
         row = history.model_dump(exclude={"created_at", *_FILES})
         files = history.model_dump(mode="json", include=set(_FILES))
         row |= {key: None if files[key] is None else Jsonb(files[key]) for key in _FILES}
@@ -94,11 +90,9 @@ class PostgresUnitOfWork:
             await settle_change(self._conn, change_id, row["feedback_id"])
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted; what one of them had taken back is applied again."""
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
 
     async def emit(self, event: RunEvent) -> None:
-        """Add an event and notify, when the transaction commits."""
         await write_event(self._conn, event)
         self.events.append(event)
 

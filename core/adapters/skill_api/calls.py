@@ -84,7 +84,6 @@ class SkillApiCalls:
         return exists
 
     async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
-        """Give the tenant's skills, by name."""
         params = {"tenant_id": tenant_id}
         answer = await self._transport.send("GET", "/skills/list", params=params)
         see_present(answer)

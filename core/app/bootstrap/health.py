@@ -18,7 +18,7 @@ from core.app.bootstrap.stores import Stores
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.domain.errors import CircuitOpen, ConfigurationError, DatabaseDown
-from core.domain.models import HoldKind
+from core.domain.models import PauseKind
 from core.domain.ports import CircuitBreaker, FeedbackSource
 from core.skill_api_client import open_skill_api
 
@@ -88,7 +88,6 @@ async def _served(
 
 @asynccontextmanager
 async def watched(
-    settings: Settings,
     stores: Stores,
     *,
     url: str,
@@ -99,9 +98,11 @@ async def watched(
     """Give what a worker's health is read from; `url` is the skill API's."""
     from core.app.health.health import Watched
 
-    async def holds() -> Collection[HoldKind]:
-        found = [await stores.intake.paused(), await breaker.hold()]
-        return {hold.kind for hold in found if hold is not None}
+    settings = stores.parts.settings
+
+    async def pauses() -> Collection[PauseKind]:
+        found = [await stores.intake.paused(), await breaker.current_pause()]
+        return {pause.kind for pause in found if pause is not None}
 
     async def at_budget() -> int:
         return len(await stores.budgets.used_up())
@@ -110,7 +111,7 @@ async def watched(
         probes: dict[str, Probe] = {
             "database": lambda: _ask_database(stores),
             "skill_api": await _skill_api(stack, settings, url),
-            "model": lambda: _ask_line(breaker),
+            "model": lambda: _ask_breaker(breaker),
             **{name: source.ping for name, source in sources.items()},
         }
         if settings.use_skill_creator_workflow and settings.computer_use_mcp_url is not None:
@@ -118,7 +119,7 @@ async def watched(
         yield Watched(
             probes=probes,
             backlog=PostgresBacklog(stores.pool),
-            holds=holds,
+            pauses=pauses,
             running=lambda: summary.working,
             at_budget=at_budget,
         )
@@ -129,11 +130,11 @@ async def _ask_database(stores: Stores) -> None:
         raise DatabaseDown("PostgreSQL does not answer in time")
 
 
-async def _ask_line(breaker: CircuitBreaker) -> None:
+async def _ask_breaker(breaker: CircuitBreaker) -> None:
     """See that the model is not held back; nobody asks it for this, calls cost money."""
-    hold = await breaker.hold()
-    if hold is not None:
-        raise CircuitOpen(hold.reason)
+    pause = await breaker.current_pause()
+    if pause is not None:
+        raise CircuitOpen(pause.reason)
 
 
 async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.app.bootstrap.model import GuardedModel
-from core.app.bootstrap.stores import Stores, Wrap, as_it_is, new_id, without_trace
-from core.app.program import Learning
+from core.app.bootstrap.stores import Stores, new_id
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import Policy, load_policy
 from core.changes.review_sweep import ReviewSweep
-from core.domain.models import Kind
-from core.domain.ports import Committer, FeedbackSource, SkillAuthor
+from core.domain.models import Kind, Pause
+from core.domain.ports import CircuitBreaker, Committer, FeedbackSource, Retention, SkillAuthor
 from core.knowledge.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
@@ -40,6 +40,35 @@ if TYPE_CHECKING:
 
 DAY_SECONDS = 86_400
 HOUR_SECONDS = 3_600
+
+AskPause = Callable[[], Awaitable[Pause | None]]
+
+
+class Worker(Protocol):
+    """Runs jobs: the job engine as far as the app knows it."""
+
+    async def run(self, stop: asyncio.Event, *, once: bool = False, ask_pause: AskPause) -> None:
+        """Work until `stop` is set, or with `once` until no feedback is unfinished.
+
+        While `ask_pause` reports a pause, no job is begun.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """What a process that learns has besides: the worker's parts and its pauses in seconds."""
+
+    polling: PollingDeps
+    worker: Callable[[int], Worker]
+    breaker: CircuitBreaker
+    ask: Callable[[], Awaitable[None]]
+    retention: Retention
+    keep_seconds: float
+    poll_every: float
+    sweep_every: float
+    summary: RunSummary = field(default_factory=RunSummary)
+    backfill: Backfill | None = None
+    reviews: ReviewSweep | None = None
 
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
@@ -64,31 +93,26 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 
 
 def build_gates(
-    settings: Settings,
-    stores: Stores,
-    model: GuardedModel | None,
-    creator: SkillCreatorDeps | None,
-    *,
-    dry_run: bool,
+    stores: Stores, model: GuardedModel | None, creator: SkillCreatorDeps | None
 ) -> tuple[ChangeGate, Callable[[], ChangeGate]]:
     """Make the gate, and what makes one for a single look ahead, which leaves no trace.
 
     Without a model skills can be applied and reverted, not written.
     """
-    policy = load_policy(settings.review_policy)
-    gate = _gate(settings, stores, model, creator, policy, dry_run)
-    return gate, lambda: _gate(settings, without_trace(stores), model, creator, policy, True)
+    policy = load_policy(stores.parts.settings.review_policy)
+    gate = _gate(stores, model, creator, policy, dry_run=stores.parts.dry_run)
+    return gate, lambda: _gate(stores.without_trace(), model, creator, policy, dry_run=True)
 
 
 def _gate(
-    settings: Settings,
     stores: Stores,
     model: GuardedModel | None,
     creator: SkillCreatorDeps | None,
     policy: Policy,
+    *,
     dry_run: bool,
 ) -> ChangeGate:
-    limits = _skill_limits(settings)
+    limits = _skill_limits(stores.parts.settings)
     neighbours = Neighbours(stores.search, stores.skills)
     committers: dict[Kind, Committer] = {
         Kind.MEMORY: MemoryCommitter(stores.knowledge, neighbours),
@@ -109,7 +133,7 @@ def _gate(
         GateDeps(
             committers=committers,
             changes=stores.changes,
-            targets=stores.targets,
+            target_locks=stores.target_locks,
             reviews=stores.reviews,
             duplicate_waiters=stores.duplicate_waiters,
             journal=stores.journal,
@@ -139,23 +163,19 @@ def _author(stores: Stores, model: GuardedModel | None) -> SkillAuthor:
 
 
 def build_learning(
-    settings: Settings,
     stores: Stores,
     gate: ChangeGate,
     model: GuardedModel,
-    *,
     sources: Mapping[str, FeedbackSource],
     summary: RunSummary,
-    dry_run: bool,
-    wrap: Wrap = as_it_is,
-    backfill: Backfill | None = None,
+    backfill: Backfill | None,
 ) -> Learning:
-    """Make what a worker needs, with the model in it; `tally` is told what happens."""
+    """Make what a worker needs, with the model in it; `summary` is told what happens."""
     from core.polling_manager import process_feedback
 
-    saver = _dry_saver if dry_run else _saver(stores, wrap)
-    react = _react(settings, stores, gate, model, saver)
-    polling = _polling(settings, stores, react, sources)
+    settings = stores.parts.settings
+    react = _react(stores, gate, model)
+    polling = _polling(stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
         async with summary.at_work():
@@ -187,11 +207,12 @@ def build_learning(
         sweep_every=settings.reconcile_seconds,
         summary=summary,
         backfill=backfill,
-        reviews=_reviews(settings, stores, gate),
+        reviews=_reviews(stores, gate),
     )
 
 
-def _reviews(settings: Settings, stores: Stores, gate: ChangeGate) -> ReviewSweep | None:
+def _reviews(stores: Stores, gate: ChangeGate) -> ReviewSweep | None:
+    settings = stores.parts.settings
     remind, expire = settings.review_remind_hours, settings.review_expire_days
     if remind is None and expire is None:
         return None
@@ -204,10 +225,12 @@ def _reviews(settings: Settings, stores: Stores, gate: ChangeGate) -> ReviewSwee
     )
 
 
-def _saver(stores: Stores, wrap: Wrap) -> SaverFactory:
+def _saver(stores: Stores) -> SaverFactory:
+    if stores.parts.dry_run:
+        return _dry_saver
     from core.adapters.postgres.saver import postgres_saver
 
-    return lambda: wrap("saver", postgres_saver(stores.pool))
+    return lambda: stores.parts.wrap("saver", postgres_saver(stores.pool))
 
 
 def _dry_saver() -> BaseCheckpointSaver[str]:
@@ -216,15 +239,10 @@ def _dry_saver() -> BaseCheckpointSaver[str]:
     return InMemorySaver()
 
 
-def _react(
-    settings: Settings,
-    stores: Stores,
-    gate: ChangeGate,
-    model: GuardedModel,
-    saver_factory: SaverFactory,
-) -> ReactDeps:
+def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
     from core.agent.loop.deps import ReactDeps
 
+    settings = stores.parts.settings
     return ReactDeps(
         model=model.chat,
         breaker=model.breaker,
@@ -235,7 +253,7 @@ def _react(
         runs=stores.runs,
         replies=stores.replies,
         journal=stores.journal,
-        saver_factory=saver_factory,
+        saver_factory=_saver(stores),
         meter=model.meter,
         max_iterations=settings.react_max_iterations,
         search_limit=settings.search_limit,
@@ -243,15 +261,13 @@ def _react(
 
 
 def _polling(
-    settings: Settings,
-    stores: Stores,
-    react: ReactDeps,
-    sources: Mapping[str, FeedbackSource],
+    stores: Stores, react: ReactDeps, sources: Mapping[str, FeedbackSource]
 ) -> PollingDeps:
     from core.domain.retry_policy import RetryPolicy
     from core.feedback_matcher import MatchDeps
     from core.polling_manager import PollingDeps
 
+    settings = stores.parts.settings
     return PollingDeps(
         inbox=stores.inbox,
         runs=stores.runs,

@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ from core.agent.budgets import Meter
 from core.agent.circuit_breaker import BreakerOptions
 from core.app.bootstrap.stores import Stores, by_meaning, database, new_id
 from core.app.settings import OFFLINE_MODEL, Settings
-from core.domain.models import Hold
+from core.domain.models import Pause
 from core.domain.models.vectors import VectorBacklog
 from core.domain.ports import CircuitBreaker, Embeddings
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
@@ -58,13 +59,13 @@ def circuit_breaker(settings: Settings, pool: Pool, *, offline: bool = False) ->
     return PostgresCircuitBreaker(pool, name, options, new_id=new_id, sleep=asyncio.sleep)
 
 
-async def model_hold(settings: Settings) -> Hold | None:
+async def model_pause(settings: Settings) -> Pause | None:
     """Say why workers hold the model back, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
-        return await circuit_breaker(settings, pool).hold()
+        return await circuit_breaker(settings, pool).current_pause()
 
 
-async def intake_pause(settings: Settings) -> Hold | None:
+async def intake_pause(settings: Settings) -> Pause | None:
     """Say why a person holds work back, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
         return await PostgresIntake(pool, Jobs(pool)).paused()
@@ -120,15 +121,16 @@ class Meaning:
         return self._built
 
     def beside_words(self, stores: Stores) -> Stores:
-        """Give the stores with a search that goes by words and by meaning."""
-        search = FusedSearch(
+        """Return the stores with a search that goes by words and by meaning."""
+        made = copy(stores)
+        made.search = FusedSearch(
             stores.search,
             PostgresVectors(stores.pool, self._name),
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
         )
-        return replace(stores, search=search)
+        return made
 
     def backfill(self, stores: Stores) -> Backfill:
         """Give the job that makes vectors. Raises ConfigurationError."""

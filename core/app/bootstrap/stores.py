@@ -7,7 +7,8 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, fields, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import structlog
@@ -32,6 +33,7 @@ from core.adapters.postgres.knowledge import (
     PostgresKnowledgePast,
 )
 from core.adapters.postgres.lineage import PostgresLineage
+from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.replies import PostgresReplies
@@ -86,52 +88,6 @@ LOOPBACK = "127.0.0.1"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stores:
-    """The adapters over one pool and one skill API."""
-
-    pool: Pool
-    jobs: Jobs
-    inbox: Inbox
-    intake: Intake
-    deliveries: Deliveries
-    agents: Agents
-    runs: Runs
-    replies: Replies
-    spending: Spending
-    budgets: Budgets
-    retention: Retention
-    changes: ChangeLog
-    targets: TargetLocks
-    reviews: Reviews
-    review_queue: ReviewQueue
-    threads: Threads
-    steps: Steps
-    duplicate_waiters: DuplicateWaiters
-    knowledge: Knowledge
-    pages: KnowledgePages
-    past: KnowledgePast
-    lineage: Lineage
-    search: Search
-    journal: Journal
-    feed: Feed
-    figures: Figures
-    reader: Reader
-    tokens: Tokens
-    answers: Answers
-    skills: SkillStore
-
-
-def without_trace(stores: Stores) -> Stores:
-    """Keep in memory what a gate writes beside its changes, for one look ahead."""
-    return replace(
-        stores,
-        runs=DryRuns(new_id),
-        replies=DryReplies(stores.spending),
-        journal=DryJournal(stores.spending),
-    )
-
-
 class Wrap(Protocol):
     """Stands a port in for another of the same kind: where tests cut off, delay and count."""
 
@@ -144,10 +100,77 @@ def as_it_is(_name: str, port: T, /) -> T:
     return port
 
 
-def wrapped(stores: Stores, wrap: Wrap) -> Stores:
-    """Pass each port of the stores through `wrap`."""
-    names = [f.name for f in fields(stores) if f.name not in {"pool", "jobs", "skills"}]
-    return replace(stores, **{name: wrap(name, getattr(stores, name)) for name in names})
+@dataclass(frozen=True)
+class Parts:
+    """What the stores are made of."""
+
+    settings: Settings
+    pool: Pool
+    skills: SkillStore
+    observe: Observer
+    billed: Billing = UNBILLED
+    dry_run: bool = False
+    wrap: Wrap = as_it_is
+
+
+class Stores:
+    """Every store of the program, a line each: its port, and the adapter behind it."""
+
+    def __init__(self, parts: Parts) -> None:
+        """Make the adapters. Raises ConfigurationError for budgets that cannot be read."""
+        settings, pool, observe, billed = parts.settings, parts.pool, parts.observe, parts.billed
+        self.parts = parts
+        self.pool = pool
+        self.jobs = jobs = Jobs(pool)
+        self.skills = parts.skills
+        self.inbox: Inbox = PostgresInbox(pool, jobs, new_id, observe)
+        self.intake: Intake = PostgresIntake(pool, jobs, observe)
+        self.deliveries: Deliveries = PostgresDeliveries(pool)
+        self.agents: Agents = PostgresAgents(pool, sets_up_new=settings.setup_new_agents)
+        self.runs: Runs = PostgresRuns(pool, new_id)
+        self.replies: Replies = PostgresReplies(pool, observe, billed)
+        self.spending: Spending = PostgresSpending(pool, billed)
+        self.budgets: Budgets = budgets(settings, pool, billed)
+        self.retention: Retention = PostgresRetention(pool)
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe)
+        self.target_locks: TargetLocks = PostgresTargetLocks(pool)
+        self.reviews: Reviews = PostgresReviews(pool, observe)
+        self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
+        self.threads: Threads = PostgresThreads(pool)
+        self.steps: Steps = PostgresSteps(pool)
+        self.duplicate_waiters: DuplicateWaiters = PostgresDuplicateWaiters(pool)
+        self.knowledge: Knowledge = PostgresKnowledge(pool, parts.skills)
+        self.pages: KnowledgePages = PostgresKnowledgePages(pool)
+        self.past: KnowledgePast = PostgresKnowledgePast(pool)
+        self.lineage: Lineage = PostgresLineage(pool)
+        self.search: Search = PostgresSearch(pool, _follower(parts))
+        self.journal: Journal = PostgresJournal(pool, observe, billed)
+        self.feed: Feed = PostgresFeed(pool)
+        self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
+        self.reader: Reader = PostgresReader(pool)
+        self.tokens: Tokens = PostgresTokens(pool)
+        self.answers: Answers = PostgresAnswers(pool)
+        if parts.dry_run:
+            self._keep_nothing()
+
+    def without_trace(self) -> Stores:
+        """Return stores for one look ahead: what a gate writes beside its changes is dropped."""
+        dry = copy(self)
+        dry._keep_nothing()
+        return dry
+
+    def _keep_nothing(self) -> None:
+        self.runs = DryRuns(new_id)
+        self.replies = DryReplies(self.spending)
+        self.journal = DryJournal(self.spending)
+
+    def wrapped(self) -> Stores:
+        """Return the stores with each port passed through the hook of the parts."""
+        made = copy(self)
+        for name, port in vars(self).items():
+            if name not in {"parts", "pool", "jobs", "skills"}:
+                setattr(made, name, self.parts.wrap(name, port))
+        return made
 
 
 def new_id() -> str:
@@ -155,55 +178,12 @@ def new_id() -> str:
     return f"{time.time_ns() // 1_000_000:012x}-{uuid.uuid4().hex[:16]}"
 
 
-def build_stores(
-    settings: Settings,
-    pool: Pool,
-    skills: SkillStore,
-    *,
-    observe: Observer,
-    billed: Billing = UNBILLED,
-    dry_run: bool = False,
-) -> Stores:
-    """Make the adapters; a dry run keeps its runs in memory and takes the index as it stands."""
-    jobs = Jobs(pool)
-    made = Stores(
-        pool=pool,
-        jobs=jobs,
-        inbox=PostgresInbox(pool, jobs, new_id, observe),
-        intake=PostgresIntake(pool, jobs, observe),
-        deliveries=PostgresDeliveries(pool),
-        agents=PostgresAgents(pool, sets_up_new=settings.setup_new_agents),
-        runs=PostgresRuns(pool, new_id),
-        replies=PostgresReplies(pool, observe, billed),
-        spending=PostgresSpending(pool, billed),
-        budgets=budgets(settings, pool, billed),
-        retention=PostgresRetention(pool),
-        changes=PostgresChangeLog(pool, observe),
-        targets=PostgresTargetLocks(pool),
-        reviews=PostgresReviews(pool, observe),
-        review_queue=PostgresReviewQueue(pool),
-        threads=PostgresThreads(pool),
-        steps=PostgresSteps(pool),
-        duplicate_waiters=PostgresDuplicateWaiters(pool),
-        knowledge=PostgresKnowledge(pool, skills),
-        pages=PostgresKnowledgePages(pool),
-        past=PostgresKnowledgePast(pool),
-        lineage=PostgresLineage(pool),
-        search=PostgresSearch(pool, None if dry_run else _follower(settings, pool, skills)),
-        journal=PostgresJournal(pool, observe, billed),
-        feed=PostgresFeed(pool),
-        figures=PostgresFigures(pool, stalled_after=settings.stalled_after_seconds),
-        reader=PostgresReader(pool),
-        tokens=PostgresTokens(pool),
-        answers=PostgresAnswers(pool),
-        skills=skills,
-    )
-    return without_trace(made) if dry_run else made
-
-
-def _follower(settings: Settings, pool: Pool, skills: SkillStore) -> SkillFollower:
-    every = settings.skill_refresh_seconds
-    return SkillFollower(pool, skills, every=every, clock=time.monotonic)
+def _follower(parts: Parts) -> SkillFollower | None:
+    """Return what keeps the index up with skills that others write; a dry run takes it as it is."""
+    if parts.dry_run:
+        return None
+    every = parts.settings.skill_refresh_seconds
+    return SkillFollower(parts.pool, parts.skills, every=every, clock=time.monotonic)
 
 
 @contextmanager
@@ -216,6 +196,17 @@ def database(settings: Settings) -> Iterator[str]:
 
     with embedded_postgres(settings.skill_worker_home, on_alone=forget_workers) as uri:
         yield uri
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Pool]:
+    """Return a pool on a database whose schemas are up to date."""
+    with database(settings) as conninfo:
+        if settings.database_url is None:
+            await migrations.migrate(conninfo, vectors=by_meaning(settings))
+        async with open_pool(conninfo, silence=settings.stalled_after_seconds) as pool:
+            await migrations.require_current(pool, vectors=by_meaning(settings))
+            yield pool
 
 
 @asynccontextmanager

@@ -16,24 +16,24 @@ log = structlog.get_logger(__name__)
 
 
 async def look_back(
-    change: Change, committer: Committer, targets: TargetLocks, journal: Journal
+    change: Change, committer: Committer, target_locks: TargetLocks, journal: Journal
 ) -> None:
     """Put on record where the target's store holds something else than was recorded last."""
     try:
-        if await _has_diverged(change, committer, targets):
+        if await _has_diverged(change, committer, target_locks):
             await journal.emit(event("change.diverged", change))
     except SkillWorkerError as error:
         log.warning("change.unseen", change_id=change.id, error=error.message)
 
 
-async def _has_diverged(change: Change, committer: Committer, targets: TargetLocks) -> bool:
+async def _has_diverged(change: Change, committer: Committer, target_locks: TargetLocks) -> bool:
     """Compare. Only a skill lives in a store that may have let a late write through.
 
     While a change of it is being applied, whoever applies that one finds out.
     """
     if change.kind is not Kind.SKILL:
         return False
-    latest = await targets.latest(change)
+    latest = await target_locks.latest(change)
     if latest is None or latest.status is ChangeStatus.APPLYING:
         return False
     current = await committer.current(change.tenant_id, change.target_id)
@@ -54,7 +54,7 @@ async def finish(change: Change, deps: GateDeps) -> Receipt:
     try:
         return await _carried_out(change, deps)
     except LeaseLost:
-        await look_back(change, deps.committers[change.kind], deps.targets, deps.journal)
+        await look_back(change, deps.committers[change.kind], deps.target_locks, deps.journal)
         raise
 
 

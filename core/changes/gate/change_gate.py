@@ -54,7 +54,6 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
-        """Carry a request through; see `core.domain.ports.Gate` for the promises."""
         digest = request_digest(request)
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
@@ -64,7 +63,7 @@ class ChangeGate:
                     return await self._attempt(request, context, digest, attempt)
                 if known.status is not ChangeStatus.PREPARED:
                     return await self._again(known, digest, context)
-                await self._deps.targets.release(known.id)  # the hold of a run that died
+                await self._deps.target_locks.release(known.id)  # the hold of a run that died
             except Stale as stale:
                 context = drafts.behind(context, stale)
         raise TargetBusy(
@@ -73,8 +72,7 @@ class ChangeGate:
         )
 
     async def resume(self, fence: Fence) -> int:
-        """Finish what earlier generations of a candidate left open."""
-        open_intents = await self._deps.targets.unfinished(fence.candidate_id)
+        open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
         for change in open_intents:
             await self._settled(change.model_copy(update={"epoch": fence.epoch}))
         return len(open_intents)
@@ -82,9 +80,9 @@ class ChangeGate:
     async def sweep(self, older_than: float) -> int:
         """Finish intents that dead runs left behind; gives how many were settled."""
         settled = 0
-        for change in await self._deps.targets.abandoned(older_than):
+        for change in await self._deps.target_locks.abandoned(older_than):
             try:
-                adopted = await self._deps.targets.adopt(change)
+                adopted = await self._deps.target_locks.adopt(change)
                 if adopted is not None:
                     settled += await self._settled(adopted)
             except SkillWorkerError as error:  # one that cannot be finished keeps no other
@@ -136,7 +134,7 @@ class ChangeGate:
         )
         if self._deps.dry_run:
             return await self._prepared(draft, request, context)
-        async with held(draft, self._deps.targets, self._deps.sleep):
+        async with held(draft, self._deps.target_locks, self._deps.sleep):
             return await self._prepared(draft, request, context)
 
     async def _prepared(

@@ -28,7 +28,7 @@ class GateDeps:
 
     committers: Mapping[Kind, Committer]
     changes: ChangeLog
-    targets: TargetLocks
+    target_locks: TargetLocks
     reviews: Reviews
     duplicate_waiters: DuplicateWaiters
     journal: Journal

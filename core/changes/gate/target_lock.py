@@ -17,7 +17,7 @@ LONGEST_PAUSE = 0.3
 
 
 @asynccontextmanager
-async def held(change: Change, targets: TargetLocks, sleep: Sleep) -> AsyncIterator[None]:
+async def held(change: Change, target_locks: TargetLocks, sleep: Sleep) -> AsyncIterator[None]:
     """Hold the change's target while the block runs, unless the target is not known yet.
 
     Whoever comes second waits before it prepares, so that it prepares on what the first has
@@ -26,11 +26,11 @@ async def held(change: Change, targets: TargetLocks, sleep: Sleep) -> AsyncItera
     if not change.target_id:
         yield
         return
-    await when_free(lambda: targets.hold(change), sleep)
+    await when_free(lambda: target_locks.acquire(change), sleep)
     try:
         yield
     finally:
-        await targets.release(change.id)
+        await target_locks.release(change.id)
 
 
 async def when_free(attempt: Callable[[], Awaitable[None]], sleep: Sleep) -> bool:

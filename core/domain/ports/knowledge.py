@@ -41,7 +41,7 @@ class Knowledge(Protocol):
     async def find_same(
         self, kind: Kind, tenant_id: str, agent_id: str, content: str
     ) -> KnowledgeItem | None:
-        """Give the agent's item that says exactly this (NFC, case and white space folded)."""
+        """Give the agent's oldest item that says exactly this (NFC, case, white space folded)."""
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Give all versions, oldest first, with the span each was valid. Raises NotFound.

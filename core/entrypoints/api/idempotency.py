@@ -62,7 +62,7 @@ class Idempotency:
             return
         try:
             body = await _body(key, receive)
-            call = _Call(self._opened().answers, who.token_id, key, _digest(scope, body))
+            call = _Call(self._opened().stores.answers, who.token_id, key, _digest(scope, body))
             known = await call.answers.begin(call.owner, key, call.digest)
             answered = None if known is None else _again(known, call.digest)
         except SkillWorkerError as error:

@@ -29,7 +29,7 @@ class Opened:
     def access(self) -> Access:
         """Give what finds tokens and opens sessions. Raises DependencyDown."""
         app = self()
-        return Access(app.tokens, app.new_id, self._now)
+        return Access(app.stores.tokens, app.new_id, self._now)
 
     def close(self) -> None:
         """Take the app away, and tell the calls that last."""

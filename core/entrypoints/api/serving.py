@@ -60,7 +60,7 @@ class Serving:
 
         Raises ConfigurationError where others could come in by a token that nobody chose to make.
         """
-        access = Access(app.tokens, app.new_id)
+        access = Access(app.stores.tokens, app.new_id)
         if not is_loopback(self._host):
             await _see_on_purpose(access, self._host)
         made = await ensure_token(access, self._home)

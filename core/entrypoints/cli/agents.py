@@ -77,11 +77,11 @@ def setup(
         from core.app.agent_setup import setup_feedback
         from core.domain.models import SETUP
 
-        agent = await opened.agents.get(agent_id)
+        agent = await opened.stores.agents.get(agent_id)
         piece = setup_feedback(agent, again=opened.new_id() if again else "")
-        ((feedback_id, is_new),) = await opened.inbox.add(SETUP, [piece])
-        await opened.agents.setup_begun(agent_id)
-        return await opened.inbox.get(feedback_id), is_new
+        ((feedback_id, is_new),) = await opened.stores.inbox.add(SETUP, [piece])
+        await opened.stores.agents.setup_begun(agent_id)
+        return await opened.stores.inbox.get(feedback_id), is_new
 
     feedback, is_new = with_app(begin)
     if as_json:
@@ -113,15 +113,15 @@ async def _list(opened: App, tenant: str | None) -> Sequence[Agent]:
 
     if tenant is not None:
         await known_tenant(opened, tenant)
-    return await opened.agents.list(tenant)
+    return await opened.stores.agents.list(tenant)
 
 
 def _save(agents: list[Agent], *, as_json: bool) -> None:
     async def save(opened: App) -> tuple[list[bool], int]:
         from core.app.agent_setup import set_up_new_agents
 
-        saved = [await opened.agents.save(agent) for agent in agents]
-        return saved, await set_up_new_agents(opened.agents, opened.inbox)
+        saved = [await opened.stores.agents.save(agent) for agent in agents]
+        return saved, await set_up_new_agents(opened.stores.agents, opened.stores.inbox)
 
     are_new, begun = with_app(save)
     if as_json:

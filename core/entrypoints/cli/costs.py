@@ -41,10 +41,10 @@ async def _read(opened: App, tenant: str | None, days: int) -> tuple[Costs, Sequ
     from core.domain.models import Costs
     from core.entrypoints.cli.knowledge.tenants import known_tenant
 
-    found = tuple(await opened.spending.of_days(tenant, days))
+    found = tuple(await opened.stores.spending.of_days(tenant, days))
     if tenant is not None and not found:
         await known_tenant(opened, tenant)
-    return Costs(currency=opened.currency, days=found), await opened.budgets.today(tenant)
+    return Costs(currency=opened.currency, days=found), await opened.stores.budgets.today(tenant)
 
 
 def _show_days(found: Costs) -> None:

@@ -64,14 +64,14 @@ async def _tell(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -> Ex
 
 
 async def _told(settings: Settings, stop: asyncio.Event) -> Exhibits:
-    from core.app import bootstrap
+    from core.app import program
     from core.entrypoints.cli.demo_show import collect_exhibits
     from core.entrypoints.demo.scenario import load_scenario
     from core.entrypoints.demo.story import tell
 
     scenario = load_scenario()
     talk(f"Starting PostgreSQL and a skill server in {settings.skill_worker_home} …")
-    async with bootstrap.open_app(settings, model=True, offline=True) as app:
+    async with program.open_app(settings, model=True, offline=True) as app:
         with feedback_bar("learning from feedback") as on_progress:
             story = await tell(app, scenario, on_progress, stop)
         return await collect_exhibits(app, scenario, story)

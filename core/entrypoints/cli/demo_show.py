@@ -138,13 +138,13 @@ def _item(told: Told) -> JsonValue:
 async def _content(app: App, kind: Kind, tenant_id: str, receipt: Receipt | None) -> str:
     if receipt is None or receipt.target_id is None:
         return ""
-    return (await app.knowledge.get(kind, tenant_id, receipt.target_id)).content
+    return (await app.stores.knowledge.get(kind, tenant_id, receipt.target_id)).content
 
 
 async def _diff(app: App, receipt: Receipt | None) -> str:
     if receipt is None or receipt.change_id is None:
         return ""
-    return await change_diff(await app.changes.get(receipt.change_id), app.changes)
+    return await change_diff(await app.stores.changes.get(receipt.change_id), app.stores.changes)
 
 
 def _next_steps(kept: Path | None) -> str:

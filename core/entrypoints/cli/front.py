@@ -74,7 +74,7 @@ def link_of(made: Made, base: str) -> str:
 async def _new_link(app: App, url: str) -> str:
     from core.entrypoints.auth import Access, Grant
 
-    made = await Access(app.tokens, app.new_id).link(Grant(name="console"))
+    made = await Access(app.stores.tokens, app.new_id).link(Grant(name="console"))
     return link_of(made, url)
 
 

@@ -27,7 +27,7 @@ def list_(
 
     wanted = HistoryFilter(feedback_id=feedback)
     items, following = with_app(
-        lambda opened: opened.reader.history(wanted, limit=limit, cursor=cursor)
+        lambda opened: opened.stores.reader.history(wanted, limit=limit, cursor=cursor)
     )
     if as_json:
         print_page(items, following)
@@ -59,7 +59,7 @@ def show(
     """Show one record: what was there before, what after, and why."""
     from core.entrypoints.cli.render import show_record
 
-    record = with_app(lambda opened: opened.reader.history_record(record_id))
+    record = with_app(lambda opened: opened.stores.reader.history_record(record_id))
     if as_json:
         print_model(record)
         return

@@ -35,7 +35,7 @@ def retract(
 
 
 async def _retract(opened: App, feedback_id: str) -> Retraction:
-    feedback = await opened.inbox.get(feedback_id)
+    feedback = await opened.stores.inbox.get(feedback_id)
     return await opened.retractor.retract(feedback, by=who())
 
 

@@ -162,9 +162,9 @@ def with_app(
     asks = model and settings.llm_model is not None
 
     async def opened() -> T:
-        from core.app import bootstrap
+        from core.app import program
 
-        async with bootstrap.open_app(settings, model=asks, dry_run=dry_run) as app:
+        async with program.open_app(settings, model=asks, dry_run=dry_run) as app:
             return await work(app)
 
     return run_async(opened())

@@ -97,7 +97,7 @@ def list_(as_json: Json = False) -> None:
     """List the tokens that are valid, oldest first."""
 
     async def read(opened: App) -> Sequence[AccessToken]:
-        return await opened.tokens.list()
+        return await opened.stores.tokens.list()
 
     tokens = with_app(read)
     if as_json:
@@ -146,7 +146,7 @@ def _grant(name: str, tenant: str | None, roles: Sequence[str]) -> Grant:
 def _access(opened: App) -> Access:
     from core.entrypoints.auth import Access
 
-    return Access(opened.tokens, opened.new_id)
+    return Access(opened.stores.tokens, opened.new_id)
 
 
 def _base() -> str:

@@ -109,9 +109,9 @@ async def tell(
 ) -> Story:
     """Put the scenario in, work it off, and give what became of it."""
     for agent in scenario.make_agents():
-        await app.agents.save(agent)
+        await app.stores.agents.save(agent)
     await _learn_before(app, scenario)
-    stored = await app.inbox.add(SOURCE, scenario.make_feedback())
+    stored = await app.stores.inbox.add(SOURCE, scenario.make_feedback())
     await app.run(True, CONCURRENCY, stop, on_progress)
     return await _collect(app, [feedback_id for feedback_id, _ in stored])
 
@@ -132,8 +132,8 @@ async def _collect(app: App, feedback_ids: Sequence[str]) -> Story:
         told=tuple(
             [
                 Told(
-                    feedback=await app.inbox.get(feedback_id),
-                    candidates=tuple(await app.runs.candidates(feedback_id)),
+                    feedback=await app.stores.inbox.get(feedback_id),
+                    candidates=tuple(await app.stores.runs.candidates(feedback_id)),
                 )
                 for feedback_id in feedback_ids
             ]

@@ -35,7 +35,7 @@ class AgentsService:
         tenant = self.session.tenant(wanted.tenant_id)
         digest = query_digest("agents", AgentFilter(tenant_id=tenant))
         after = decode_parts(cursor, digest, 1)[0] if cursor else ""
-        agents = [a for a in await self.session.app.agents.list(tenant) if a.id > after]
+        agents = [a for a in await self.session.stores.agents.list(tenant) if a.id > after]
         page = agents[:limit]
         following = encode_parts((page[-1].id,), digest) if len(agents) > limit else None
         return Page(items=tuple(page), next=following)
@@ -43,13 +43,13 @@ class AgentsService:
     async def tenants(self) -> Sequence[str]:
         """Give the tenants that have agents and that the principal may see."""
         self.session.needs(Role.READ)
-        agents = await self.session.app.agents.list(self.session.who.tenant_id)
+        agents = await self.session.stores.agents.list(self.session.who.tenant_id)
         return sorted({agent.tenant_id for agent in agents})
 
     async def get(self, agent_id: str) -> Agent:
         """Give one agent. Raises NotFound."""
         self.session.needs(Role.READ)
-        return await self.session.own(self.session.app.agents.get(agent_id), "agent", agent_id)
+        return await self.session.own(self.session.stores.agents.get(agent_id), "agent", agent_id)
 
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
         """Add or change an agent; True where it is new. Its list of skills stays as it is.
@@ -62,13 +62,13 @@ class AgentsService:
         given = checked_agent({**agent.model_dump(), "tenant_id": tenant, "skills": ()})
         app = self.session.app
         try:
-            known = (await app.agents.get(given.id)).tenant_id
+            known = (await app.stores.agents.get(given.id)).tenant_id
         except NotFound:
             known = given.tenant_id
         if known != given.tenant_id:
             raise Refused(
                 f"the id {given.id!r} is taken", hint="ids of agents are unique over all tenants"
             )
-        is_new = await app.agents.save(given)
-        await set_up_new_agents(app.agents, app.inbox)
-        return await app.agents.get(given.id), is_new
+        is_new = await app.stores.agents.save(given)
+        await set_up_new_agents(app.stores.agents, app.stores.inbox)
+        return await app.stores.agents.get(given.id), is_new

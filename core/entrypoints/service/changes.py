@@ -39,7 +39,9 @@ class ChangesService:
         """Give changes, newest first, without their contents."""
         self.session.needs(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
-        items, following = await self.session.app.reader.changes(scope, limit=limit, cursor=cursor)
+        items, following = await self.session.stores.reader.changes(
+            scope, limit=limit, cursor=cursor
+        )
         return Page(items=tuple(map(head_of, items)), next=following)
 
     async def get(self, change_id: str) -> Change:
@@ -55,13 +57,13 @@ class ChangesService:
         self.session.needs(Role.READ)
         app, who = self.session.app, self.session.who
         others = app.presence.by_others(who.token_id)
-        while ids := await app.review_queue.first(tenant_id=who.tenant_id, but=others):
+        while ids := await app.stores.review_queue.first(tenant_id=who.tenant_id, but=others):
             free = self._free(ids)
             if free is not None:
                 app.presence.note(who.token_id, (free,))
                 return NextChange(id=free)
             others = others | app.presence.by_others(who.token_id)
-        ids = await app.review_queue.first(tenant_id=who.tenant_id, but=())
+        ids = await app.stores.review_queue.first(tenant_id=who.tenant_id, but=())
         return NextChange(id=ids[0] if ids else None)
 
     async def review_view(self, change_id: str) -> ReviewView:
@@ -69,7 +71,7 @@ class ChangesService:
         self.session.needs(Role.READ)
         app, who = self.session.app, self.session.who
         async with app.turns.looks.taken():
-            opening = app.review_queue.look(
+            opening = app.stores.review_queue.look(
                 change_id, tenant_id=who.tenant_id, but=app.presence.by_others(who.token_id)
             )
             opened = await self.session.own(opening, "change", change_id)
@@ -80,7 +82,7 @@ class ChangesService:
     async def file(self, change_id: str, path: str, side: Side) -> bytes:
         """Give one file of a change as it was before, or would be after it. Raises NotFound."""
         self.session.needs(Role.READ)
-        return await read_file(await self._own(change_id), path, side, self.session.app.changes)
+        return await read_file(await self._own(change_id), path, side, self.session.stores.changes)
 
     async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
         """Apply a change that waits as it was seen. Raises Decided, Stale, DependencyDown."""
@@ -112,7 +114,7 @@ class ChangesService:
     async def texts(self, change_id: str) -> Mapping[str, str]:
         """Give the texts that a person may edit before they approve, by path."""
         self.session.needs(Role.REVIEW)
-        return await editable_texts(await self._own(change_id), self.session.app.changes)
+        return await editable_texts(await self._own(change_id), self.session.stores.changes)
 
     async def edit_texts(
         self, change_id: str, texts: Mapping[str, str], *, seen: str
@@ -120,7 +122,7 @@ class ChangesService:
         """Put edited texts in the place of what waits; its other files stay as they are."""
         self.session.needs(Role.REVIEW)
         change = await self._own(change_id)
-        edited = await with_texts(change, texts, self.session.app.changes)
+        edited = await with_texts(change, texts, self.session.stores.changes)
         return await self.edit(change_id, edited, seen=seen)
 
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
@@ -146,7 +148,9 @@ class ChangesService:
             yield app.as_dry_run() if dry_run else app, change
 
     async def _own(self, change_id: str) -> Change:
-        return await self.session.own(self.session.app.changes.get(change_id), "change", change_id)
+        return await self.session.own(
+            self.session.stores.changes.get(change_id), "change", change_id
+        )
 
     def _free(self, change_ids: Sequence[str]) -> str | None:
         """Give the first that nobody else looks at."""

@@ -27,19 +27,19 @@ class CostsService:
         """Give the last `days` days in UTC, today among them, newest first, then by tenant."""
         self.session.needs(Role.READ)
         scope = self.session.tenant(tenant_id)
-        spending = self.session.app.spending
+        spending = self.session.stores.spending
         found = await spending.of_days(scope, max(1, min(days, MOST_DAYS)))
         return Costs(currency=self.currency, days=tuple(found))
 
     async def budgets(self, tenant_id: str | None = None) -> Sequence[TenantBudget]:
         """Give today's spending beside the budget: of one tenant, or of all who have either."""
         self.session.needs(Role.READ)
-        return await self.session.app.budgets.today(self.session.tenant(tenant_id))
+        return await self.session.stores.budgets.today(self.session.tenant(tenant_id))
 
     async def of_change(self, change_id: str) -> ChangeCost:
         """Give what one change cost. Raises NotFound."""
         self.session.needs(Role.READ)
         change = await self.session.own(
-            self.session.app.changes.get(change_id), "change", change_id
+            self.session.stores.changes.get(change_id), "change", change_id
         )
-        return await self.session.app.spending.of_change(change)
+        return await self.session.stores.spending.of_change(change)

@@ -36,7 +36,7 @@ class EventsService:
         """
         self.session.needs(Role.READ)
         wanted = EventFilter(tenant_id=self.session.tenant(tenant_id), names=names)
-        feed = self.session.app.feed
+        feed = self.session.stores.feed
         place = after or await feed.place()
         first = await feed.after(place, wanted, PAGE)
         return place, _events(_Reading(feed, wanted, first))
@@ -49,10 +49,10 @@ class EventsService:
         Raises as `watch` does.
         """
         self.session.needs(Role.READ)
-        await self.session.own(self.session.app.inbox.get(feedback_id), "feedback", feedback_id)
+        await self.session.own(self.session.stores.inbox.get(feedback_id), "feedback", feedback_id)
         wanted = EventFilter(feedback_id=feedback_id)
-        first = await self.session.app.feed.after(after, wanted, PAGE)
-        return self._to_its_end(_Reading(self.session.app.feed, wanted, first), feedback_id)
+        first = await self.session.stores.feed.after(after, wanted, PAGE)
+        return self._to_its_end(_Reading(self.session.stores.feed, wanted, first), feedback_id)
 
     async def _to_its_end(
         self, reading: _Reading, feedback_id: str
@@ -79,7 +79,7 @@ class EventsService:
 
     async def _piece(self, feedback_id: str) -> Feedback | None:
         try:
-            return await self.session.app.inbox.get(feedback_id)
+            return await self.session.stores.inbox.get(feedback_id)
         except DependencyDown:
             return None
 

@@ -54,7 +54,7 @@ class FeedbackService:
             raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
         await self._see_agents(pieces, tenants[0])
         try:
-            stored = await self.session.app.inbox.add(f"api/{tenants[0]}", pieces)
+            stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
         except InvalidInput as error:  # a known id with other content
             raise Refused(error.message, hint=error.hint) from error
         return [await self._taken(*one) for one in stored]
@@ -65,7 +65,9 @@ class FeedbackService:
         """Give feedback, newest first. Raises InvalidInput on another list's cursor."""
         self.session.needs(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
-        items, following = await self.session.app.reader.feedback(scope, limit=limit, cursor=cursor)
+        items, following = await self.session.stores.reader.feedback(
+            scope, limit=limit, cursor=cursor
+        )
         return Page(items=tuple(items), next=following)
 
     async def get(self, feedback_id: str) -> Feedback:
@@ -77,7 +79,7 @@ class FeedbackService:
         """Queue an ended piece again. Raises NotFound, Refused."""
         self.session.needs(Role.OPERATE)
         await self._own(feedback_id)
-        return await self.session.app.intake.revive(feedback_id)
+        return await self.session.stores.intake.revive(feedback_id)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
         """End a piece that waits or is worked on. Raises InvalidInput, NotFound, Refused."""
@@ -85,7 +87,7 @@ class FeedbackService:
         if not reason.strip():
             raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
         await self._own(feedback_id)
-        return await self.session.app.intake.cancel(feedback_id, reason)
+        return await self.session.stores.intake.cancel(feedback_id, reason)
 
     async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
         """Take back what a piece taught and keep what was learnt later, or say what stands there.
@@ -101,13 +103,13 @@ class FeedbackService:
             raise Refused(error.message, hint=error.hint) from error
 
     async def _own(self, feedback_id: str) -> Feedback:
-        finding = self.session.app.inbox.get(feedback_id)
+        finding = self.session.stores.inbox.get(feedback_id)
         return await self.session.own(finding, "feedback", feedback_id)
 
     async def _taken(self, feedback_id: str, is_new: bool) -> Taken:
         if is_new:
             return Taken(id=feedback_id, status=FeedbackStatus.QUEUED, new=True)
-        status = (await self.session.app.inbox.get(feedback_id)).status
+        status = (await self.session.stores.inbox.get(feedback_id)).status
         return Taken(id=feedback_id, status=status, new=False)
 
     def _with_tenant(self, entry: object, tenant_id: str | None) -> object:
@@ -152,14 +154,14 @@ class FeedbackService:
         """Give those of the tenant's agents that are named, and others where many are."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
         if len(named) > _FEW:
-            found = await self.session.app.agents.list(tenant_id)
+            found = await self.session.stores.agents.list(tenant_id)
         else:
             found = [agent for agent_id in named if (agent := await self._agent(agent_id))]
         return {agent.id: agent for agent in found if agent.tenant_id == tenant_id}
 
     async def _agent(self, agent_id: str) -> Agent | None:
         try:
-            return await self.session.app.agents.get(agent_id)
+            return await self.session.stores.agents.get(agent_id)
         except NotFound:
             return None
 

@@ -21,11 +21,13 @@ class HistoryService:
         """Give records, newest first. Raises InvalidInput on another list's cursor."""
         self.session.needs(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
-        items, following = await self.session.app.reader.history(scope, limit=limit, cursor=cursor)
+        items, following = await self.session.stores.reader.history(
+            scope, limit=limit, cursor=cursor
+        )
         return Page(items=tuple(items), next=following)
 
     async def get(self, record_id: str) -> HistoryRecord:
         """Give one record. Raises NotFound."""
         self.session.needs(Role.READ)
-        finding = self.session.app.reader.history_record(record_id)
+        finding = self.session.stores.reader.history_record(record_id)
         return await self.session.own(finding, "history record", record_id)

@@ -52,7 +52,7 @@ class KnowledgeService:
         warnings: tuple[str, ...] = ()
         if cursor is None and wanted.kind in {None, Kind.SKILL}:
             warnings = await follow_skills(self.session, wanted.tenant_id)
-        items = await self.session.app.pages.browse(
+        items = await self.session.stores.pages.browse(
             tenant_id=wanted.tenant_id,
             agent_id=wanted.agent_id,
             kind=wanted.kind,
@@ -114,7 +114,7 @@ class KnowledgeService:
         """Give the versions of an item, also of one that was deleted. Raises NotFound."""
         self.session.needs(Role.READ)
         item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
-        made = await self.session.app.lineage.made(
+        made = await self.session.stores.lineage.made(
             item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
         )
         oldest = next((one.version for one in made if one.version is not None), 1)
@@ -140,7 +140,9 @@ class KnowledgeService:
         """
         shown = await self._shown(item_id, kind, tenant_id)
         app = self.session.app
-        return await provenance_of(shown.item, shown.files, path, app.lineage, app.changes)
+        return await provenance_of(
+            shown.item, shown.files, path, app.stores.lineage, app.stores.changes
+        )
 
     async def restore(
         self,
@@ -178,11 +180,11 @@ class KnowledgeService:
     def _items(self) -> KnownItems:
         app = self.session.app
         return KnownItems(
-            knowledge=app.knowledge,
-            past=app.past,
-            lineage=app.lineage,
-            changes=app.changes,
-            skills=app.skills,
+            knowledge=app.stores.knowledge,
+            past=app.stores.past,
+            lineage=app.stores.lineage,
+            changes=app.stores.changes,
+            skills=app.stores.skills,
             follow=lambda tenant: follow_skills(self.session, tenant),
         )
 

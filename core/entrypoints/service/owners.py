@@ -11,7 +11,7 @@ from core.entrypoints.service.session import Session
 
 async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
     """Give an agent of the tenant, or of any the seat may see. Raises NotFound."""
-    agent = await session.own(session.app.agents.get(agent_id), "agent", agent_id)
+    agent = await session.own(session.stores.agents.get(agent_id), "agent", agent_id)
     if tenant_id not in {None, agent.tenant_id}:
         raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
     return agent
@@ -21,7 +21,7 @@ async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, .
     """Look what skills others wrote, in one tenant or all that have agents; give warnings."""
     try:
         for tenant in await _tenants(session, tenant_id):
-            await session.app.search.refresh(tenant)
+            await session.stores.search.refresh(tenant)
     except DependencyDown as error:
         return (f"skills may be stale: {error.message}",)
     return ()
@@ -30,4 +30,4 @@ async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, .
 async def _tenants(session: Session, tenant_id: str | None) -> Sequence[str]:
     if tenant_id is not None:
         return [tenant_id]
-    return sorted({agent.tenant_id for agent in await session.app.agents.list()})
+    return sorted({agent.tenant_id for agent in await session.stores.agents.list()})

@@ -73,10 +73,10 @@ class RunService:
         """Give the way of one piece of feedback. Raises NotFound."""
         self.session.needs(Role.READ)
         app = self.session.app
-        piece = await self.session.own(app.inbox.get(feedback_id), "feedback", feedback_id)
-        events = await app.reader.events(feedback_id)
-        read = [await self._read(known) for known in await app.runs.candidates(feedback_id)]
-        changes, _ = await app.reader.changes(
+        piece = await self.session.own(app.stores.inbox.get(feedback_id), "feedback", feedback_id)
+        events = await app.stores.reader.events(feedback_id)
+        read = [await self._read(known) for known in await app.stores.runs.candidates(feedback_id)]
+        changes, _ = await app.stores.reader.changes(
             ChangeFilter(feedback_id=feedback_id), limit=MAX_CHANGES, cursor=None
         )
         steps = [*_timed(_steps(events, _Threads.of(read)))]
@@ -96,7 +96,7 @@ class RunService:
         for generation in range(oldest, candidate.generation + 1):
             name = candidate.model_copy(update={"generation": generation}).thread
             try:
-                said = await self.session.app.threads.read(name)
+                said = await self.session.stores.threads.read(name)
             except RunFailed as error:
                 problem = error.message
                 continue

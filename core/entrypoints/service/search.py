@@ -42,7 +42,7 @@ class SearchService:
             tenant = (await own_agent(self.session, agent_id, tenant)).tenant_id
         tenant = self.session.one_tenant(tenant)
         warnings = await follow_skills(self.session, tenant)
-        hits = await self.session.app.search.search(
+        hits = await self.session.stores.search.search(
             query, tenant_id=tenant, agent_id=agent_id, kind=kind, limit=limit
         )
         return Found(items=tuple(hits), warnings=warnings)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from core.app.bootstrap.stores import Stores
 from core.app.program import App
 from core.domain.errors import Forbidden, InvalidInput, NotFound
 from core.domain.models.access import Principal, Role
@@ -28,6 +29,11 @@ class Session:
 
     app: App
     who: Principal
+
+    @property
+    def stores(self) -> Stores:
+        """The stores of the opened program."""
+        return self.app.stores
 
     def needs(self, role: Role) -> None:
         """Raise Forbidden where the principal lacks a role."""

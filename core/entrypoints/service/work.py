@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.domain.errors import Forbidden
-from core.domain.models import Hold
+from core.domain.models import Pause
 from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.entrypoints.service.session import Session
@@ -15,7 +15,7 @@ class IntakeState(Model):
     """Whether a person has paused all work, and what holds it back, a pause or the model."""
 
     paused: bool
-    hold: Hold | None = None
+    hold: Pause | None = None
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class WorkService:
     async def pause(self, reason: str) -> IntakeState:
         """Begin no new work; what runs goes on to its end, and feedback is still taken in."""
         self._needs_all()
-        await self.session.app.intake.pause(reason)
+        await self.session.stores.intake.pause(reason)
         return await self._state()
 
     async def resume(self) -> IntakeState:
         """Begin new work again; fine where it was not paused."""
         self._needs_all()
-        await self.session.app.intake.resume()
+        await self.session.stores.intake.resume()
         return await self._state()
 
     def _needs_all(self) -> None:
@@ -51,5 +51,7 @@ class WorkService:
             )
 
     async def _state(self) -> IntakeState:
-        paused = await self.session.app.intake.paused()
-        return IntakeState(paused=paused is not None, hold=paused or await self.session.app.hold())
+        paused = await self.session.stores.intake.paused()
+        return IntakeState(
+            paused=paused is not None, hold=paused or await self.session.app.current_pause()
+        )

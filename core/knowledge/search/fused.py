@@ -167,7 +167,6 @@ class FusedSearch:
         return worded.model_copy(update={"items": tuple(fuse_texts(worded.items, meant))})
 
     async def refresh(self, tenant_id: str) -> None:
-        """Bring the index up to what the skill store holds."""
         await self._words.refresh(tenant_id)
 
     async def _vector(self, query: str) -> Vector | None:

@@ -41,7 +41,7 @@ def list_(
 
     wanted = ChangeFilter(statuses=(ChangeStatus(status),) if status else ())
     items, following = with_app(
-        lambda opened: opened.reader.changes(wanted, limit=limit, cursor=cursor)
+        lambda opened: opened.stores.reader.changes(wanted, limit=limit, cursor=cursor)
     )
     if as_json:
         print_page(items, following)
@@ -167,7 +167,7 @@ async def _read(
 ) -> tuple[Change, ChangeCost, str, str]:
     from core.entrypoints.cli.diff import change_diff
 
-    change = await opened.changes.get(change_id)
-    cost = await opened.spending.of_change(change)
-    text = await change_diff(change, opened.changes) if wants_diff else ""
+    change = await opened.stores.changes.get(change_id)
+    cost = await opened.stores.spending.of_change(change)
+    text = await change_diff(change, opened.stores.changes) if wants_diff else ""
     return change, cost, opened.currency, text

@@ -21,7 +21,7 @@ _SUFFIX = {Kind.MEMORY: ".txt", Kind.DMN_RULE: ".dmn", Kind.SKILL: ".md", Kind.A
 
 async def edit(opened: App, change_id: str, file: Path | None, folder: Path | None) -> Change:
     """Put other content in the place of a held change's."""
-    change = await opened.changes.get(change_id)
+    change = await opened.stores.changes.get(change_id)
     edited = _given(file, folder) or Edited(content=_written(change))
     return await opened.gate.decisions.edit(change_id, edited, by=who(), seen=change.content_hash)
 

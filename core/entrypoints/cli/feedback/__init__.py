@@ -79,7 +79,7 @@ def list_(
 
     async def read(opened: App) -> tuple[Sequence[Feedback], str | None]:
         await _known(opened, tenant)
-        return await opened.reader.feedback(wanted, limit=limit, cursor=cursor)
+        return await opened.stores.reader.feedback(wanted, limit=limit, cursor=cursor)
 
     items, following = with_app(read)
     if as_json:
@@ -105,15 +105,15 @@ def show(feedback_id: FeedbackId, as_json: Json = False) -> None:
 
     async def read(opened: App) -> FeedbackFile:
         its = HistoryFilter(feedback_id=feedback_id)
-        history, _ = await opened.reader.history(its, limit=200, cursor=None)
-        feedback = await opened.inbox.get(feedback_id)
+        history, _ = await opened.stores.reader.history(its, limit=200, cursor=None)
+        feedback = await opened.stores.inbox.get(feedback_id)
         return FeedbackFile(
             feedback=feedback,
-            budget=tuple(await opened.budgets.today(feedback.tenant_id)),
+            budget=tuple(await opened.stores.budgets.today(feedback.tenant_id)),
             currency=opened.currency,
-            candidates=tuple(await opened.runs.candidates(feedback_id)),
+            candidates=tuple(await opened.stores.runs.candidates(feedback_id)),
             history=tuple(history),
-            run_events=tuple(await opened.reader.events(feedback_id)),
+            run_events=tuple(await opened.stores.reader.events(feedback_id)),
         )
 
     found = with_app(read)
@@ -145,7 +145,7 @@ def retry(
     if feedback_id is None:
         _retry_all(ways, tenant, as_json=as_json)
         return
-    feedback = with_app(lambda opened: opened.intake.revive(feedback_id))
+    feedback = with_app(lambda opened: opened.stores.intake.revive(feedback_id))
     if as_json:
         print_model(feedback)
         return
@@ -161,7 +161,7 @@ def cancel(
     """End a piece of feedback that waits or is worked on; nothing more is learnt from it."""
     if not reason.strip():
         raise WrongCall("--reason is blank", hint="see `skill-worker feedback cancel --help`")
-    feedback = with_app(lambda opened: opened.intake.cancel(feedback_id, reason))
+    feedback = with_app(lambda opened: opened.stores.intake.cancel(feedback_id, reason))
     if as_json:
         print_model(feedback)
         return
@@ -177,7 +177,9 @@ def _retry_all(ways: list[str], tenant: str | None, *, as_json: bool) -> None:
         await _known(opened, tenant)
         statuses = [FeedbackStatus(way) for way in ways]
         with count_bar("queueing again") as advance:
-            return await revive_all(opened.intake, opened.reader, statuses, tenant, advance)
+            return await revive_all(
+                opened.stores.intake, opened.stores.reader, statuses, tenant, advance
+            )
 
     revived = with_app(work)
     if as_json:
@@ -196,7 +198,7 @@ async def _known(opened: App, tenant: str | None) -> None:
 
 
 def _add_file(settings: Settings, file: Path) -> Report:
-    from core.app import bootstrap
+    from core.app import program
     from core.domain.input_formats.feedback import read_lines
     from core.entrypoints.cli.feedback.adding import take_in
     from core.entrypoints.cli.files import open_input, size_of
@@ -204,15 +206,15 @@ def _add_file(settings: Settings, file: Path) -> Report:
 
     async def work() -> Report:
         with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
-            async with bootstrap.open_app(settings) as opened:
+            async with program.open_app(settings) as opened:
                 lines = read_lines(handle, settings.feedback_max_chars)
-                return await take_in(opened.inbox, opened.agents, lines, advance)
+                return await take_in(opened.stores.inbox, opened.stores.agents, lines, advance)
 
     return run_async(work())
 
 
 def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
-    from core.app import bootstrap
+    from core.app import program
     from core.domain.input_formats.feedback import Line, checked
     from core.entrypoints.cli.feedback.adding import take_in
 
@@ -220,9 +222,9 @@ def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
         piece = checked(entry, settings.feedback_max_chars)
 
     async def work() -> Report:
-        async with bootstrap.open_app(settings) as opened:
+        async with program.open_app(settings) as opened:
             line = Line(number=1, piece=piece, size=0)
-            return await take_in(opened.inbox, opened.agents, [line], lambda _: None)
+            return await take_in(opened.stores.inbox, opened.stores.agents, [line], lambda _: None)
 
     report = run_async(work())
     if report.problems:

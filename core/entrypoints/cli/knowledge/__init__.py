@@ -57,7 +57,7 @@ async def _list(
     await known_owner(opened, tenant, agent_id)
     if kind in {None, Kind.SKILL}:
         await refresh_skills(opened, await tenants_of(opened, tenant, agent_id))
-    return await opened.knowledge.list(tenant_id=tenant, agent_id=agent_id, kind=kind)
+    return await opened.stores.knowledge.list(tenant_id=tenant, agent_id=agent_id, kind=kind)
 
 
 def _listed(item: KnowledgeItem) -> JsonValue:

@@ -59,7 +59,9 @@ async def _write(
     from core.knowledge.transfer.exporter import Exporter
 
     await known_owner(opened, tenant, agent)
-    exporter = Exporter(pages=opened.pages, agents=opened.agents, skills=opened.skills)
+    exporter = Exporter(
+        pages=opened.stores.pages, agents=opened.stores.agents, skills=opened.stores.skills
+    )
     lines = exporter.lines(kind=Kind(kind) if kind else None, tenant_id=tenant, agent_id=agent)
     count = 0
     with count_bar("exporting") as advance:

@@ -166,7 +166,7 @@ class _Asked:
 
 
 async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.Event) -> None:
-    from core.app import bootstrap
+    from core.app import program
     from core.domain.input_formats.knowledge import MAX_LINE_BYTES
     from core.entrypoints.cli.files import open_input, read_lines, size_of
     from core.entrypoints.cli.progress import byte_bar
@@ -178,7 +178,7 @@ async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.E
             tally.add(result)
             advance(size)
 
-        async with bootstrap.open_app(settings, dry_run=tally.dry_run) as opened:
+        async with program.open_app(settings, dry_run=tally.dry_run) as opened:
             importer = await _importer(opened, asked, dry_run=tally.dry_run)
             lines = read_lines(handle, MAX_LINE_BYTES, stop)
             await import_lines(lines, importer, settings.feedback_max_chars, tell)
@@ -188,14 +188,14 @@ async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
     from core.knowledge.transfer.importer import Importer
     from core.knowledge.transfer.owners import Owners
 
-    agents = {agent.id: agent for agent in await opened.agents.list()}
+    agents = {agent.id: agent for agent in await opened.stores.agents.list()}
     if asked.agent_id is not None and asked.agent_id not in agents:
-        agents[asked.agent_id] = await opened.agents.get(asked.agent_id)
+        agents[asked.agent_id] = await opened.stores.agents.get(asked.agent_id)
     return Importer(
         gate=opened.gate,
-        changes=opened.changes,
-        knowledge=opened.knowledge,
-        skills=opened.skills,
+        changes=opened.stores.changes,
+        knowledge=opened.stores.knowledge,
+        skills=opened.stores.skills,
         owners=Owners(agents, asked.tenant_id, asked.agent_id),
         origin="stdin" if str(asked.file) == "-" else asked.file.name,
         replace=asked.replace,

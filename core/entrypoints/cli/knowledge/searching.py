@@ -96,7 +96,7 @@ class _Search:
                 "the query holds no words to look for", hint="give a word, a name or a number"
             )
         await refresh_skills(self._app, [self._tenant_id])
-        return await self._app.search.search(
+        return await self._app.stores.search.search(
             query,
             tenant_id=self._tenant_id,
             agent_id=self._wanted.agent_id,
@@ -108,9 +108,9 @@ class _Search:
 async def _with_search(
     settings: Settings, wanted: _Wanted, work: Callable[[_Search], Awaitable[T]]
 ) -> T:
-    from core.app import bootstrap
+    from core.app import program
 
-    async with bootstrap.open_app(settings) as opened:
+    async with program.open_app(settings) as opened:
         await known_owner(opened, wanted.tenant, wanted.agent_id)
         tenant_id = wanted.tenant or await only_tenant(opened, wanted.agent_id)
         return await work(_Search(opened, tenant_id, wanted, wanted.limit or settings.search_limit))

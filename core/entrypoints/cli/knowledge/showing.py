@@ -117,11 +117,11 @@ def _items(opened: App) -> KnownItems:
     from core.knowledge.history import KnownItems
 
     return KnownItems(
-        knowledge=opened.knowledge,
-        past=opened.past,
-        lineage=opened.lineage,
-        changes=opened.changes,
-        skills=opened.skills,
+        knowledge=opened.stores.knowledge,
+        past=opened.stores.past,
+        lineage=opened.stores.lineage,
+        changes=opened.stores.changes,
+        skills=opened.stores.skills,
         follow=lambda tenant: follow_skills(opened, tenant),
     )
 

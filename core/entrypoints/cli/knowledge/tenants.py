@@ -18,8 +18,8 @@ _LISTED = 20
 async def only_tenant(opened: App, agent_id: str | None = None) -> str:
     """Give the tenant of an agent, or the only one there is. Raises InvalidInput, NotFound."""
     if agent_id is not None:
-        return (await opened.agents.get(agent_id)).tenant_id
-    tenants = sorted({agent.tenant_id for agent in await opened.agents.list()})
+        return (await opened.stores.agents.get(agent_id)).tenant_id
+    tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
     if not tenants:
         raise InvalidInput("no tenant has an agent yet", hint="say which tenant with --tenant")
     if len(tenants) > 1:
@@ -38,13 +38,13 @@ async def known_tenant(opened: App, tenant: str) -> str:
     """
     from core.domain.models import FeedbackFilter
 
-    if await opened.agents.list(tenant):
+    if await opened.stores.agents.list(tenant):
         return tenant
     its = FeedbackFilter(tenant_id=tenant)
-    feedback, _ = await opened.reader.feedback(its, limit=1, cursor=None)
+    feedback, _ = await opened.stores.reader.feedback(its, limit=1, cursor=None)
     if not feedback:
         await refresh_skills(opened, [tenant])
-        if not await opened.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):
+        if not await opened.stores.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):
             raise NotFound(
                 f"nothing is known of a tenant {tenant!r}", hint="see `skill-worker agents list`"
             )
@@ -57,7 +57,7 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
         await known_tenant(opened, tenant)
     if agent_id is None:
         return
-    agent = await opened.agents.get(agent_id)
+    agent = await opened.stores.agents.get(agent_id)
     if tenant not in {None, agent.tenant_id}:
         raise NotFound(
             f"tenant {tenant!r} has no agent {agent_id!r}",
@@ -69,7 +69,7 @@ async def refresh_skills(opened: App, tenants: Sequence[str]) -> None:
     """Look what skills others wrote; where the skill API is down, say that they may be missing."""
     try:
         for tenant_id in tenants:
-            await opened.search.refresh(tenant_id)
+            await opened.stores.search.refresh(tenant_id)
     except DependencyDown as error:
         talk(f"warning: skills may be stale: {error.message}")
 
@@ -78,7 +78,7 @@ async def tenants_of(opened: App, tenant: str | None, agent_id: str | None) -> S
     """Give the tenant that is named, or those of all agents, or of one."""
     if tenant:
         return [tenant]
-    agents = await opened.agents.list()
+    agents = await opened.stores.agents.list()
     return sorted({a.tenant_id for a in agents if agent_id in {None, a.id}})
 
 

@@ -63,7 +63,7 @@ async def _versions(
     opened: App, item_id: str, tenant: str | None, kind: KindName | None
 ) -> Sequence[KnowledgeItem]:
     item = await find_known(opened, item_id, tenant, kind)
-    found = await opened.knowledge.versions(item.kind, item.tenant_id, item.id)
+    found = await opened.stores.knowledge.versions(item.kind, item.tenant_id, item.id)
     return [*reversed(found)]
 
 

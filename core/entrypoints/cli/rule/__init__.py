@@ -92,7 +92,7 @@ def _table(
     if file is not None:
         with naming(file):
             return parse_xml(read_text(file), decision=decision)
-    item = with_app(lambda opened: find_rule(opened.knowledge, names[0], tenant, agent))
+    item = with_app(lambda opened: find_rule(opened.stores.knowledge, names[0], tenant, agent))
     return parse_xml(item.content)
 
 

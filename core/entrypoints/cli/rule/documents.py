@@ -79,7 +79,7 @@ class Importer:
         cls, app: App, agent_id: str, tenant_id: str | None, *, replace: bool, unrelated: str
     ) -> Importer:
         """Make one for an agent that is there. Raises NotFound."""
-        agent = await app.agents.get(agent_id)
+        agent = await app.stores.agents.get(agent_id)
         if tenant_id not in (None, agent.tenant_id):
             raise NotFound(
                 f"tenant {tenant_id!r} has no agent {agent_id!r}",
@@ -89,7 +89,7 @@ class Importer:
 
     async def take(self, document: Document) -> Receipt:
         """Submit a document. Raises Refused where another table of that name stands."""
-        knowledge = self._app.knowledge
+        knowledge = self._app.stores.knowledge
         known = await knowledge.find_rule(self._tenant_id, self._agent_id, document.name)
         if known is not None and known.content != document.xml and not self._replace:
             raise Refused(
@@ -134,7 +134,7 @@ class Importer:
         digest = text_hash("\0".join(parts))
         for number in count(1):
             key = f"import:{digest}" if number == 1 else f"import:{digest}:{number}"
-            change = await self._app.changes.find(key)
+            change = await self._app.stores.changes.find(key)
             if change is None or change.status not in _OVER:
                 return key
         raise AssertionError("count does not end")

@@ -35,7 +35,7 @@ def export(
             "--json needs -o FILE: what goes to stdout is XML",
             hint="see `skill-worker rule export --help`",
         )
-    item = with_app(lambda opened: find_rule(opened.knowledge, name, tenant, agent))
+    item = with_app(lambda opened: find_rule(opened.stores.knowledge, name, tenant, agent))
     data = item.content.encode("utf-8")
     if out is None:
         sys.stdout.buffer.write(data)

@@ -178,9 +178,9 @@ def _submit(documents: list[Document], asked: _Asked, told: _Told) -> None:
     settings = load(interactive=True)
 
     async def opened() -> None:
-        from core.app import bootstrap
+        from core.app import program
 
-        async with bootstrap.open_app(settings, dry_run=asked.dry_run) as app:
+        async with program.open_app(settings, dry_run=asked.dry_run) as app:
             importer = await _importer(app)
             for document in documents:
                 try:

@@ -47,7 +47,7 @@ async def _read(settings: Settings, tenant_id: str | None) -> SkillGraph:
 
 async def _tenant_of_all(settings: Settings) -> str:
     """Give the tenant of all agents; its skills need no database, but whose they are does."""
-    from core.app import bootstrap
+    from core.app import program
 
-    async with bootstrap.open_app(settings) as app:
+    async with program.open_app(settings) as app:
         return await only_tenant(app)

@@ -78,17 +78,17 @@ class GraphService:
             tenant = agents[0].tenant_id
         else:
             tenant = self.session.one_tenant(tenant)
-            agents = await app.agents.list(tenant)
+            agents = await app.stores.agents.list(tenant)
         names, warnings = await self._names(tenant, agents)
         wanted = [*names] if agent_id is None else [n for n in agents[0].skills if n in names]
-        counts = await app.lineage.counts(tenant)
+        counts = await app.stores.lineage.counts(tenant)
         parts = Parts(
             agents=agents,
             counts=[one for one in counts if agent_id in {None, one.agent_id}],
             names=names,
             wanted=wanted,
-            skills=await read_skills(app.skills, tenant, wanted),
-            taught=await app.lineage.taught(tenant, agent_id=agent_id, limit=nodes),
+            skills=await read_skills(app.stores.skills, tenant, wanted),
+            taught=await app.stores.lineage.taught(tenant, agent_id=agent_id, limit=nodes),
         )
         graph = build(tenant, agent_id, parts, nodes)
         drawn = {"mermaid": mermaid(graph), "warnings": warnings}
@@ -99,7 +99,7 @@ class GraphService:
     ) -> tuple[Sequence[str], tuple[str, ...]]:
         """Give the names of all skills; where the skill API is down, those on lists of agents."""
         try:
-            listed = await self.session.app.skills.list(tenant_id)
+            listed = await self.session.stores.skills.list(tenant_id)
         except DependencyDown as error:
             names = sorted({name for agent in agents for name in agent.skills})
             return names, (f"skills were not looked through: {error.message}",)

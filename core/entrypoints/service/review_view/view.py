@@ -116,9 +116,9 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     change = opened.change
     problems: list[str] = []
     similar, moved, diff = await asyncio.gather(  # others are asked, then it is compared here
-        _told(similar_to(change, app.search), problems, "similar items"),
+        _told(similar_to(change, app.stores.search), problems, "similar items"),
         _told(_moved(change, app), problems, "the target as it is now"),
-        diff_of(change, app.changes),
+        diff_of(change, app.stores.changes),
     )
     return ReviewView(
         change=head_of(change),
