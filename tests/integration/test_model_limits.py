@@ -21,17 +21,17 @@ PROCESSES, CALLS = 3, 10
 SECONDS = 60.0
 _WORKER = """
 import asyncio, json, sys, time, uuid
-from core.agent.circuit_breaker import LineOptions
-from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.agent.circuit_breaker import BreakerOptions
+from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.pool import open_pool
 
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:
-        line = PostgresModelLine(
-            pool, "m", LineOptions(**options), new_id=lambda: uuid.uuid4().hex, sleep=asyncio.sleep
+        breaker = PostgresCircuitBreaker(
+            pool, "m", BreakerOptions(**options), new_id=lambda: uuid.uuid4().hex, sleep=asyncio.sleep
         )
         async def call():
-            async with line.call():
+            async with breaker.call():
                 began = time.monotonic()
                 await asyncio.sleep(seconds)
                 print(json.dumps([began, time.monotonic()]), flush=True)
@@ -97,7 +97,7 @@ async def test_without_limits_a_call_that_succeeds_asks_the_database_nothing(
         await line.current_pause()
         asked = pool.get_stats().get("requests_num", 0)
         for _ in range(20):
-            async with line.call():
+            async with breaker.call():
                 pass
         assert pool.get_stats().get("requests_num", 0) == asked
 
@@ -106,7 +106,7 @@ async def test_a_paid_answer_is_kept_where_the_database_has_gone_meanwhile(datab
     async with open_pool(database) as pool:
         line = line_of(pool, BreakerOptions(max_concurrency=1))
         answered = False
-        async with line.call():
+        async with breaker.call():
             await pool.close()
             answered = True
         assert answered

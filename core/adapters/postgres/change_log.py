@@ -61,7 +61,7 @@ class PostgresChangeLog:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
 
-    async def keep(
+    async def store(
         self,
         change: Change,
         blobs: Mapping[str, bytes],

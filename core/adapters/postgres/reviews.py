@@ -142,7 +142,7 @@ class PostgresReviewQueue:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def look(
+    async def open(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
         scope = _scope(tenant_id, but)
@@ -154,7 +154,7 @@ class PostgresReviewQueue:
             )
         return _opened(row)
 
-    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
+    async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         scope = _scope(tenant_id, but)
         return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
 

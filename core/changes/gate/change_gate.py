@@ -202,7 +202,7 @@ class ChangeGate:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})
         event = records.event("change.held", waiting, because=list(waiting.held))
-        await self._deps.changes.keep(waiting, prepared.blobs, event)
+        await self._deps.changes.store(waiting, prepared.blobs, event)
         return receipts.receipt_of(waiting)
 
     async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:
@@ -229,7 +229,7 @@ class ChangeGate:
         if not self._deps.dry_run:
             history = records.failed(change, self._deps.new_id(), error)
             event = records.event("change.failed", change, error.message)
-            await self._deps.changes.keep(change, blobs, event, history)
+            await self._deps.changes.store(change, blobs, event, history)
         return receipts.failed_receipt(change, error)
 
 
