@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
-from pydantic import JsonValue, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, JsonValue, ValidatorFunctionWrapHandler, WrapValidator
 
 Parameter: TypeAlias = "str | int | float"
 
@@ -69,13 +69,26 @@ def _kept(value: object, handler: ValidatorFunctionWrapHandler) -> object:
 Text = Annotated[str, WrapValidator(_kept)]
 
 
-def read_message(data: Mapping[str, Any]) -> Message:
-    """Read what `Message.to_json` wrote."""
+class _Stored(BaseModel):
+    code: str
+    english: str
+    parameters: dict[str, _Stored | str | int | float]
+
+
+def read_message(data: object) -> Message:
+    """Read what `Message.to_json` wrote. Raises ValueError."""
+    return _restored(_Stored.model_validate(data))
+
+
+def _restored(stored: _Stored) -> Message:
     parameters = {
-        name: read_message(value) if isinstance(value, dict) else value
-        for name, value in data["parameters"].items()
+        name: _restored(value) if isinstance(value, _Stored) else value
+        for name, value in stored.parameters.items()
     }
-    return Message(data["code"], data["english"], **parameters)
+    try:
+        return Message(stored.code, stored.english, **parameters)
+    except (KeyError, IndexError) as error:
+        raise ValueError(f"{stored.code}: no parameter {error}") from None
 
 
 def joined(texts: Iterable[str], separator: str = "; ") -> str:

@@ -21,6 +21,7 @@ from core.adapters.postgres.queries import (
     transaction,
     writing,
 )
+from core.adapters.postgres.rows import recalled, to_said
 from core.adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
 from core.domain.messages import Message
@@ -30,6 +31,7 @@ from core.domain.ports import Observer
 
 _MODELS = ("before", "after", "request")
 _LISTS = ("warnings", "held", "retracts")
+_SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}
 
 
@@ -139,13 +141,19 @@ async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> 
 
 def change_of(row: DictRow) -> Change:
     """Read a row of `changes`."""
-    return Change.model_validate(dict(row))
+    data = dict(row)
+    known = recalled(data.pop("said", None))
+    if known:
+        data |= {name: known.get(data[name], data[name]) for name in _SAID}
+        data |= {name: [known.get(text, text) for text in data[name]] for name in _SAYINGS}
+    return Change.model_validate(data)
 
 
 def change_row(change: Change) -> dict[str, object]:
     """Give a change as the parameters of a statement, by the names of its columns."""
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
+    row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
     return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 

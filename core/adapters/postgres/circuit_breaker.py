@@ -13,6 +13,7 @@ import structlog
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_one
+from core.adapters.postgres.rows import recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
     OwnHold,
@@ -158,6 +159,12 @@ class _State:
     look_in: float | None = None
 
 
+def _state(row: DictRow) -> _State:
+    reason = recalled(row["said"]).get(row["reason"], row["reason"])
+    rest = {name: value for name, value in row.items() if name not in {"reason", "said"}}
+    return _State(**rest, reason=reason)
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -253,7 +260,7 @@ class PostgresCircuitBreaker:
 
     async def _refresh(self) -> _State:
         row = await fetch_one(self._pool, "circuit_breaker.state", model=self._model)
-        self._state = _State(**row) if row else _State()
+        self._state = _state(row) if row else _State()
         return self._state
 
     async def _fail(self, error: SkillWorkerError) -> None:
@@ -268,13 +275,14 @@ class PostgresCircuitBreaker:
                 count=count,
                 limit=limit,
                 reason=error.advice,
+                said=to_said(error.advice),
                 look=first_look(error, self._options),
                 asked=asked_wait(error),
             )
         )
         if row is None:
             return
-        self._state = _State(**row)
+        self._state = _state(row)
         if self._state.failures - count < limit <= self._state.failures:
             log.warning("model.held", model=self._model, reason=self._state.reason)
 
@@ -303,6 +311,7 @@ class PostgresCircuitBreaker:
             look=look,
             fatal=not error.retryable,
             reason=reason,
+            said=to_said(reason),
         )
         log.warning("look.failed", model=self._model, reason=reason, next_in=round(look, 1))
 

@@ -22,7 +22,7 @@ from core.adapters.postgres.queries import (
     transaction,
     writing,
 )
-from core.adapters.postgres.rows import usage_of
+from core.adapters.postgres.rows import to_said, usage_of
 from core.adapters.postgres.waiting import settle_change
 from core.domain.errors import Decided, NotFound, TargetBusy
 from core.domain.messages import Message
@@ -84,6 +84,7 @@ class PostgresReviews:
             "status": status,
             "by": by,
             "reason": reason,
+            "said": to_said(reason),
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)

@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.neighbours import lock_skills, refuse_repeated
 from core.adapters.postgres.queries import Connection, sql
+from core.adapters.postgres.rows import to_said
 from core.adapters.postgres.search_index import drop_document, index_document
 from core.adapters.postgres.waiting import settle_change
 from core.decision_table import read_xml, search_text
@@ -111,7 +112,7 @@ class PostgresUnitOfWork:
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the end of a change; what waited for a person may end its feedback too."""
-        params = {"id": change_id, "status": status, "error": error}
+        params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:
             await settle_change(self._conn, change_id, row["feedback_id"])
