@@ -28,7 +28,11 @@ from core.adapters.postgres.pool import open_pool
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:
         breaker = PostgresCircuitBreaker(
-            pool, "m", BreakerOptions(**options), new_id=lambda: uuid.uuid4().hex, sleep=asyncio.sleep
+            pool,
+            "m",
+            BreakerOptions(**options),
+            new_id=lambda: uuid.uuid4().hex,
+            sleep=asyncio.sleep,
         )
         async def call():
             async with breaker.call():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from core.domain.messages import Text
 from core.domain.models import (
     Change,
     ChangeStatus,
@@ -15,6 +14,7 @@ from core.domain.models import (
     Relationship,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class ChangeHead(Model):
