@@ -1,4 +1,8 @@
-"""Decision tables: DMN 1.3 XML in and out, row edits by splice, evaluation, text for people."""
+"""DMN decision tables: XML in and out, edits in place, FEEL, evaluation and checks.
+
+Imports nothing of the project but `domain`. Begin with `document/xml.py` (a table in and out), then
+`evaluation/decide.py` (how a case is decided) and `checks/check.py` (what is wrong with a table).
+"""
 
 from core.decision_table.checks.check import check_table, witness
 from core.decision_table.document.tables import ReadTable, parse_tables, read_xml, same_table

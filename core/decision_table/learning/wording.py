@@ -15,19 +15,19 @@ MAX_ROW = 160
 
 
 def case_words(inputs: Mapping[str, JsonValue]) -> str:
-    """Write the inputs of a case as `amount=1500000, grade="VIP"`."""
+    """Return the inputs of a case as `amount=1500000, grade="VIP"`."""
     return _cut(_pairs(inputs), MAX_CASE)
 
 
 def outcome_words(outcome: JsonValue) -> str:
-    """Write what a table gave: `approver="manager"`, several of them, or `nothing`."""
+    """Return what a table returned: `approver="manager"`, several of them, or `nothing`."""
     results = outcome if isinstance(outcome, list) else [outcome]
     told = [_pairs(one) if isinstance(one, dict) else "nothing" for one in results]
     return _cut(" and ".join(told) or "nothing", MAX_CASE)
 
 
 def row_words(table: DecisionTable, row_id: str) -> str:
-    """Name a row with what it says: its remark, else its conditions and outcome."""
+    """Return a row named by what it says: its remark, else its conditions and outcome."""
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:
         return f"row '{row_id}'"
@@ -35,7 +35,7 @@ def row_words(table: DecisionTable, row_id: str) -> str:
 
 
 def remark_words(table: DecisionTable, old: DecisionRow, new: DecisionRow) -> str:
-    """Say that a row is worded otherwise while it decides as before."""
+    """Return a sentence that only the wording of a row differs."""
     return (
         f"only the words of row '{new.id}' change, and its cells stay "
         f"({_cut(_rule(table, new), MAX_ROW)}): it said {_quoted(old.annotation)}, will say "
