@@ -1,7 +1,8 @@
 """Messages of the program in the visitor's language.
 
-What checks, refusals and receipts say is English wherever it is made, kept and logged. The console
-shows those that `messages.yaml` knows in Korean: each is taken apart as it was put together.
+Checks, refusals and receipts are worded in English wherever they are made, stored and logged. The
+console shows those that `messages.yaml` knows in Korean: each is parsed back into the parts it was
+composed of.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from pydantic import TypeAdapter
 from core.entrypoints.console.language import Language, words
 
 _PLACE = re.compile(r"\{(\w+)\}")
-_BETWEEN = "; "  # between messages that are told together
+_BETWEEN = "; "  # between messages that are shown together
 _DEPTH = 4  # of messages within messages
-_LONGEST = 4_000  # characters; what is longer quotes somebody
+_LONGEST = 4_000  # characters; a longer text quotes somebody
 _FILE = TypeAdapter[dict[str, list[dict[str, str]]]](dict[str, list[dict[str, str]]])
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message with places for what it names, between the texts that are `fixed`."""
+    """A message with placeholders for what it names, between the texts that are `fixed`."""
 
     fixed: Sequence[str]
     places: Sequence[str]
     korean: str
 
     def values(self, text: str) -> Mapping[str, str] | None:
-        """Give what stands at its places, None where `text` is another message.
+        """Return the values of its placeholders, None if `text` is another message.
 
-        Each place takes as little as it can, so that a hostile text is looked through but once.
+        Each placeholder matches as little as possible, so that a hostile text is scanned only once.
         """
         if not self.places:
             return {} if text == self.fixed[0] else None
@@ -54,7 +55,7 @@ class Message:
 
 
 def translated(language: Language, text: str) -> str:
-    """Give messages of the program's in a language; as it is what nobody has translated."""
+    """Return messages of the program in a language; an unknown one is returned unchanged."""
     if language is Language.EN or len(text) > _LONGEST:
         return text
     return _several(text, _DEPTH)
@@ -62,7 +63,7 @@ def translated(language: Language, text: str) -> str:
 
 @cache
 def messages(section: str) -> Sequence[Message]:
-    """Give the messages of `sentences` or `parts`, in the order in which they are tried."""
+    """Return the messages of `sentences` or `parts`, in the order in which they are tried."""
     text = (resources.files("core.entrypoints.console") / "messages.yaml").read_text("utf-8")
     entries = _FILE.validate_python(yaml.safe_load(text))[section]
     return [
