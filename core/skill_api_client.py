@@ -76,7 +76,6 @@ class SkillApiClient(SkillApiCalls):
     async def put_file(
         self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
     ) -> str:
-        """Write one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
         return await self._write(name, path, file, tenant_id, base_hash)
 
     async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
@@ -87,7 +86,6 @@ class SkillApiClient(SkillApiCalls):
         return await self._write(name, path, None, tenant_id, base_hash)
 
     async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
-        """Delete a skill; absent already is fine. Stale."""
         compares = await self._compares(name, tenant_id)
         if not compares:
             before = await self.read(name, tenant_id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import signal
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,6 +14,7 @@ from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
 from tests.support import databases
+from tests.support.recycled import RecycledDatabases
 from tests.support.scheduling import Scheduling, longest_first
 
 # How long an example takes is the machine's business: what must be fast is measured elsewhere.
@@ -26,11 +29,18 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
+        _compile_catalogues()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         databases.remove_home()
+
+
+def _compile_catalogues() -> None:
+    """Make of a checkout what the build makes of it; workers find it made."""
+    root = Path(__file__).parents[1]
+    runpy.run_path(str(root / ".ci" / "catalogues.py"))["compile_catalogues"](root)
 
 
 @pytest.hookimpl(trylast=True)
@@ -74,10 +84,18 @@ def empty_database(server: str) -> Iterator[str]:
         yield conninfo
 
 
+@pytest.fixture(scope="session")
+def recycled(server: str, template: str) -> Iterator[RecycledDatabases]:
+    """Migrated databases that tests have one after another."""
+    made = RecycledDatabases(server, template)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def database(server: str, template: str) -> Iterator[str]:
-    """The connection string of a migrated database of this test's own."""
-    with databases.fresh_database(server, template) as conninfo:
+def database(recycled: RecycledDatabases) -> Iterator[str]:
+    """The connection string of a migrated database that is this test's own while it runs."""
+    with recycled.one() as conninfo:
         yield conninfo
 
 

@@ -45,14 +45,12 @@ class LangChainEmbeddings:
         self._close = close
 
     async def embed_query(self, text: str) -> Vector:
-        """Give the vector of what somebody looks for."""
         with _translated():
             async with asyncio.timeout(self._timeout):
                 found = await self._model.aembed_query(_sendable(text))
         return _checked([found], 1)[0]
 
     async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Give the vectors of what is to be found, in the order of `texts`."""
         if not texts:
             return []
         with _translated():

@@ -1,7 +1,7 @@
-"""DMN decision tables: XML in and out, edits in place, FEEL, evaluation and checks.
+"""Decision tables: DMN 1.3 XML in and out, row edits by splice, evaluation, checks.
 
-Imports nothing of the project but `domain`. Begin with `document/xml.py` (a table in and out), then
-`evaluation/decide.py` (how a case is decided) and `checks/check.py` (what is wrong with a table).
+It may import `domain`.
+Begin with `document/xml.py`, then `evaluation/decide.py` and `checks/check.py`.
 """
 
 from core.decision_table.checks.check import check_table, witness

@@ -1,5 +1,5 @@
-"""How people and programs reach the worker: command line, HTTP API, console, doctor, demo.
+"""Where people and programs come in: the command line, the HTTP API, the console.
 
-May import every other room except `testing`; nothing imports this one. Begin with `cli/app.py` (the
-command tree), `api/app.py` (the routes) or `service/session.py` (who may see what).
+It may import every room but `testing`, and no adapter.
+Begin with `service/`, which the API and the console ask, and with `cli/app.py`.
 """

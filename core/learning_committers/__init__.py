@@ -1,1 +1,5 @@
-"""One committer a kind of knowledge; they do not know each other."""
+"""One committer for each kind of knowledge; they do not import each other.
+
+It may import `skill_creator_committer`, `changes` and the rooms below.
+Begin with `memory_committer.py`, the simplest; `base.py` is what they share.
+"""

@@ -14,6 +14,7 @@ from core.domain.errors import (
     SkillWorkerError,
     Stale,
 )
+from core.domain.messages import Message
 from core.domain.models import (
     Bundle,
     Change,
@@ -110,7 +111,6 @@ class SkillCommitter:
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
-        """Make before and after of a skill request; see `core.domain.ports.Committer`."""
         assert isinstance(request, SkillRequest)
         base = await self._base(request, context)
         if request.operation is Operation.DELETE:
@@ -132,7 +132,6 @@ class SkillCommitter:
         return prepared.model_copy(update={"seen": seen})
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the skill as the skill API holds it now, None where there is none."""
         bundle = await self._skills.read(target_id, tenant_id)
         return state_of(bundle) if bundle else None
 
@@ -180,7 +179,7 @@ class SkillCommitter:
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
-                f"there is no skill named {request.target_id!r}",
+                Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
                 hint="search_similar_knowledge gives the names of skills",
             )
         return base

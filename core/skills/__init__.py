@@ -1,5 +1,5 @@
-"""Agent Skills as folders in memory: read, validated, edited, packaged, and how they refer.
+"""Agent Skills: the folder in memory, its archive, its document, the rules it must keep.
 
-Imports nothing of the project but `domain`. Begin with `bundle/` (a folder and its zip), then
-`validation/check.py` (the rules) and `document/edits.py` (edits of SKILL.md).
+It may import `decision_table` and `domain`.
+Begin with `bundle/`; `validation/` also runs in a pod, on the standard library alone.
 """

@@ -22,7 +22,6 @@ class MemoryTokens:
         self._clock = clock or ticking_clock()
 
     async def add(self, token: AccessToken) -> None:
-        """Store a token. Raises AlreadyExists where a live one has its name."""
         taken = {known.name for known in self._live()}
         if token.kind is TokenKind.TOKEN and token.name in taken:
             raise AlreadyExists(
@@ -35,15 +34,12 @@ class MemoryTokens:
         self._store(token)
 
     async def find(self, hash_: str) -> AccessToken | None:
-        """Give what a secret stands for; None where it is unknown, revoked or has expired."""
         return next((t for t in self.tokens.values() if t.hash == hash_ and self._lives(t)), None)
 
     async def list(self) -> Sequence[AccessToken]:
-        """Give the live tokens of programs, oldest first; neither links nor sessions."""
         return self._live()
 
     async def revoke(self, token_id: str) -> AccessToken:
-        """End a token, its links and its sessions. Raises NotFound."""
         token = self.tokens.get(token_id)
         if token is None or not self._lives(token):
             raise NotFound(f"there is no token {token_id!r}")
@@ -51,10 +47,6 @@ class MemoryTokens:
         return token
 
     async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:
-        """End a link and store the session that it opens, with the link's name, tenant and roles.
-
-        None where there is no such link any more: of two that come at once one is let in.
-        """
         link = await self.find(link_hash)
         if link is None or link.kind is not TokenKind.LINK:
             return None
@@ -96,10 +88,6 @@ class MemoryAnswers:
         self._clock = clock or ticking_clock()
 
     async def begin(self, owner: str, key: str, digest: str) -> Answer | None:
-        """Note that a call begins; None where it is the first, else what is known of the first.
-
-        A first call that did not end within a minute died: the next one is the first.
-        """
         now = self._clock()
         known = self._answers.get((owner, key))
         if known is not None:
@@ -110,13 +98,11 @@ class MemoryAnswers:
         return None
 
     async def end(self, owner: str, key: str, answer: Answer) -> None:
-        """Keep what was answered."""
         known = self._answers.get((owner, key))
         if known and known[0] == Answer(digest=answer.digest):
             self._answers[owner, key] = (answer, known[1])
 
     async def forget(self, owner: str, key: str) -> None:
-        """Let the next call under the key be the first: this one came to nothing."""
         known = self._answers.get((owner, key))
         if known and known[0].status is None:
             del self._answers[owner, key]

@@ -33,28 +33,23 @@ class MemoryAgents:
             self._save(agent)
 
     async def get(self, agent_id: str) -> Agent:
-        """Give one agent. Raises NotFound."""
         if agent_id not in self._agents:
             raise NotFound(f"there is no agent {agent_id!r}")
         skills = self._skills().get(agent_id, set())
         return self._agents[agent_id].model_copy(update={"skills": tuple(sorted(skills))})
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
-        """Give all agents (of a tenant), by id."""
         agents = [await self.get(agent_id) for agent_id in sorted(self._agents)]
         return [agent for agent in agents if tenant_id in {None, agent.tenant_id}]
 
     async def save(self, agent: Agent) -> bool:
-        """Create or change an agent; True where it is new. Raises InvalidInput."""
         return self._save(agent)
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
-        """Give agents with a goal that are to be set up since they are new, by id."""
         waiting = [self._agents[agent_id] for agent_id in sorted(self._waiting)]
         return [a.model_copy(update={"skills": ()}) for a in waiting if a.goal.strip()][:limit]
 
     async def setup_begun(self, agent_id: str) -> None:
-        """Note that an agent waits no more."""
         self._waiting.discard(agent_id)
 
     def claim_setup(self, agent: Agent) -> bool:

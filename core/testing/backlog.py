@@ -26,7 +26,6 @@ class MemoryBacklog:
         self._reviews = MemoryReviews(log) if log else None
 
     async def waiting(self) -> Waiting:
-        """Give what has not ended."""
         counts = self._counts()
         queued = [p for p in self._inbox.feedback.values() if p.status is FeedbackStatus.QUEUED]
         ages = [(self._clock() - p.created_at).total_seconds() for p in queued if p.created_at]
@@ -37,11 +36,9 @@ class MemoryBacklog:
         )
 
     async def ended(self) -> Mapping[FeedbackStatus, int]:
-        """Give the number of pieces by each end."""
         return {status: n for status, n in self._counts().items() if status.is_end}
 
     async def undecided(self) -> Undecided:
-        """Give what waits for a person."""
         waiting = await self._reviews.overdue(-1) if self._reviews else ()
         counts = Counter(change.status for change in waiting)
         since = [change.prepared_at for change in waiting[:1] if change.prepared_at]

@@ -44,31 +44,27 @@ class MemoryChangeLog:
         self._blobs: dict[str, bytes] = {}
 
     async def find(self, key: str) -> Change | None:
-        """Give the newest attempt under an idempotency key, or None."""
         found = [change for change in self.changes.values() if change.key == key]
         return max(found, key=lambda change: change.attempt) if found else None
 
     async def get(self, change_id: str) -> Change:
-        """Give a change. Raises NotFound."""
         if change_id not in self.changes:
             raise NotFound(f"there is no change {change_id!r}")
         return self.changes[change_id]
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
-        """Write the intent and its blobs. Raises TargetBusy, LeaseLost, Stale."""
         self._check_fence(change)
         self._refuse_skill_beside(change)
         self._put(change)
         self.put_blobs(blobs)
 
-    async def keep(
+    async def store(
         self,
         change: Change,
         blobs: Mapping[str, bytes],
         event: RunEvent,
         history: HistoryRecord | None = None,
     ) -> None:
-        """Write a change that is held, or failed before it was opened. Raises LeaseLost."""
         self._put(change.model_copy(update={"created_at": datetime.now(UTC)}))
         self.put_blobs(blobs)
         if history is not None:
@@ -80,8 +76,7 @@ class MemoryChangeLog:
         """Keep the bytes of files by their SHA-256."""
         self._blobs |= blobs
 
-    async def hold(self, change: Change) -> None:
-        """Hold the target of a change. Raises TargetBusy, LeaseLost, Stale."""
+    async def acquire(self, change: Change) -> None:
         for other in list(self.changes.values()):
             dead = self.epochs.get(other.candidate_id or "", other.epoch) != other.epoch
             if dead and other.status is ChangeStatus.PREPARED:
@@ -89,13 +84,11 @@ class MemoryChangeLog:
         self._put(change)
 
     async def release(self, change_id: str) -> None:
-        """Let go of a hold; nothing where it has become an intent."""
         held = self.changes.get(change_id)
         if held is not None and held.status is ChangeStatus.PREPARED:
             del self.changes[change_id]
 
     async def unfinished(self, candidate_id: str) -> Sequence[Change]:
-        """Give the open intents of a candidate, oldest first."""
         return [c for c in await self.abandoned(0) if c.candidate_id == candidate_id]
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:
@@ -104,7 +97,6 @@ class MemoryChangeLog:
         return [c for c in self.changes.values() if c.status is ChangeStatus.APPLYING]
 
     async def adopt(self, change: Change) -> Change | None:
-        """Fence off whoever wrote an abandoned intent, and give it with the new epoch."""
         if change.candidate_id is None:
             return change
         epoch = self.epochs.get(change.candidate_id, change.epoch or 0) + 1
@@ -113,12 +105,10 @@ class MemoryChangeLog:
         return self.changes[change.id]
 
     async def latest(self, change: Change) -> Change | None:
-        """Give the newest change of a change's target that is being applied, or was."""
         had = [c for c in self.changes.values() if c.status in _SEEN]
         return next((c for c in reversed(had) if _target(c) == _target(change)), None)
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
-        """Give the bytes behind references, by SHA-256. Raises NotFound."""
         try:
             return {ref.sha256: self._blobs[ref.sha256] for ref in refs}
         except KeyError as error:
@@ -126,7 +116,6 @@ class MemoryChangeLog:
 
     @asynccontextmanager
     async def unit_of_work(self, change: Change) -> AsyncIterator[MemoryUnitOfWork]:
-        """Open the transaction that ends an intent. Raises LeaseLost, Stale where it ended."""
         self._check_fence(change)
         if self.changes[change.id].status is not ChangeStatus.APPLYING:
             raise Stale(f"change {change.id} is settled already")
@@ -192,17 +181,14 @@ class MemoryUnitOfWork:
         self.events: list[RunEvent] = []
 
     async def write_item(self, change: Change) -> None:
-        """Write the item's next version, or close it. Raises Stale."""
         self._log.knowledge.write(change)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        """Follow a skill on the agent's list."""
         names = self._log.agent_skills.get(change.agent_id, set())
         names = names - {change.target_id} if change.after is None else names | {change.target_id}
         self._log.agent_skills[change.agent_id] = names
 
     async def set_agent_skills(self, change: Change) -> None:
-        """Set the agent's list to the lines of `after`. Raises Stale."""
         held = self._log.agent_skills.get(change.target_id, set())
         before = set(change.before.content.splitlines()) if change.before else set()
         if held != before:
@@ -223,14 +209,12 @@ class MemoryUnitOfWork:
                 raise Stale(f"skill {other.target_id!r} was deleted meanwhile")
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
-        """Add a history record; repeating (change, attempt, status) is fine."""
         key = (history.change_id, history.attempt, history.status)
         if key not in {(h.change_id, h.attempt, h.status) for h in self._log.history}:
             self._log.history.append(history)
             self._log.knowledge.record(history, self._log.changes[history.change_id].relationship)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
-        """Set the end of a change."""
         change = self._log.changes[change_id]
         end: dict[str, object] = {"status": status, "error": error or change.error}
         if status is ChangeStatus.APPLIED:
@@ -238,11 +222,9 @@ class MemoryUnitOfWork:
         self._log.changes[change_id] = change.model_copy(update=end)
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted; what one of them had taken back is applied again."""
         self._log.turn(change_ids, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
 
     async def emit(self, event: RunEvent) -> None:
-        """Add an event."""
         self._log.events.append(event)
         self.events.append(event)
 

@@ -16,20 +16,17 @@ class MemoryDeliveries:
         self.told: set[tuple[str, int, int, FeedbackStatus]] = set()
 
     async def known(self, source: str, source_ids: Sequence[str]) -> Mapping[str, FeedbackStatus]:
-        """Give those of a source's ids that are stored, and where each piece stands."""
         wanted = set(source_ids)
         return {
             piece.source_id: piece.status for piece in self._of(source) if piece.source_id in wanted
         }
 
     async def unacknowledged(self, source: str, limit: int) -> Sequence[Feedback]:
-        """Give ended pieces whose source does not know it yet, longest ended first."""
         ended = [piece for piece in self._of(source) if piece.status.is_end]
         untold = [piece for piece in ended if _end(piece) not in self.told]
         return sorted(untold, key=lambda piece: str(piece.finished_at))[:limit]
 
     async def acknowledged(self, ended: Feedback) -> None:
-        """Note that the source knows this end; nothing where the piece was revived since."""
         if _end(await self._inbox.get(ended.id)) == _end(ended):
             self.told.add(_end(ended))
 

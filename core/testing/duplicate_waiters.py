@@ -18,12 +18,10 @@ class MemoryDuplicateWaiters:
         self._waiters: list[tuple[str, DuplicateWaiter]] = []
 
     async def note(self, change: Change) -> None:
-        """Note that the change's feedback said what its target holds already."""
         assert change.feedback_id is not None
         self._add(change, change.feedback_id, None)
 
     async def join(self, change: Change) -> Change | None:
-        """Note that a change that waits says what this one does, and give it; None where none."""
         assert change.feedback_id is not None
         known = self._log.changes.values() if self._log else ()
         for waiting in known:
@@ -49,16 +47,13 @@ class MemoryDuplicateWaiters:
             self._waiters.append((change.tenant_id, made))
 
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
-        """Give which feedback said again what a target held, oldest first."""
         place = (tenant_id, kind, target_id)
         return [e for tenant, e in self._waiters if (tenant, e.kind, e.target_id) == place]
 
     async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
-        """Give what a piece of feedback said again, oldest first."""
         return [waiter for _, waiter in self._waiters if waiter.feedback_id == feedback_id]
 
     async def forget(self, feedback_id: str) -> None:
-        """Forget what a piece of feedback said again."""
         self._waiters = [
             (t, waiter) for t, waiter in self._waiters if waiter.feedback_id != feedback_id
         ]

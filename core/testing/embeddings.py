@@ -32,11 +32,9 @@ class HashedEmbeddings:
         self._longest = longest
 
     async def embed_query(self, text: str) -> Vector:
-        """Give the vector of what somebody looks for."""
         return (await self.embed_documents([text]))[0]
 
     async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Give the vectors of what is to be found, in the order of `texts`."""
         self.asked.append([*texts])
         if self.failing is not None:
             raise self.failing

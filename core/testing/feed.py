@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from core.domain.event_cursor import EventCursor, read_place
+from core.domain.event_cursor import EventCursor, parse_cursor
 from core.domain.models import NO_USAGE, EventFilter, FeedPage, PlacedEvent, RunEvent, Usage
 
 
@@ -17,7 +17,6 @@ class MemoryBell:
         self.rung = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it has rung since the last time, or for so many seconds."""
         try:
             async with asyncio.timeout(seconds):
                 await self.rung.wait()
@@ -43,12 +42,10 @@ class MemoryFeed:
         self._events = events
 
     async def place(self) -> str:
-        """Give the place from which all that is written from now on is read."""
         return str(EventCursor(0, len(self._events)))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        """Give at most `limit` events that come after a place. Raises InvalidInput."""
-        begin = read_place(place).id if place else 0
+        begin = parse_cursor(place).id if place else 0
         found = [
             PlacedEvent(place=str(EventCursor(0, number)), event=event)
             for number, event in enumerate(self._events, 1)
@@ -60,7 +57,6 @@ class MemoryFeed:
 
     @asynccontextmanager
     async def listening(self, wanted: EventFilter) -> AsyncIterator[MemoryBell]:
-        """Give a bell while the block lasts."""
         del wanted
         bell = MemoryBell()
         self.bells.add(bell)

@@ -34,7 +34,6 @@ class MemoryFigures:
         self.seen: list[WorkerSeen] = []
 
     async def standing(self, tenant_id: str | None) -> Standing:
-        """Give where feedback stands now, and what ended just now."""
         pieces, now = self._pieces(tenant_id), self._clock()
         queued = [piece for piece in pieces if piece.status is FeedbackStatus.QUEUED]
         due = [piece for piece in queued if not piece.retry_at or piece.retry_at <= now]
@@ -48,7 +47,6 @@ class MemoryFigures:
         )
 
     async def ended(self, tenant_id: str | None, step_seconds: int, steps: int) -> EndedSeries:
-        """Give what ended in the last steps, also in those in which nothing did."""
         step = timedelta(seconds=step_seconds)
         last = self._clock()
         begin = last - (last - _EPOCH) % step - (steps - 1) * step
@@ -62,7 +60,6 @@ class MemoryFigures:
         )
 
     async def outcomes(self, tenant_id: str | None) -> Sequence[OutcomeCount]:
-        """Give what came of the changes of the last 30 days, by kind, operation and status."""
         now = datetime.now(UTC)
         found: Counter[tuple[str, str, str]] = Counter()
         of_day: Counter[tuple[str, str, str]] = Counter()
@@ -80,7 +77,6 @@ class MemoryFigures:
         ]
 
     async def reviews(self, tenant_id: str | None) -> WaitingReviews:
-        """Give how many changes wait for a person."""
         waiting = [
             change
             for change in self._log.changes.values()
@@ -95,7 +91,6 @@ class MemoryFigures:
         )
 
     async def workers(self, tenant_id: str | None) -> Sequence[WorkerSeen]:
-        """Give all workers, the oldest first, and what of the tenant each works on."""
         del tenant_id
         return self.seen
 

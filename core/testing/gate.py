@@ -38,7 +38,6 @@ class FakeGate:
         self._failure = (after, error)
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
-        """Record the request and give its receipt; see `core.domain.ports.Gate`."""
         known = self._receipts.get(context.key)
         if known is not None:
             if known[0] != request:

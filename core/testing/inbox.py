@@ -42,7 +42,6 @@ class MemoryInbox:
         self._clock = clock or ticking_clock()
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        """Store pieces and note a job for each new one. Raises InvalidInput, storing none."""
         kept = dict(self.feedback), dict(self._digests), list(self.jobs)
         try:
             return [self._add(source, piece) for piece in pieces]
@@ -51,17 +50,14 @@ class MemoryInbox:
             raise
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        """Store the piece of an agent that waits to be set up, unless it waits no more."""
         return self._agents.claim_setup(agent) and self._add(source, piece)[1]
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Give one piece. Raises NotFound."""
         if feedback_id not in self.feedback:
             raise NotFound(f"there is no feedback {feedback_id!r}")
         return self.feedback[feedback_id]
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone."""
         found = self.feedback.get(feedback_id)
         if found is None or found.status.is_end:
             return None
@@ -77,7 +73,6 @@ class MemoryInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
         found = self._held(claimed)
         if found.status is not FeedbackStatus.PROCESSING:
             raise _lease_lost(claimed)
@@ -91,7 +86,6 @@ class MemoryInbox:
         self.jobs.append((claimed.id, delay))
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
-        """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
         found = self._held(claimed)
         spent = await self._replies.usage(matching_prefix(claimed.id))
         for candidate in await self._runs.candidates(claimed.id):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from core.domain.errors import Refused
-from core.domain.models import Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.domain.models import Feedback, FeedbackStatus, Outcome, Pause, PauseKind, RunEvent
 from core.testing.determinism import ticking_clock
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal
@@ -22,20 +22,18 @@ class MemoryIntake:
         journal: MemoryJournal | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        self.hold: Hold | None = None
+        self.current: Pause | None = None
         self._inbox = inbox
         self._journal = journal or MemoryJournal()
         self._clock = clock or ticking_clock()
 
     async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
         found = await self._inbox.get(feedback_id)
         if not found.status.is_end:
             raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")
         return self._inbox.queue_again(found)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
         found = await self._inbox.get(feedback_id)
         if found.status.is_end:
             raise Refused(f"feedback {feedback_id} has ended: it is {found.status}")
@@ -51,21 +49,18 @@ class MemoryIntake:
         )
         return await self._inbox.get(feedback_id)
 
-    async def pause(self, reason: str) -> Hold:
-        """Let all workers begin nothing new; a second pause keeps the time of the first."""
-        since = self.hold.since if self.hold else self._clock()
-        known = self.hold.reason if self.hold else ""
-        self.hold = Hold(kind=HoldKind.PAUSED, reason=reason or known, since=since)
+    async def pause(self, reason: str) -> Pause:
+        since = self.current.since if self.current else self._clock()
+        known = self.current.reason if self.current else ""
+        self.current = Pause(kind=PauseKind.PAUSED, reason=reason or known, since=since)
         await self._journal.emit(RunEvent(name="queue.paused", data={"reason": reason}))
-        return self.hold
+        return self.current
 
     async def resume(self) -> bool:
-        """Let workers begin again; True where they were paused."""
-        was_paused, self.hold = self.hold is not None, None
+        was_paused, self.current = self.current is not None, None
         if was_paused:
             await self._journal.emit(RunEvent(name="queue.resumed"))
         return was_paused
 
-    async def paused(self) -> Hold | None:
-        """Give the pause, or None."""
-        return self.hold
+    async def paused(self) -> Pause | None:
+        return self.current

@@ -36,7 +36,6 @@ class MemoryJournal:
         return self._own if self._log is None else self._log.events
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event; what was `spent` goes on the bills of who caused it."""
         self.events.append(event)
         if spent.model_calls:
             self._ledger.pay(event.tenant_id or "", spent)

@@ -21,14 +21,12 @@ class MemoryKnowledge:
         self._steps: list[Step] = []
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
-        """Give an item as it stands. Raises NotFound."""
         for item in self._open():
             if (item.kind, item.tenant_id, item.id) == (kind, tenant_id, item_id):
                 return item
         raise NotFound(f"there is no {kind} {item_id!r}")
 
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
-        """Give the agent's decision table of that name, or None."""
         for item in self._own(Kind.DMN_RULE, tenant_id, agent_id):
             if name_key(item.name) == name_key(name):
                 return item
@@ -37,14 +35,12 @@ class MemoryKnowledge:
     async def find_same(
         self, kind: Kind, tenant_id: str, agent_id: str, content: str
     ) -> KnowledgeItem | None:
-        """Give the agent's oldest item that says exactly this, or None."""
         for item in self._own(kind, tenant_id, agent_id):
             if same_key(item.content) == same_key(content):
                 return item
         return None
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
-        """Give all versions, oldest first. Raises NotFound."""
         if kind is Kind.SKILL:
             found = [item for item, _ in skill_versions(self._steps, tenant_id, item_id)]
         else:
@@ -56,7 +52,6 @@ class MemoryKnowledge:
     async def as_of(
         self, kind: Kind, tenant_id: str, item_id: str, at: datetime
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give an item as it stood at `at`, and the files of a skill. Raises NotFound."""
         files = {}
         if kind is Kind.SKILL:
             made = skill_versions(self._steps, tenant_id, item_id)
@@ -93,7 +88,6 @@ class MemoryKnowledge:
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all current items, newest first."""
         return [
             item
             for item in reversed(self._rows)

@@ -26,7 +26,6 @@ class MemoryKnowledgePages:
         after: KnowledgeItem | None,
         limit: int,
     ) -> Sequence[KnowledgeItem]:
-        """Give current items by tenant and id, those behind `after`."""
         items = await self._knowledge.list(tenant_id=tenant_id, agent_id=agent_id, kind=kind)
         behind = sorted(
             (i for i in items if after is None or _place(i) > _place(after)), key=_place

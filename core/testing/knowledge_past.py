@@ -18,7 +18,6 @@ class MemoryKnowledgePast:
     async def last(
         self, item_id: str, *, tenant_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give the newest version of everything that has this id, or had it."""
         found: dict[tuple[str, str], KnowledgeItem] = {}
         for item in self._knowledge.everything():
             if item.id == item_id and tenant_id in {None, item.tenant_id}:
@@ -28,7 +27,6 @@ class MemoryKnowledgePast:
     async def version(
         self, kind: Kind, tenant_id: str, item_id: str, version: int
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give one version of an item, and the files of a skill. Raises NotFound."""
         for item in self._knowledge.everything():
             place = (item.kind, item.tenant_id, item.id, item.version)
             if place == (kind, tenant_id, item_id, version):

@@ -22,7 +22,6 @@ class KnowledgeSearch:
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Give the items most similar to `query`, best first."""
         index = await self._index(tenant_id)
         return await index.search(
             query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
@@ -31,7 +30,6 @@ class KnowledgeSearch:
     async def near(
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
-        """Give the items of one kind most similar to `text` with their texts, best first."""
         seen = self._knowledge.newest(kind)
         if limit < 1:
             return Nearby(seen=seen)

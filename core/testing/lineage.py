@@ -33,7 +33,6 @@ class MemoryLineage:
     async def made(
         self, kind: Kind, tenant_id: str, item_id: str, *, limit: int, max_bytes: int
     ) -> Sequence[Made]:
-        """Give the newest changes of an item, oldest first; see the port."""
         place = (kind, tenant_id, item_id)
         rows = [h for h in self._log.history if _place(h) == place and _counts(h)]
         kept: list[HistoryRecord] = []
@@ -47,7 +46,6 @@ class MemoryLineage:
         return [self._made(row, versions, whole=max_bytes > 0) for row in reversed(kept)]
 
     async def taught(self, tenant_id: str, *, agent_id: str | None, limit: int) -> Sequence[Taught]:
-        """Give which feedback taught what is known now, newest first."""
         known = {
             (item.kind, item.id)
             for item in self._log.knowledge.everything()
@@ -67,7 +65,6 @@ class MemoryLineage:
         return (row.status, change.status) == (HistoryStatus.APPLIED, ChangeStatus.APPLIED)
 
     async def counts(self, tenant_id: str) -> Sequence[KnownCount]:
-        """Give how many memories and rules each agent knows."""
         found = Counter(
             (item.agent_id, item.kind)
             for item in await self._log.knowledge.list(

@@ -136,7 +136,6 @@ class RecordedPod:
     is_gone: bool = False
 
     async def create_file(self, path: str, content: str) -> None:
-        """Write a text file."""
         self._note("create_file", path)
         self.local.write(path, content)
 
@@ -165,7 +164,6 @@ class MemorySkillDocuments:
     asked: list[tuple[str, str]] = field(default_factory=list)
 
     async def read(self, skill_name: str, document_path: str) -> str | None:
-        """Give a file's text, or None."""
         self.asked.append((skill_name, document_path))
         if self.down:
             raise McpDown("the skill server does not answer")

@@ -18,7 +18,7 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.models.base import Model
-from core.domain.paging import Place, decode_cursor, encode_cursor, query_digest
+from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal
@@ -45,7 +45,6 @@ class MemoryReader:
     async def feedback(
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Feedback], str | None]:
-        """Give feedback, newest first, and the cursor of the next page."""
         stored = self._inbox.feedback.values() if self._inbox else ()
         found = [piece for piece in stored if _is_wanted(piece, wanted)]
         return _page(found, limit, cursor, query_digest("feedback", wanted))
@@ -53,7 +52,6 @@ class MemoryReader:
     async def changes(
         self, wanted: ChangeFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Change], str | None]:
-        """Give changes, newest first, and the cursor of the next page."""
         stored = self._log.changes.values() if self._log else ()
         found = [change for change in stored if _has(change, wanted)]
         return _page(found, limit, cursor, query_digest("changes", wanted))
@@ -61,23 +59,19 @@ class MemoryReader:
     async def history(
         self, wanted: HistoryFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[HistoryRecord], str | None]:
-        """Give history records, newest first, and the cursor of the next page."""
         found = [record for record in self._history() if _has(record, wanted)]
         return _page(found, limit, cursor, query_digest("history", wanted))
 
     async def history_record(self, record_id: str) -> HistoryRecord:
-        """Give one history record. Raises NotFound."""
         for record in self._history():
             if record.id == record_id:
                 return record
         raise NotFound(f"there is no history record {record_id!r}")
 
     async def events(self, feedback_id: str) -> Sequence[RunEvent]:
-        """Give the events of one piece of feedback, oldest first."""
         return [event for event in self._journal.events if event.feedback_id == feedback_id]
 
     async def counts(self) -> Mapping[str, int]:
-        """Give the number of pieces of feedback by status."""
         stored = self._inbox.feedback.values() if self._inbox else ()
         return Counter(str(piece.status) for piece in stored)
 
@@ -125,5 +119,5 @@ def _page(
     return page, encode_cursor(_place(page[-1]), query) if more else None
 
 
-def _place(item: Feedback | Change | HistoryRecord) -> Place:
-    return Place(item.created_at or _NO_TIME, item.id)
+def _place(item: Feedback | Change | HistoryRecord) -> Position:
+    return Position(item.created_at or _NO_TIME, item.id)

@@ -22,13 +22,11 @@ class MemoryReplies:
         self.stored: dict[tuple[str, int], tuple[JsonValue, Usage]] = {}
 
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
-        """Give a stored reply, or None."""
         return self.stored.get((key, ordinal))
 
     async def put(
         self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
     ) -> None:
-        """Store a reply; the first one stored stays, and is the one its tenant pays for."""
         if (key, ordinal) not in self.stored:
             self._ledger.pay(tenant_id, usage)
         self._ledger.release(key)
@@ -36,7 +34,6 @@ class MemoryReplies:
         self._observe(reply_event(key, ordinal, usage), usage)
 
     async def usage(self, key_prefix: str) -> Usage:
-        """Sum the usage of the replies whose key begins with `key_prefix`."""
         found = [
             spent for (key, _), (_, spent) in self.stored.items() if key.startswith(key_prefix)
         ]

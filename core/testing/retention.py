@@ -40,7 +40,6 @@ class MemoryRetention:
         self._pruned: set[tuple[str, int]] = set()  # (feedback id, generation)
 
     async def prune(self, seconds: float) -> int:
-        """Forget the runs of what ended more than `seconds` ago; give the number of pieces."""
         before = self._clock() - timedelta(seconds=seconds)
         ended = [piece for piece in self._inbox.feedback.values() if self._is_due(piece, before)]
         for piece in ended:

@@ -33,10 +33,9 @@ class MemoryReviewQueue:
         self._runs = runs
         self._spending = spending
 
-    async def look(
+    async def open(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
-        """Give a change with its feedback and its place in the line. Raises NotFound."""
         change = await self._log.get(change_id)
         return OpenedChange(
             change=change,
@@ -47,8 +46,7 @@ class MemoryReviewQueue:
             undone_by=self._undone_by(change),
         )
 
-    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
-        """Give the ids of those that wait longest, those in `but` left out."""
+    async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         waiting = self._line(tenant_id)
         return [change.id for change in waiting if change.id not in but][:AHEAD]
 

@@ -19,7 +19,6 @@ class MemoryReviews:
         self._log = log
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
-        """Make a held change an intent, and give that. Raises Decided, TargetBusy, Repeated."""
         held = self._waiting(change)
         if held.status is not ChangeStatus.HELD:
             raise _decided(change)
@@ -33,7 +32,6 @@ class MemoryReviews:
     async def end(
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
     ) -> None:
-        """Reject a change that waits, or say that it went stale. Raises Decided."""
         at = datetime.now(UTC) if by else None
         ended = {"status": status, "decided_by": by or None, "decided_at": at}
         told = "error" if status is ChangeStatus.STALE else "decision"
@@ -44,7 +42,6 @@ class MemoryReviews:
     async def replace(
         self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
     ) -> None:
-        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
         self._waiting(seen)
         at = fresh.prepared_at or datetime.now(UTC)
         self._log.changes[fresh.id] = fresh.model_copy(
@@ -54,16 +51,13 @@ class MemoryReviews:
         self._log.events.append(event)
 
     async def now(self) -> datetime:
-        """Give the time by the clock that `replace` and the history go by."""
         return datetime.now(UTC)
 
     async def overdue(self, seconds: float) -> Sequence[Change]:
-        """Give what has waited for longer than that, the longest first."""
         late = [c for c in self._open() if _since(c.prepared_at) > seconds]
         return sorted(late, key=lambda change: -_since(change.prepared_at))
 
     async def remind(self, seconds: float) -> Sequence[Change]:
-        """Give what has waited for that long since it was last named here, and note it."""
         due = [c for c in self._open() if _since(c.reminded_at or c.prepared_at) > seconds]
         now = {"reminded_at": datetime.now(UTC)}
         self._log.changes |= {c.id: c.model_copy(update=now) for c in due}

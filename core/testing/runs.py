@@ -32,21 +32,18 @@ class MemoryRuns:
         self._new_id = new_id or counting_ids("candidate")
 
     async def candidates(self, feedback_id: str) -> Sequence[Candidate]:
-        """Give the candidates in order; empty before the matcher has answered."""
         found = [c for c in self.stored.values() if c.feedback_id == feedback_id]
         return sorted(found, key=lambda candidate: candidate.position)
 
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Store what the matcher answered; what is stored already stays."""
         if not await self.candidates(feedback.id):
             for place, part in enumerate(parts):
                 self._put(self._candidate(feedback, place, part))
         return await self.candidates(feedback.id)
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
-        """Raise the epoch and take over `generation`. Raises NotFound."""
         if candidate.id not in self.stored:
             raise NotFound(f"there is no candidate {candidate.id!r}")
         found = self.stored[candidate.id]
@@ -54,19 +51,16 @@ class MemoryRuns:
         return self._put(found.model_copy(update=change))
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Record the verdict. Raises LeaseLost where the epoch was raised since."""
         await self.check(Fence(candidate_id=candidate.id, epoch=candidate.epoch))
         found = self.stored[candidate.id]
         self._put(found.model_copy(update={"verdict": verdict}))
 
     async def check(self, fence: Fence) -> None:
-        """Raise LeaseLost where the epoch was raised since."""
         found = self.stored.get(fence.candidate_id)
         if found is None or found.epoch != fence.epoch:
             raise LeaseLost(f"candidate {fence.candidate_id} was taken over")
 
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
-        """Give the receipts of the changes this candidate has made, oldest first."""
         changes = self._log.changes.values() if self._log else ()
         made = [c for c in changes if c.candidate_id == candidate_id and c.status in _MADE]
         return [receipt_of(change) for change in made]

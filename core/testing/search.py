@@ -48,7 +48,6 @@ class MemorySearch:
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Give the items most similar to `query`, best first."""
         weighing = await self._weighing(query, tenant_id, for_name=True)
         ranked = self._ranked(weighing, tenant_id, agent_id, kind, floor=True)
         return [
@@ -69,7 +68,6 @@ class MemorySearch:
     async def near(
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
-        """Give the items of one kind most similar to `text` with their texts, best first."""
         ranked = self._ranked(
             await self._weighing(text, tenant_id, for_name=False), tenant_id, agent_id, kind
         )
@@ -113,7 +111,6 @@ class MemorySearch:
         return [(weighing.normalised(bm25), document) for bm25, document in ranked]
 
     async def refresh(self, tenant_id: str) -> None:
-        """Bring the index up to what the skill store holds."""
         if self._skills is None:
             return
         held = {key for key in self._documents if key[:2] == (tenant_id, Kind.SKILL)}

@@ -17,11 +17,9 @@ class MemorySkillStore:
         self.skills: dict[tuple[str, str], Bundle] = {}
 
     async def read(self, name: str, tenant_id: str) -> Bundle | None:
-        """Give the whole folder, or None."""
         return self.skills.get((tenant_id, name))
 
     async def upload(self, bundle: Bundle, tenant_id: str) -> None:
-        """Create a skill. Raises Stale where it exists."""
         if (tenant_id, bundle.name) in self.skills:
             raise Stale(f"skill {bundle.name!r} exists already")
         self._store(bundle, tenant_id)
@@ -29,12 +27,10 @@ class MemorySkillStore:
     async def put_file(
         self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
     ) -> str:
-        """Write one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
         before = self._current(name, tenant_id, base_hash)
         return self._store(_with_files(before, {**before.files, path: file}), tenant_id)
 
     async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
-        """Delete one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
         if path == SKILL_MD:
             raise InvalidInput(f"{SKILL_MD} cannot be deleted; delete the skill instead")
         before = self._current(name, tenant_id, base_hash)
@@ -42,13 +38,11 @@ class MemorySkillStore:
         return self._store(_with_files(before, files), tenant_id)
 
     async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
-        """Delete a skill; absent already is fine. Stale."""
         if (tenant_id, name) in self.skills:
             self._current(name, tenant_id, base_hash)
             del self.skills[tenant_id, name]
 
     async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
-        """Give the tenant's skills, by name."""
         return tuple(
             SkillSummary(name=name, description=_description(bundle), file_count=len(bundle.files))
             for (owner, name), bundle in sorted(self.skills.items())

@@ -37,7 +37,6 @@ class MemorySpending:
         self._replies = replies
 
     async def of_days(self, tenant_id: str | None, days: int) -> Sequence[DaySpending]:
-        """Give the last `days` days, today among them, newest first, then by tenant."""
         first = self._ledger.now.date() - timedelta(days=days - 1)
         found = [
             bill
@@ -47,7 +46,6 @@ class MemorySpending:
         return sorted(found, key=lambda bill: (-bill.day.toordinal(), bill.tenant_id))
 
     async def of_change(self, change: Change) -> ChangeCost:
-        """Give what one change cost."""
         changes = self._log.changes.values()
         prefix = author_prefix(change.key)
         candidate = self._runs.stored.get(change.candidate_id or "")
@@ -60,7 +58,6 @@ class MemorySpending:
         )
 
     async def pay(self, tenant_id: str, call_id: str, spent: Usage) -> None:
-        """Put a call on the bill of which nothing else is recorded."""
         self._ledger.pay(tenant_id, spent)
         self._ledger.release(call_id)
 
@@ -89,7 +86,6 @@ class MemoryBudgets:
 
     @asynccontextmanager
     async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
-        """Set aside what a call may cost while the block runs. Raises BudgetUsedUp, ModelHeld."""
         budget = self._limit(tenant_id)
         if budget is not None:
             await self._begin(tenant_id, call_id, budget)
@@ -99,20 +95,17 @@ class MemoryBudgets:
             self._ledger.release(call_id)
 
     async def require(self, tenant_id: str) -> None:
-        """Raise BudgetUsedUp where the tenant has spent its budget."""
         state = self._state(tenant_id)
         if state.is_used_up and self._can_cost:
             raise self._daily.used_up(state, self._ledger.to_midnight)
 
     async def used_up(self) -> Sequence[TenantBudget]:
-        """Give the tenants with unfinished feedback that have spent their budget, by id."""
         if not self._can_cost:
             return ()
         states = [self._state(tenant) for tenant in sorted(set(self._waiting()))]
         return [state for state in states if state.is_used_up]
 
     async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
-        """Give one tenant, or all that have spent something or have a budget of their own."""
         today = self._ledger.now.date()
         known = {tenant for tenant, day in self._ledger.bills if day == today}
         known |= set(self._daily.by_tenant)

@@ -17,7 +17,6 @@ class MemorySteps:
         self._log = log
 
     async def of_feedback(self, feedback_id: str) -> Sequence[Change]:
-        """Give what a piece of feedback taught, or would: applied, held and stale, in order."""
         return [
             change
             for change in self._log.changes.values()
@@ -31,7 +30,6 @@ class MemorySteps:
         ]
 
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
-        """Give all that was done to a target, what was reverted too, in order."""
         return [
             self._log.changes[row.change_id]
             for row in self._log.history
@@ -40,5 +38,4 @@ class MemorySteps:
         ]
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted, where nothing is left of them to undo."""
         self._log.turn(change_ids, ChangeStatus.APPLIED, ChangeStatus.REVERTED)

@@ -17,7 +17,6 @@ class MemoryThreads:
         self._saver = saver
 
     async def read(self, thread: str) -> Sequence[Said] | None:
-        """Give what was said, in order; None where nothing is kept."""
         found = await self._saver.aget_tuple(
             {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         )

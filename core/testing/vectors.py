@@ -51,7 +51,6 @@ class MemoryVectors:
     async def nearest(
         self, vector: Vector, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[KnownText]:
-        """Give the documents nearest to a vector of length 1, best first."""
         found = [
             (closeness(cosine(vector, row.vector), self._noise), row.document)
             for row in self._rows.values()
@@ -68,7 +67,6 @@ class MemoryVectors:
         """Documents list themselves here."""
 
     async def take(self, limit: int, seconds: float) -> VectorBatch | None:
-        """Take documents that lack a vector, newest first."""
         waiting = sorted(
             (row for row in self._rows.values() if not row.is_done), key=lambda row: -row.id
         )
@@ -79,14 +77,12 @@ class MemoryVectors:
         return VectorBatch(tuple(documents[:limit]), self._dimension)
 
     async def begin(self, dimension: int, noise: float) -> None:
-        """Set what vectors look like from here on."""
         self._dimension, self._noise = dimension, noise
         for row in self._rows.values():
             if len(row.vector or ()) != dimension:
                 row.vector, row.is_done = None, False
 
     async def put(self, made: Sequence[Embedded]) -> None:
-        """Keep vectors, of documents that have not changed meanwhile."""
         rows = {(row.id, row.revision): row for row in self._rows.values()}
         for one in made:
             row = rows.get((one.document_id, one.revision))
@@ -95,7 +91,6 @@ class MemoryVectors:
         self._due_at, self._failures = float("-inf"), 0
 
     async def put_off(self, error: str, retry_after: float | None) -> float:
-        """Note that the model failed; gives the seconds until the next batch is due."""
         del error
         pause = max(min(300.0, 2.0 ** min(self._failures, 20)), retry_after or 0.0)
         self._failures += 1

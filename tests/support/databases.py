@@ -71,6 +71,15 @@ def template(server: str) -> str:
 @contextmanager
 def fresh_database(server: str, template_name: str | None) -> Iterator[str]:
     """Give the connection string of a new database, a copy of the template or empty."""
+    conninfo = create_database(server, template_name)
+    try:
+        yield conninfo
+    finally:
+        drop_database(server, conninfo)
+
+
+def create_database(server: str, template_name: str | None) -> str:
+    """Create a database, a copy of the template or empty, and return its connection string."""
     name = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute(
@@ -78,11 +87,13 @@ def fresh_database(server: str, template_name: str | None) -> Iterator[str]:
                 sql.Identifier(name), sql.Identifier(template_name or "template0")
             )
         )
-    try:
-        yield make_conninfo(server, dbname=name)
-    finally:
-        with psycopg.connect(server, autocommit=True) as conn:
-            _drop(conn, name)
+    return make_conninfo(server, dbname=name)
+
+
+def drop_database(server: str, conninfo: str) -> None:
+    """Drop a database, whoever is connected to it."""
+    with psycopg.connect(server, autocommit=True) as conn:
+        _drop(conn, str(conninfo_to_dict(conninfo)["dbname"]))
 
 
 def url_of(conninfo: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PORTS = ROOT / "core" / "domain" / "ports"
 EVENTS = ROOT / "docs" / "reference" / "events.md"
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
@@ -83,25 +84,79 @@ def test_every_module_begins_by_saying_why_it_exists(folder: str) -> None:
     assert not silent
 
 
-def test_what_is_public_is_explained() -> None:
+def test_what_is_public_is_explained_once() -> None:
+    """A method of a port is explained at the port, and again only where there is more to say."""
     silent = [
         _where(path, node)
         for path in _files("core")
-        for node in _public(_tree(path))
-        if not ast.get_docstring(node)
+        for holder, node in _public(_tree(path))
+        if not ast.get_docstring(node) and not _implements_a_port(holder, node)
     ]
     assert not silent
 
 
-def _public(module: ast.Module) -> Iterator[Function]:
+def test_no_method_repeats_what_its_port_says() -> None:
+    repeated = [
+        _where(path, node)
+        for path in _files("core")
+        if PORTS not in path.parents
+        for holder, node in _public(_tree(path))
+        if isinstance(holder, ast.ClassDef) and len(node.body) > 1
+        for port in _ports().values()
+        if node.name in port
+        and ast.get_docstring(node) == ast.get_docstring(port[node.name])
+        and _implements_a_port(holder, node)
+    ]
+    assert not repeated
+
+
+def _public(module: ast.Module) -> Iterator[tuple[ast.Module | ast.ClassDef, Function]]:
     holders: list[ast.Module | ast.ClassDef] = [
         module,
         *(n for n in module.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")),
     ]
     for holder in holders:
-        for node in holder.body:
-            if isinstance(node, Function) and not node.name.startswith(("_", "test_")):
-                yield node
+        for name, node in _methods(holder).items():
+            if not name.startswith(("_", "test_")):
+                yield holder, node
+
+
+def _methods(holder: ast.Module | ast.ClassDef) -> dict[str, Function]:
+    return {node.name: node for node in holder.body if isinstance(node, Function)}
+
+
+@cache
+def _ports() -> dict[str, dict[str, Function]]:
+    ports = (n for p in _files(str(PORTS)) for n in _tree(p).body if isinstance(n, ast.ClassDef))
+    return {port.name: _methods(port) for port in ports}
+
+
+def _implements_a_port(holder: ast.Module | ast.ClassDef, method: Function) -> bool:
+    """Whether a class has all methods of a port, and this one, with the same parameters."""
+    return isinstance(holder, ast.ClassDef) and any(
+        method.name in port
+        and port.keys() <= _with_inherited(holder)
+        and _parameters(port[method.name]) == _parameters(method)
+        for port in _ports().values()
+    )
+
+
+def _parameters(function: Function) -> list[str]:
+    return [a.arg for a in (*function.args.args, *function.args.kwonlyargs)]
+
+
+def _with_inherited(holder: ast.ClassDef) -> set[str]:
+    """Return the names of all methods, those of bases in `core` too."""
+    bases = [
+        _classes()[b.id] for b in holder.bases if isinstance(b, ast.Name) and b.id in _classes()
+    ]
+    return set(_methods(holder)).union(*map(_with_inherited, bases))
+
+
+@cache
+def _classes() -> dict[str, ast.ClassDef]:
+    nodes = (node for path in _files("core") for node in _tree(path).body)
+    return {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
 
 def test_only_settings_read_the_environment() -> None:

@@ -133,7 +133,6 @@ class Sandbox:
         await self._ask(op="write", path=self._outer(path), content=content)
 
     async def delete_file(self, path: str) -> None:
-        """Delete a file."""
         await self._ask(op="delete", path=self._outer(path))
 
     def _outer(self, path: str) -> str:

@@ -22,7 +22,6 @@ class McpSkillDocuments:
         self._server = server_name
 
     async def read(self, skill_name: str, document_path: str) -> str | None:
-        """Give a file's text, None where the server says that there is none. Raises McpDown."""
         async with self._client.lease(self._server) as session:
             try:
                 answer = await session.ask(

@@ -179,15 +179,12 @@ class McpPod:
         self._id = pod_id
 
     async def create_file(self, path: str, content: str) -> None:
-        """Write a text file. Raises McpDown, PodCallFailed."""
         await self._ask("create_file", {"file_path": path, "content": content})
 
     async def delete_file(self, path: str) -> None:
-        """Delete a file. Raises McpDown, PodCallFailed."""
         await self._ask("delete_file", {"file_path": path})
 
     async def run_shell(self, command: str) -> ShellResult:
-        """Run a shell command; a non-zero status is a result. Raises McpDown, PodCallFailed."""
         return read_shell_answer(await self._ask("run_shell", {"command": command}))
 
     async def _ask(self, tool: str, arguments: dict[str, JsonValue]) -> ToolAnswer:

@@ -8,6 +8,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models import Agent
 
 
@@ -19,22 +20,19 @@ class PostgresAgents:
         self._sets_up_new = sets_up_new
 
     async def get(self, agent_id: str) -> Agent:
-        """Give one agent. Raises NotFound."""
         row = await fetch_one(self._pool, "agents.get", id=agent_id)
         if row is None:
-            raise NotFound(f"there is no agent {agent_id!r}", hint="see `skill-worker agents list`")
+            raise NotFound(
+                Message("no.agent", "there is no agent {id!r}", id=agent_id),
+                hint=Message("see.agents", "see `skill-worker agents list`"),
+            )
         return _agent(row)
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
-        """Give all agents (of a tenant), by id."""
         rows = await fetch_all(self._pool, "agents.list", tenant_id=tenant_id)
         return [_agent(row) for row in rows]
 
     async def save(self, agent: Agent) -> bool:
-        """Create or change an agent; True where it is new. Raises InvalidInput.
-
-        The list of skills is set only where the agent is new.
-        """
         row = await fetch_one(
             self._pool,
             "agents.save",
@@ -50,12 +48,10 @@ class PostgresAgents:
         return bool(row["is_new"])
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
-        """Give agents with a goal that are to be set up since they are new, by id."""
         rows = await fetch_all(self._pool, "agents.awaiting_setup", limit=limit)
         return [_agent(row) for row in rows]
 
     async def setup_begun(self, agent_id: str) -> None:
-        """Note that an agent waits no more."""
         await execute(self._pool, "agents.setup_begun", id=agent_id)
 
 

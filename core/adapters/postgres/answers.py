@@ -16,10 +16,6 @@ class PostgresAnswers:
         self._pool = pool
 
     async def begin(self, owner: str, key: str, digest: str) -> Answer | None:
-        """Note that a call begins; None where it is the first, else what is known of the first.
-
-        A first call that did not end within a minute died: the next one is the first.
-        """
         params = {
             "owner": owner,
             "key": key,
@@ -35,9 +31,7 @@ class PostgresAnswers:
         return None
 
     async def end(self, owner: str, key: str, answer: Answer) -> None:
-        """Keep what was answered."""
         await execute(self._pool, "access.end_answer", owner=owner, key=key, **answer.model_dump())
 
     async def forget(self, owner: str, key: str) -> None:
-        """Let the next call under the key be the first: this one came to nothing."""
         await execute(self._pool, "access.forget_answer", owner=owner, key=key)

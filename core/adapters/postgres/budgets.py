@@ -31,7 +31,6 @@ class PostgresSpending:
         self._billing = billing
 
     async def of_days(self, tenant_id: str | None, days: int) -> Sequence[DaySpending]:
-        """Give the last `days` days, today among them, newest first, then by tenant."""
         rows = await fetch_all(self._pool, "spending.of_days", tenant_id=tenant_id, days=days)
         return [
             DaySpending(
@@ -45,12 +44,10 @@ class PostgresSpending:
         ]
 
     async def of_change(self, change: Change) -> ChangeCost:
-        """Give what one change cost."""
         row = await fetch_one(self._pool, "spending.of_change", id=change.id)
         return ChangeCost.model_validate(row["cost"]) if row else ChangeCost()
 
     async def pay(self, tenant_id: str, call_id: str, spent: Usage) -> None:
-        """Put a call on the bill of which nothing else is recorded."""
         params = {**bill(self._billing, tenant_id, spent), "call_id": call_id}
         await execute(self._pool, "spending.pay", **params)
 
@@ -86,7 +83,6 @@ class PostgresBudgets:
 
     @asynccontextmanager
     async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
-        """Set aside what a call may cost while the block runs. Raises BudgetUsedUp, ModelHeld."""
         budget = self._limit(tenant_id)
         if budget is None:
             yield
@@ -100,7 +96,6 @@ class PostgresBudgets:
             await self._leave(call_id)
 
     async def require(self, tenant_id: str) -> None:
-        """Raise BudgetUsedUp where the tenant has spent its budget."""
         budget = self._limit(tenant_id)
         if budget is None:
             return
@@ -109,14 +104,12 @@ class PostgresBudgets:
             self._refuse_used_up(tenant_id, budget, row)
 
     async def used_up(self) -> Sequence[TenantBudget]:
-        """Give the tenants with unfinished feedback that have spent their budget, by id."""
         if not self._daily.has_any or not self._billing.can_cost:
             return ()
         rows = await fetch_all(self._pool, "budgets.used_up", **self._params())
         return [TenantBudget.model_validate(row) for row in rows]
 
     async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
-        """Give one tenant, or all that have spent something or have a budget of their own."""
         params = {**self._params(), "tenant_id": tenant_id}
         rows = await fetch_all(self._pool, "budgets.today", **params)
         return [TenantBudget.model_validate(row) for row in rows]

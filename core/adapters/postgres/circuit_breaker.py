@@ -13,6 +13,7 @@ import structlog
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_one
+from core.adapters.postgres.rows import recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
     OwnHold,
@@ -24,11 +25,10 @@ from core.agent.circuit_breaker import (
     next_look,
     queue_too_long,
     rate_exceeded,
-    reason_of,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
-from core.domain.models import Hold, HoldKind
+from core.domain.models import Pause, PauseKind
 from core.domain.ports import NewId, Sleep
 from core.domain.tasks import end_tasks
 
@@ -159,6 +159,12 @@ class _State:
     look_in: float | None = None
 
 
+def _state(row: DictRow) -> _State:
+    reason = recalled(row["said"]).get(row["reason"], row["reason"])
+    rest = {name: value for name, value in row.items() if name not in {"reason", "said"}}
+    return _State(**rest, reason=reason)
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -190,7 +196,6 @@ class PostgresCircuitBreaker:
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
-        """Hold a place while the block runs, and judge the model by its end. Raises ModelHeld."""
         await self._require_closed()
         try:
             async with self._places.taken():
@@ -202,7 +207,7 @@ class PostgresCircuitBreaker:
             raise
         await self._answer()
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no work is begun that needs the model.
 
         It is `fatal` only where this process was refused too, when it looked itself: its key may
@@ -210,9 +215,9 @@ class PostgresCircuitBreaker:
         """
         state = await self._refresh()
         if state.open_since is None:
-            return self._own.hold()
-        return Hold(
-            kind=HoldKind.MODEL,
+            return self._own.current_pause()
+        return Pause(
+            kind=PauseKind.MODEL,
             reason=state.reason,
             since=state.open_since,
             fatal=state.fatal and self._own.is_confirmed,
@@ -255,7 +260,7 @@ class PostgresCircuitBreaker:
 
     async def _refresh(self) -> _State:
         row = await fetch_one(self._pool, "circuit_breaker.state", model=self._model)
-        self._state = _State(**row) if row else _State()
+        self._state = _state(row) if row else _State()
         return self._state
 
     async def _fail(self, error: SkillWorkerError) -> None:
@@ -269,14 +274,15 @@ class PostgresCircuitBreaker:
                 model=self._model,
                 count=count,
                 limit=limit,
-                reason=reason_of(error),
+                reason=error.advice,
+                said=to_said(error.advice),
                 look=first_look(error, self._options),
                 asked=asked_wait(error),
             )
         )
         if row is None:
             return
-        self._state = _State(**row)
+        self._state = _state(row)
         if self._state.failures - count < limit <= self._state.failures:
             log.warning("model.held", model=self._model, reason=self._state.reason)
 
@@ -296,7 +302,7 @@ class PostgresCircuitBreaker:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = reason_of(error), next_look(error, self._options)
+        reason, look = error.advice, next_look(error, self._options)
         await execute(
             self._pool,
             "circuit_breaker.prolong",
@@ -305,6 +311,7 @@ class PostgresCircuitBreaker:
             look=look,
             fatal=not error.retryable,
             reason=reason,
+            said=to_said(reason),
         )
         log.warning("look.failed", model=self._model, reason=reason, next_in=round(look, 1))
 

@@ -16,17 +16,14 @@ class PostgresDeliveries:
         self._pool = pool
 
     async def known(self, source: str, source_ids: Sequence[str]) -> Mapping[str, FeedbackStatus]:
-        """Give those of a source's ids that are stored, and where each piece stands."""
         ids = list(source_ids)
         rows = await fetch_all(self._pool, "deliveries.known", source=source, source_ids=ids)
         return {row["source_id"]: FeedbackStatus(row["status"]) for row in rows}
 
     async def unacknowledged(self, source: str, limit: int) -> Sequence[Feedback]:
-        """Give ended pieces whose source does not know it yet, longest ended first."""
         rows = await fetch_all(self._pool, "deliveries.unacknowledged", source=source, limit=limit)
         return [feedback_of(row) for row in rows]
 
     async def acknowledged(self, ended: Feedback) -> None:
-        """Note that the source knows this end; nothing where the piece was revived since."""
         end = ended.model_dump(include={"id", "generation", "epoch", "status"})
         await execute(self._pool, "deliveries.acknowledged", **end)

@@ -20,11 +20,9 @@ class PostgresDuplicateWaiters:
         self._pool = pool
 
     async def note(self, change: Change) -> None:
-        """Note that the change's feedback said what its target holds already."""
         await execute(self._pool, "duplicate_waiters.note", **_row(change))
 
     async def join(self, change: Change) -> Change | None:
-        """Note that a change that waits says what this one does, and give it; None where none."""
         async with transaction(self._pool) as conn:
             row = await (
                 await conn.execute(sql("duplicate_waiters.alike"), change_row(change))
@@ -39,14 +37,12 @@ class PostgresDuplicateWaiters:
             return waiting
 
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
-        """Give which feedback said again what a target held, oldest first."""
         place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
         return [
             _waiter(row) for row in await fetch_all(self._pool, "duplicate_waiters.at", **place)
         ]
 
     async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
-        """Give what a piece of feedback said again, oldest first."""
         rows = await fetch_all(self._pool, "duplicate_waiters.of_feedback", feedback_id=feedback_id)
         return [_waiter(row) for row in rows]
 

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from core.adapters.postgres.errors import translated
 from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql
 from core.domain.errors import SkillWorkerError
-from core.domain.event_cursor import START, EventCursor, read_place
+from core.domain.event_cursor import START, EventCursor, parse_cursor
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
 from core.domain.tasks import end_tasks
 
@@ -50,7 +50,6 @@ class Bell:
         return all(told.get(key) == value for key, value in self._wanted.items())
 
     async def wait(self, seconds: float) -> None:
-        """Wait until it has rung since the last time, or for so many seconds."""
         try:
             async with asyncio.timeout(seconds):
                 await self._rung.wait()
@@ -136,13 +135,11 @@ class PostgresFeed:
         self._mended = False
 
     async def place(self) -> str:
-        """Give the place from which all that is written from now on is read."""
         (row,) = await self._rows(START, EventFilter(), 0)
         return str(EventCursor(row["horizon"], 0))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        """Give at most `limit` events that come after a place. Raises InvalidInput."""
-        begin = read_place(place) if place else START
+        begin = parse_cursor(place) if place else START
         rows = await self._rows(begin, wanted, limit)
         found = [row for row in rows if row["id"] is not None]
         settled = [row for row in found if row["is_settled"]]
@@ -159,7 +156,6 @@ class PostgresFeed:
 
     @asynccontextmanager
     async def listening(self, wanted: EventFilter) -> AsyncIterator[Bell]:
-        """Give a bell for the events that are wanted, while the block lasts."""
         async with self._listener.listening(wanted) as bell:
             yield bell
 

@@ -30,16 +30,13 @@ class PostgresBacklog:
         self._pool = pool
 
     async def waiting(self) -> Waiting:
-        """Give what has not ended."""
         return Waiting.model_validate(await fetch_one(self._pool, "backlog.waiting"))
 
     async def ended(self) -> Mapping[FeedbackStatus, int]:
-        """Give the number of pieces by each end."""
         rows = await fetch_all(self._pool, "backlog.ended")
         return {FeedbackStatus(row["status"]): row["pieces"] for row in rows}
 
     async def undecided(self) -> Undecided:
-        """Give what waits for a person."""
         return Undecided.model_validate(await fetch_one(self._pool, "backlog.undecided"))
 
 
@@ -60,7 +57,6 @@ class PostgresFigures:
         self._stalled_after = stalled_after
 
     async def standing(self, tenant_id: str | None) -> Standing:
-        """Give where feedback stands now, and what ended just now."""
         counts = [
             *await self._rows("figures.unfinished", tenant_id),
             *await self._slow.get(
@@ -80,7 +76,6 @@ class PostgresFigures:
         )
 
     async def ended(self, tenant_id: str | None, step_seconds: int, steps: int) -> EndedSeries:
-        """Give what ended in the last steps, also in those in which nothing did."""
         params = {"step": step_seconds, "steps": steps}
         if step_seconds * steps <= _DAY:
             rows = await self._rows("figures.ended", tenant_id, **params)
@@ -98,19 +93,16 @@ class PostgresFigures:
         return EndedSeries(step_seconds=step_seconds, buckets=buckets)
 
     async def outcomes(self, tenant_id: str | None) -> Sequence[OutcomeCount]:
-        """Give what came of the changes of the last 30 days, by kind, operation and status."""
         rows = await self._slow.get(
             ("outcomes", tenant_id), lambda: self._rows("figures.outcomes", tenant_id)
         )
         return [OutcomeCount.model_validate(row) for row in rows]
 
     async def reviews(self, tenant_id: str | None) -> WaitingReviews:
-        """Give how many changes wait for a person."""
         (row,) = await self._rows("figures.reviews", tenant_id)
         return WaitingReviews.model_validate(row)
 
     async def workers(self, tenant_id: str | None) -> Sequence[WorkerSeen]:
-        """Give all workers, the oldest first, and what of the tenant each works on."""
         rows = await fetch_all(
             self._pool,
             "figures.workers",

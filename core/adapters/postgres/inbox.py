@@ -10,11 +10,12 @@ from psycopg.types.json import Jsonb
 from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
-from core.adapters.postgres.rows import feedback_of, read_feedback
+from core.adapters.postgres.rows import feedback_of, read_feedback, to_said
 from core.adapters.postgres.waiting import settle_feedback
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -40,13 +41,11 @@ class PostgresInbox:
         self._observe = observe
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        """Store pieces with a job for each new one. Raises InvalidInput on other content."""
         rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
         async with transaction(self._pool) as conn:
             return await self._add(conn, source, rows)
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        """Store the piece of an agent that waits to be set up, unless it waits no more."""
         stated = agent.model_dump(include={"id", "role", "goal", "persona"})
         async with transaction(self._pool) as conn:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
@@ -56,7 +55,6 @@ class PostgresInbox:
             return is_new
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Give one piece. Raises NotFound."""
         row = await fetch_one(self._pool, "inbox.get", id=feedback_id)
         if row is None:
             raise not_found(feedback_id)
@@ -79,8 +77,8 @@ class PostgresInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        """Queue it again in `delay` seconds with a new job. Raises LeaseLost."""
-        params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
+        params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
+        params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
@@ -92,7 +90,6 @@ class PostgresInbox:
             await self._jobs.defer(conn, [waiting], due=row["retry_at"])
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
-        """Record the end of a piece and all that was spent on it. Raises LeaseLost."""
         params = end_params(claimed.id, claimed.epoch, outcome)
         if outcome.status is FeedbackStatus.HELD:
             async with transaction(self._pool) as conn:
@@ -147,6 +144,7 @@ def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, obje
         "epoch": epoch,
         "status": outcome.status,
         "error": outcome.error,
+        "said": to_said(outcome.error),
         "matching": matching_prefix(feedback_id),
     }
 
@@ -175,5 +173,6 @@ def lease_lost(claimed: Feedback) -> LeaseLost:
 def not_found(feedback_id: str) -> NotFound:
     """Say that there is no such piece."""
     return NotFound(
-        f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
+        Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
+        hint=Message("see.feedback", "see `skill-worker feedback list`"),
     )

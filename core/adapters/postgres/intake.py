@@ -8,7 +8,16 @@ from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, fetch_one, sql, transaction
 from core.adapters.postgres.rows import feedback_of
 from core.domain.errors import Refused
-from core.domain.models import NO_USAGE, Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.domain.messages import Message
+from core.domain.models import (
+    NO_USAGE,
+    Feedback,
+    FeedbackStatus,
+    Outcome,
+    Pause,
+    PauseKind,
+    RunEvent,
+)
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 
@@ -22,7 +31,6 @@ class PostgresIntake:
         self._observe = observe
 
     async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
         async with transaction(self._pool) as conn:
             params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
             row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
@@ -35,13 +43,15 @@ class PostgresIntake:
         return feedback_of(row)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece as `cancelled`; whoever works on it is fenced. Raises NotFound, Refused."""
         params = {"id": feedback_id}
         async with transaction(self._pool) as conn:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
             if taken is None:
                 raise await _refusal(
-                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                    conn,
+                    feedback_id,
+                    "has ended",
+                    Message("see.piece", "see `skill-worker feedback show ID`"),
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)
@@ -55,18 +65,16 @@ class PostgresIntake:
         self._observe(event, NO_USAGE)
         return feedback_of(row)
 
-    async def pause(self, reason: str) -> Hold:
-        """Let all workers begin nothing new; a second pause keeps the time of the first."""
+    async def pause(self, reason: str) -> Pause:
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
             event = RunEvent(name="queue.paused", data={"reason": reason})
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
-        return Hold(kind=HoldKind.PAUSED, **row)
+        return Pause(kind=PauseKind.PAUSED, **row)
 
     async def resume(self) -> bool:
-        """Let workers begin again; True where they were paused."""
         event = RunEvent(name="queue.resumed")
         async with transaction(self._pool) as conn:
             paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
@@ -76,10 +84,9 @@ class PostgresIntake:
             self._observe(event, NO_USAGE)
         return paused
 
-    async def paused(self) -> Hold | None:
-        """Give the pause, or None."""
+    async def paused(self) -> Pause | None:
         row = await fetch_one(self._pool, "intake.paused")
-        return Hold(kind=HoldKind.PAUSED, **row) if row else None
+        return Pause(kind=PauseKind.PAUSED, **row) if row else None
 
 
 async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> Exception:

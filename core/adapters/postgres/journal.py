@@ -20,7 +20,6 @@ class PostgresJournal:
         self._billing = billing
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event and notify; what was `spent` goes on the bills of who caused it."""
         async with connection(self._pool) as conn:
             if spent.model_calls:
                 await write_paid_event(conn, event, spent, self._billing)

@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from core.adapters.postgres.queries import Pool, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.hashing import name_key, same_key
+from core.domain.messages import Message
 from core.domain.models import FileRef, Kind, KnowledgeItem, Operation
 from core.domain.models.views import Listed
 from core.domain.ports import SkillStore
@@ -26,7 +27,6 @@ class PostgresKnowledge:
         self._skills = skills
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
-        """Give an item as it stands. Raises NotFound, also where it was deleted."""
         if kind is Kind.SKILL:
             return await self._skill(tenant_id, item_id)
         row = await fetch_one(
@@ -56,7 +56,6 @@ class PostgresKnowledge:
         )
 
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
-        """Give the agent's decision table of that name, or None."""
         row = await fetch_one(
             self._pool,
             "knowledge.find_rule",
@@ -69,7 +68,6 @@ class PostgresKnowledge:
     async def find_same(
         self, kind: Kind, tenant_id: str, agent_id: str, content: str
     ) -> KnowledgeItem | None:
-        """Give the agent's oldest item that says exactly this, or None."""
         row = await fetch_one(
             self._pool,
             "knowledge.find_same",
@@ -81,7 +79,6 @@ class PostgresKnowledge:
         return item_of(row) if row else None
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
-        """Give all versions, oldest first. Raises NotFound."""
         block = "past.skill_versions" if kind is Kind.SKILL else "past.versions"
         rows = await fetch_all(self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id)
         if not rows:
@@ -91,7 +88,6 @@ class PostgresKnowledge:
     async def as_of(
         self, kind: Kind, tenant_id: str, item_id: str, at: datetime
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give an item as it stood at `at`, and the files of a skill. Raises NotFound."""
         block = "past.skill_as_of" if kind is Kind.SKILL else "past.as_of"
         row = await fetch_one(
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, at=at
@@ -124,7 +120,10 @@ def item_of(row: DictRow) -> KnowledgeItem:
 
 
 def _missing(kind: Kind, item_id: str) -> NotFound:
-    return NotFound(f"there is no {kind} {item_id!r}", hint="see `skill-worker knowledge list`")
+    return NotFound(
+        Message("no.item", "there is no {kind} {id!r}", kind=kind, id=item_id),
+        hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
+    )
 
 
 _LISTED = set(Listed.model_fields) - {"id"}
@@ -145,7 +144,6 @@ class PostgresKnowledgePages:
         after: KnowledgeItem | None,
         limit: int,
     ) -> Sequence[KnowledgeItem]:
-        """Give current items by tenant and id (code points), those behind `after`."""
         rows = await fetch_all(
             self._pool,
             "knowledge.page",
@@ -167,7 +165,6 @@ class PostgresKnowledgePages:
         after: tuple[str, str, str] | None,
         limit: int,
     ) -> Sequence[Listed]:
-        """Give current items of all kinds by tenant, kind and id (code points)."""
         tenant, after_kind, after_id = after or (None, None, None)
         rows = await fetch_all(
             self._pool,
@@ -192,7 +189,6 @@ class PostgresKnowledgePast:
     async def last(
         self, item_id: str, *, tenant_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give the newest version of everything that has this id, or had it; without content."""
         rows = await fetch_all(
             self._pool, "past.last", item_id=item_id, tenant_id=tenant_id, kind=kind
         )
@@ -201,12 +197,19 @@ class PostgresKnowledgePast:
     async def version(
         self, kind: Kind, tenant_id: str, item_id: str, version: int
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give one version of an item, and the files of a skill. Raises NotFound."""
         block = "past.skill_version" if kind is Kind.SKILL else "past.version"
         row = await fetch_one(
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, version=version
         )
         if row is None:
-            raise NotFound(f"{kind} {item_id!r} has no version {version}")
+            raise NotFound(
+                Message(
+                    "restore.no_version",
+                    "{kind} {id!r} has no version {version}",
+                    kind=kind,
+                    id=item_id,
+                    version=version,
+                )
+            )
         files = row.pop("files", None) or {}
         return item_of(row), {path: FileRef.model_validate(ref) for path, ref in files.items()}

@@ -24,7 +24,6 @@ class PostgresLineage:
     async def made(
         self, kind: Kind, tenant_id: str, item_id: str, *, limit: int, max_bytes: int
     ) -> Sequence[Made]:
-        """Give the newest changes of an item, oldest first; see the port."""
         rows = await fetch_all(
             self._pool,
             "lineage.made",
@@ -37,14 +36,12 @@ class PostgresLineage:
         return [_made(row, whole=max_bytes > 0) for row in rows]
 
     async def taught(self, tenant_id: str, *, agent_id: str | None, limit: int) -> Sequence[Taught]:
-        """Give which feedback taught what is known now, newest first."""
         rows = await fetch_all(
             self._pool, "lineage.taught", tenant_id=tenant_id, agent_id=agent_id, limit=limit
         )
         return [Taught(**{key: row[key] for key in _TAUGHT}) for row in rows]
 
     async def counts(self, tenant_id: str) -> Sequence[KnownCount]:
-        """Give how many memories and rules each agent knows."""
         rows = await fetch_all(self._pool, "lineage.counts", tenant_id=tenant_id)
         return [KnownCount(**row) for row in rows]
 

@@ -24,20 +24,17 @@ class PostgresReplies:
         self._billing = billing
 
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
-        """Give a stored reply, or None."""
         row = await fetch_one(self._pool, "replies.get", key=key, ordinal=ordinal)
         return (row["reply"], usage_of(row)) if row else None
 
     async def put(
         self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
     ) -> None:
-        """Store a reply; the first one stored stays, and is the one its tenant pays for."""
         row = {"key": key, "ordinal": ordinal, "reply": Jsonb(reply)}
         params = {**row, **bill(self._billing, tenant_id, usage)}
         await execute(self._pool, "replies.put", **params)
         self._observe(reply_event(key, ordinal, usage), usage)
 
     async def usage(self, key_prefix: str) -> Usage:
-        """Sum the usage of the replies whose key begins with `key_prefix`."""
         row = await fetch_one(self._pool, "replies.usage", key_prefix=key_prefix)
         return usage_of(row) if row else Usage()

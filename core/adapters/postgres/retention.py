@@ -29,10 +29,6 @@ class PostgresRetention:
         self._batch = batch
 
     async def prune(self, seconds: float) -> int:
-        """Forget the runs of what ended more than `seconds` ago; give the number of pieces.
-
-        One process at a time does; another gives 0 at once.
-        """
         pruned = 0
         while done := await self._prune_batch(seconds):
             pruned += done

@@ -22,9 +22,10 @@ from core.adapters.postgres.queries import (
     transaction,
     writing,
 )
-from core.adapters.postgres.rows import usage_of
+from core.adapters.postgres.rows import to_said, usage_of
 from core.adapters.postgres.waiting import settle_change
 from core.domain.errors import Decided, NotFound, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
 from core.domain.models.costs import ChangeCost
 from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
@@ -41,7 +42,6 @@ class PostgresReviews:
         self._observe = observe
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
-        """Make a held change an intent, and give that. Raises Decided, TargetBusy, Repeated."""
         try:
             intent = await self._approve(change, by, event)
         except TargetBusy:
@@ -61,7 +61,14 @@ class PostgresReviews:
             try:
                 decided = await _decide(conn, "reviews.approve", params)
             except pg.UniqueViolation:
-                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
+                raise TargetBusy(
+                    Message(
+                        "change.target_busy",
+                        "{kind} {id!r} is being changed",
+                        kind=change.kind,
+                        id=change.target_id,
+                    )
+                ) from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
             if change.kind is not Kind.SKILL:
@@ -71,13 +78,13 @@ class PostgresReviews:
     async def end(
         self, change: Change, status: ChangeStatus, by: str, reason: str, event: RunEvent
     ) -> None:
-        """Reject a change that waits, or say that it went stale. Raises Decided."""
         params = {
             "id": change.id,
             "content_hash": change.content_hash,
             "status": status,
             "by": by,
             "reason": reason,
+            "said": to_said(reason),
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
@@ -88,7 +95,6 @@ class PostgresReviews:
     async def replace(
         self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
     ) -> None:
-        """Put other content in the place of what was `seen`; it waits again. Raises Decided."""
         async with transaction(self._pool) as conn:
             await put_blobs(conn, blobs)
             await _decide(
@@ -98,19 +104,16 @@ class PostgresReviews:
         self._observe(event, NO_USAGE)
 
     async def now(self) -> datetime:
-        """Give the time by the clock that `replace` and the history go by."""
         row = await fetch_one(self._pool, "reviews.now")
         assert row is not None
         now: datetime = row["now"]
         return now
 
     async def overdue(self, seconds: float) -> Sequence[Change]:
-        """Give what has waited for longer than that, the longest first."""
         rows = await fetch_all(self._pool, "reviews.overdue", seconds=seconds)
         return [change_of(row) for row in rows]
 
     async def remind(self, seconds: float) -> Sequence[Change]:
-        """Give what has waited for that long since it was last named here, and note it."""
         rows = await fetch_all(self._pool, "reviews.remind", seconds=seconds)
         return [change_of(row) for row in rows]
 
@@ -120,8 +123,12 @@ async def _decide(conn: Connection, block: str, params: Mapping[str, object]) ->
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
-            f"change {params['id']} was decided or edited at the same time",
-            hint="look at it again",
+            Message(
+                "review.at_the_same_time",
+                "change {id} was decided or edited at the same time",
+                id=params["id"],
+            ),
+            hint=Message("review.look_again", "look at it again"),
         )
     return decided
 
@@ -135,20 +142,19 @@ class PostgresReviewQueue:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def look(
+    async def open(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
-        """Give a change with its feedback and its place in the line. Raises NotFound."""
         scope = _scope(tenant_id, but)
         row = await fetch_one(self._pool, "review_queue.look", id=change_id, **scope)
         if row is None:
             raise NotFound(
-                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+                Message("no.change", "there is no change {id!r}", id=change_id),
+                hint=Message("see.changes", "see `skill-worker changes list`"),
             )
         return _opened(row)
 
-    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
-        """Give the ids of those that wait longest, those in `but` left out."""
+    async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         scope = _scope(tenant_id, but)
         return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
 

@@ -22,14 +22,12 @@ class PostgresRuns:
         self._new_id = new_id
 
     async def candidates(self, feedback_id: str) -> Sequence[Candidate]:
-        """Give the candidates in order; empty before the matcher has answered."""
         rows = await fetch_all(self._pool, "runs.candidates", feedback_id=feedback_id)
         return [candidate_of(row) for row in rows]
 
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Store what the matcher answered; what is stored already stays."""
         if not parts:
             return await self.candidates(feedback.id)
         rows = await fetch_all(
@@ -43,27 +41,23 @@ class PostgresRuns:
         return [candidate_of(row) for row in rows] or await self.candidates(feedback.id)
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
-        """Raise the epoch and take over `generation`. Raises NotFound."""
         row = await fetch_one(self._pool, "runs.start", id=candidate.id, generation=generation)
         if row is None:
             raise NotFound(f"there is no candidate {candidate.id!r}")
         return candidate_of(row)
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Record the verdict. Raises LeaseLost where the epoch was raised since."""
         stored = Jsonb(verdict.model_dump(mode="json"))
         params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored}
         if not await execute(self._pool, "runs.finish", **params):
             raise lease_lost(candidate.id)
 
     async def check(self, fence: Fence) -> None:
-        """Raise LeaseLost where the epoch was raised since."""
         row = await fetch_one(self._pool, "runs.check", id=fence.candidate_id, epoch=fence.epoch)
         if row is None:
             raise lease_lost(fence.candidate_id)
 
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
-        """Give the receipts of the changes this candidate has made, oldest first."""
         rows = await fetch_all(self._pool, "runs.receipts", candidate_id=candidate_id)
         return [receipt_of(Change.model_validate(dict(row))) for row in rows]
 

@@ -55,7 +55,6 @@ class PostgresSearch:
     async def near(
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
-        """Give the items of one kind most similar to `text` with the head of their texts."""
         owner = None if kind is Kind.SKILL else agent_id
         async with connection(self._pool) as conn:
             index = _Index(conn, tenant_id, owner, kind)

@@ -16,15 +16,12 @@ class PostgresSteps:
         self._pool = pool
 
     async def of_feedback(self, feedback_id: str) -> Sequence[Change]:
-        """Give what a piece of feedback taught, or would: applied, held and stale, in order."""
         rows = await fetch_all(self._pool, "steps.of_feedback", feedback_id=feedback_id)
         return [change_of(row) for row in rows]
 
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
-        """Give all that was done to a target, what was reverted too, in order."""
         place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
         return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **place)]
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
-        """End applied changes as reverted, where nothing is left of them to undo."""
         await execute(self._pool, "changes.take_back", ids=[*change_ids])

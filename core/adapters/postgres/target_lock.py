@@ -16,8 +16,7 @@ class PostgresTargetLocks:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def hold(self, change: Change) -> None:
-        """Hold the target of a change. Raises TargetBusy, LeaseLost, Stale."""
+    async def acquire(self, change: Change) -> None:
         try:
             await self._put(change)
         except TargetBusy:
@@ -30,27 +29,22 @@ class PostgresTargetLocks:
             await self._put(change)
 
     async def release(self, change_id: str) -> None:
-        """Let go of a hold; nothing where it has become an intent."""
         await execute(self._pool, "changes.release", id=change_id)
 
     async def unfinished(self, candidate_id: str) -> Sequence[Change]:
-        """Give the open intents of a candidate, oldest first."""
         rows = await fetch_all(self._pool, "changes.unfinished", candidate_id=candidate_id)
         return [change_of(row) for row in rows]
 
     async def latest(self, change: Change) -> Change | None:
-        """Give the newest change of a change's target that is being applied, or was."""
         place = {"tenant_id": change.tenant_id, "kind": change.kind}
         row = await fetch_one(self._pool, "changes.latest", **place, target_id=change.target_id)
         return change_of(row) if row else None
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:
-        """Give intents older than `older_than` seconds whose feedback has ended, oldest first."""
         rows = await fetch_all(self._pool, "changes.abandoned", seconds=older_than)
         return [change_of(row) for row in rows]
 
     async def adopt(self, change: Change) -> Change | None:
-        """Fence off whoever wrote an abandoned intent, and give it with the new epoch."""
         row = await fetch_one(self._pool, "changes.adopt", id=change.id)
         return change_of(row) if row else None
 

@@ -16,7 +16,6 @@ class PostgresThreads:
         self._pool = pool
 
     async def read(self, thread: str) -> Sequence[Said] | None:
-        """Give what was said, in order; None where nothing is kept. Raises RunFailed."""
         from core.agent.loop.transcript import said_in
 
         found = await postgres_saver(self._pool).aget_tuple(

@@ -8,6 +8,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, fetch_all, fetch_one, sql, transaction
 from core.domain.errors import AlreadyExists, NotFound
+from core.domain.messages import Message
 from core.domain.models.access import AccessToken
 
 
@@ -18,7 +19,6 @@ class PostgresTokens:
         self._pool = pool
 
     async def add(self, token: AccessToken) -> None:
-        """Store a token. Raises AlreadyExists where a live one has its name."""
         params = token.model_dump(exclude={"created_at"}) | {"roles": list(token.roles)}
         async with transaction(self._pool) as conn:
             await conn.execute(sql("access.drop_expired_name"), {"name": token.name})
@@ -26,26 +26,22 @@ class PostgresTokens:
                 raise name_taken(token)
 
     async def find(self, hash_: str) -> AccessToken | None:
-        """Give what a secret stands for; None where it is unknown, revoked or has expired."""
         row = await fetch_one(self._pool, "access.find", hash=hash_)
         return _token(row) if row else None
 
     async def list(self) -> Sequence[AccessToken]:
-        """Give the live tokens of programs, oldest first; neither links nor sessions."""
         return [_token(row) for row in await fetch_all(self._pool, "access.list")]
 
     async def revoke(self, token_id: str) -> AccessToken:
-        """End a token, its links and its sessions. Raises NotFound."""
         row = await fetch_one(self._pool, "access.revoke", id=token_id)
         if row is None:
-            raise NotFound(f"there is no token {token_id!r}", hint="see `skill-worker tokens list`")
+            raise NotFound(
+                Message("no.token", "there is no token {id!r}", id=token_id),
+                hint=Message("see.tokens", "see `skill-worker tokens list`"),
+            )
         return _token(row)
 
     async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:
-        """End a link and store the session that it opens, with the link's name, tenant and roles.
-
-        None where there is no such link any more: of two that come at once one is let in.
-        """
         row = await fetch_one(
             self._pool,
             "access.redeem",

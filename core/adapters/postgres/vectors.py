@@ -77,14 +77,12 @@ class PostgresVectors:
         return VectorBatch(tuple(documents), rows[0]["dimension"]) if rows else None
 
     async def begin(self, dimension: int, noise: float) -> None:
-        """Set what vectors look like from here on; those of another dimension are made anew."""
         params = {"model": self._model, "dimension": dimension, "noise": noise}
         async with transaction(self._pool) as conn:
             await conn.execute(sql("vectors.begin"), params)
             await conn.execute(sql("vectors.unembed"), params)
 
     async def put(self, made: Sequence[Embedded]) -> None:
-        """Keep vectors, of documents that have not changed meanwhile; the next batch is due."""
         params = {
             "model": self._model,
             "documents": [one.document_id for one in made],
@@ -97,7 +95,6 @@ class PostgresVectors:
             await conn.execute(sql("vectors.release"), params)
 
     async def put_off(self, error: str, retry_after: float | None) -> float:
-        """Note that the model failed; gives the seconds until the next batch is due."""
         found = await fetch_one(self._pool, "vectors.failures", model=self._model)
         failures = found["failures"] if found else 0
         pause = max(min(LONGEST_PAUSE, 2.0 ** min(failures, 20)), retry_after or 0.0)

@@ -1,1 +1,5 @@
-"""TODO."""
+"""The chat model behind LangChain: built from settings, its errors sorted, its usage counted.
+
+It may import what `agent` may; nothing else in the program builds a model.
+Begin with `chat_model.py`.
+"""

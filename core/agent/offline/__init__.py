@@ -1,1 +1,5 @@
-"""TODO."""
+"""A deterministic stand-in for a language model, so that all else runs without a key.
+
+It may import what `agent` may; settings choose it as the model `offline`.
+Begin with `model.py`; `rules.py` holds what it decides, in documented order.
+"""

@@ -25,6 +25,7 @@ from core.domain.errors import (
     TargetBusy,
 )
 from core.domain.hashing import request_digest, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeRequest,
@@ -54,7 +55,6 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
-        """Carry a request through; see `core.domain.ports.Gate` for the promises."""
         digest = request_digest(request)
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
@@ -68,12 +68,15 @@ class ChangeGate:
             except Stale as stale:
                 context = drafts.behind(context, stale)
         raise TargetBusy(
-            f"the target kept moving: {MAX_PREPARES} preparations went stale",
-            hint="it is tried again later",
+            Message(
+                "change.kept_moving",
+                "the target kept moving: {n} preparations went stale",
+                n=MAX_PREPARES,
+            ),
+            hint=Message("change.tried_later", "it is tried again later"),
         )
 
     async def resume(self, fence: Fence) -> int:
-        """Finish what earlier generations of a candidate left open."""
         open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
         for change in open_intents:
             await self._settled(change.model_copy(update={"epoch": fence.epoch}))
@@ -99,8 +102,15 @@ class ChangeGate:
         change = await self._deps.changes.get(change_id)
         if change.status is not ChangeStatus.APPLIED:
             raise Refused(
-                f"change {change_id} is {change.status}, only an applied one can be reverted",
-                hint="see `skill-worker changes list --status applied`",
+                Message(
+                    "revert.not_applied",
+                    "change {id} is {status}, only an applied one can be reverted",
+                    id=change_id,
+                    status=change.status,
+                ),
+                hint=Message(
+                    "revert.see_applied", "see `skill-worker changes list --status applied`"
+                ),
             )
         return await self.submit(drafts.revert_of(change, reason), drafts.revert_context(change))
 
@@ -169,7 +179,14 @@ class ChangeGate:
             lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
         )
         if waited and await has_moved(intent, self._deps):
-            moved = Stale(f"{change.kind} {change.target_id!r} moved while this change waited")
+            moved = Stale(
+                Message(
+                    "change.moved_while_waiting",
+                    "{kind} {id!r} moved while this change waited",
+                    kind=change.kind,
+                    id=change.target_id,
+                )
+            )
             await close(intent, ChangeStatus.STALE, moved, self._deps, tried=False)
             raise moved
         return await finish(intent, self._deps)
@@ -185,7 +202,7 @@ class ChangeGate:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})
         event = records.event("change.held", waiting, because=list(waiting.held))
-        await self._deps.changes.keep(waiting, prepared.blobs, event)
+        await self._deps.changes.store(waiting, prepared.blobs, event)
         return receipts.receipt_of(waiting)
 
     async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:
@@ -212,7 +229,7 @@ class ChangeGate:
         if not self._deps.dry_run:
             history = records.failed(change, self._deps.new_id(), error)
             event = records.event("change.failed", change, error.message)
-            await self._deps.changes.keep(change, blobs, event, history)
+            await self._deps.changes.store(change, blobs, event, history)
         return receipts.failed_receipt(change, error)
 
 

@@ -71,11 +71,11 @@ async def _held(settings: Settings) -> str:
     from core.app import bootstrap
 
     try:
-        hold = await bootstrap.model_hold(settings)
+        pause = await bootstrap.model_pause(settings)
     except (DatabaseDown, ConfigurationError):
         return ""  # the check of the database reports it
-    since = f"{hold.since:%Y-%m-%d %H:%M:%S} UTC" if hold else ""
-    return f"; workers have held it back since {since}: {hold.reason}" if hold else ""
+    since = f"{pause.since:%Y-%m-%d %H:%M:%S} UTC" if pause else ""
+    return f"; workers have held it back since {since}: {pause.reason}" if pause else ""
 
 
 def _model_fix(settings: Settings, name: str, error: ModelDown) -> str:

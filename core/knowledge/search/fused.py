@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
+from core.domain.messages import Message
 from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Search, Vectors
@@ -167,7 +168,6 @@ class FusedSearch:
         return worded.model_copy(update={"items": tuple(fuse_texts(worded.items, meant))})
 
     async def refresh(self, tenant_id: str) -> None:
-        """Bring the index up to what the skill store holds."""
         await self._words.refresh(tenant_id)
 
     async def _vector(self, query: str) -> Vector | None:
@@ -191,7 +191,11 @@ class FusedSearch:
         except InvalidInput:
             return None
         except TimeoutError:
-            self._note_failure(f"no answer within {self._timeout:g} s")
+            self._note_failure(
+                Message(
+                    "dependency.no_answer", "no answer within {seconds:g} s", seconds=self._timeout
+                )
+            )
             return None
         except (ModelDown, ConfigurationError) as error:
             self._note_failure(error.message)
