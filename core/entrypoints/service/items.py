@@ -1,4 +1,4 @@
-"""What the desk shows of what is known, as data."""
+"""What people see of the knowledge, as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change without its contents: what a list, a decision and the head of a sheet tell."""
+"""A change without its contents, for lists, decisions and the head of a review view."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ChangeHead(Model):
 
 
 def head_of(change: Change) -> ChangeHead:
-    """Give a change without its contents."""
+    """Return a change without its contents."""
     return ChangeHead.model_construct(
         **{name: getattr(change, name) for name in ChangeHead.model_fields}
     )
