@@ -70,12 +70,12 @@ class ChangesService:
         """Give all that there is to look at before one decides. Raises NotFound."""
         self.session.needs(Role.READ)
         app, who = self.session.app, self.session.who
-        async with app.turns.looks.taken():
+        async with app.review_slots.reads.taken():
             opening = app.stores.review_queue.open(
                 change_id, tenant_id=who.tenant_id, but=app.presence.by_others(who.token_id)
             )
             opened = await self.session.own(opening, "change", change_id)
-            following = self._free(opened.place.following)
+            following = self._free(opened.queue_position.following)
             app.presence.note(who.token_id, (change_id, *filter(None, (following,))))
             return await make_review_view(opened, following, app)
 
@@ -143,7 +143,7 @@ class ChangesService:
         """Take a turn to decide about a change; gives what carries it out, and the change."""
         self.session.needs(Role.REVIEW)
         app = self.session.app
-        async with app.turns.decisions.taken():
+        async with app.review_slots.decisions.taken():
             change = await self._own(change_id)
             yield app.as_dry_run() if dry_run else app, change
 

@@ -55,9 +55,9 @@ async def watch_events(
     watched: Annotated[Watched, Depends(_watched)],
 ) -> AsyncIterator[ServerSentEvent]:
     """All events as they happen, of every worker; without a place those from now on."""
-    place, events = watched
+    cursor, events = watched
     # It has no data, so that nobody is told of it, but who comes again goes on from there.
-    yield ServerSentEvent(id=place, retry=RETRY_MILLISECONDS, comment="events follow")
+    yield ServerSentEvent(id=cursor, retry=RETRY_MILLISECONDS, comment="events follow")
     async with aclosing(events):  # type: ignore[type-var]
         async for placed in events:
             yield _sent(placed)
@@ -83,11 +83,11 @@ def _sent(placed: PlacedEvent) -> ServerSentEvent:
         "data": event.data,
         "state": event.state.model_dump(mode="json", exclude_none=True),
     }
-    return ServerSentEvent(event=event.name, id=placed.place, raw_data=_json(data))
+    return ServerSentEvent(event=event.name, id=placed.cursor, raw_data=_json(data))
 
 
 def _ended(piece: Feedback) -> ServerSentEvent:
-    """The last event, which has no place: who comes again hears it again."""
+    """Return the last event, without a cursor: a client that reconnects gets it again."""
     data: dict[str, JsonValue] = {"feedback_id": piece.id, "status": piece.status}
     return ServerSentEvent(event="end", raw_data=_json(data))
 
