@@ -42,6 +42,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.domain.messages import Message, joined, term
+
 
 class SkillWorkerError(Exception):
     """Base of every error the program raises on purpose.
@@ -56,6 +58,18 @@ class SkillWorkerError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    @property
+    def advice(self) -> str:
+        """What was wrong, with what to do about it in brackets."""
+        if not self.hint:
+            return self.message
+        return Message("error.advice", "{why} ({hint})", why=self.message, hint=self.hint)
+
+    @property
+    def reason(self) -> Message:
+        """Its kind with the advice: why work ended or waits."""
+        return Message("error.reason", "{kind}: {why}", kind=term(self.kind), why=self.advice)
 
 
 class ConfigurationError(SkillWorkerError):
@@ -74,7 +88,7 @@ class ArtifactInvalid(InvalidInput):
     """A skill written by a model breaks rules; `problems` go back to the author."""
 
     def __init__(self, problems: list[str], *, hint: str = "") -> None:
-        super().__init__("; ".join(problems), hint=hint)
+        super().__init__(joined(problems), hint=hint)
         self.problems = problems
 
 

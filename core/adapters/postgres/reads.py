@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from core.adapters.postgres.queries import Pool, connection, fetch_all, fetch_one, sql
 from core.adapters.postgres.rows import feedback_of
 from core.domain.errors import NotFound
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeFilter,
@@ -86,7 +87,8 @@ class PostgresReader:
         row = await fetch_one(self._pool, "reads.history_record", id=record_id)
         if row is None:
             raise NotFound(
-                f"there is no history record {record_id!r}", hint="see `skill-worker history list`"
+                Message("no.record", "there is no history record {id!r}", id=record_id),
+                hint=Message("see.history", "see `skill-worker history list`"),
             )
         return HistoryRecord.model_validate(dict(row))
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from core.domain.models.base import Fence, FileRef, Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
+from core.domain.models.messages import Text
 from core.domain.models.requests import ChangeRequest
 
 
@@ -61,7 +62,7 @@ class Hit(Model):
     excerpt: str
     score: float
     agent_id: str | None = None
-    why: str = ""
+    why: Text = ""
 
 
 class KnownText(Model):
@@ -126,7 +127,7 @@ class Prepared(Model):
     after: Snapshot | None
     base_hash: str
     blobs: Mapping[str, bytes] = Field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     reverts: str | None = None
     retracts: tuple[str, ...] = ()
     seen: int | None = None
@@ -153,7 +154,7 @@ class Change(Model):
     after: Snapshot | None
     base_hash: str
     status: ChangeStatus
-    reason: str = ""
+    reason: Text = ""
     merge_mode: MergeMode | None = None
     relationship: Relationship | None = None
     feedback_id: str | None = None
@@ -161,19 +162,19 @@ class Change(Model):
     candidate_id: str | None = None
     epoch: int | None = None
     attempt: int = 1
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     reverts: str | None = None
     retracts: tuple[str, ...] = ()
     seen: int | None = None
-    error: str | None = None
+    error: Text | None = None
     origin: Origin = Origin.AGENT
     request: ChangeRequest | None = None
     candidate_content: str = ""
-    held: tuple[str, ...] = ()
+    held: tuple[Text, ...] = ()
     content_hash: str = ""
     edited_by: str | None = None
     decided_by: str | None = None
-    decision: str = ""
+    decision: Text = ""
     decided_at: datetime | None = None
     reminded_at: datetime | None = None
     prepared_at: datetime | None = None
@@ -204,13 +205,13 @@ class Receipt(Model):
     """The result of a submitted change. `hits` are the items a refusal refers to."""
 
     status: ReceiptStatus
-    message: str
+    message: Text
     change_id: str | None = None
     kind: Kind | None = None
     operation: Operation | None = None
     target_id: str | None = None
     target_name: str | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     hits: tuple[Hit, ...] = ()
     category: str | None = None
 
@@ -242,5 +243,5 @@ class HistoryRecord(Model):
     change_id: str
     attempt: int
     status: HistoryStatus
-    error: str | None = None
+    error: Text | None = None
     created_at: datetime | None = None

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Money
 from core.domain.models.changes import Receipt
+from core.domain.models.messages import Text
 
 SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge
 
@@ -74,7 +75,7 @@ class Pause(Model):
     """Why no worker starts new work. `fatal`: it will not pass until somebody fixes something."""
 
     kind: PauseKind
-    reason: str
+    reason: Text
     since: datetime
     fatal: bool = False
 
@@ -121,7 +122,7 @@ class Feedback(Model):
     generation: int = 1
     attempts: int = 0
     epoch: int = 0
-    error: str | None = None
+    error: Text | None = None
     usage: Usage = Usage()
     created_at: datetime | None = None
     finished_at: datetime | None = None
@@ -201,7 +202,7 @@ class Outcome(Model):
     """The end of a piece of feedback, as reported to its source."""
 
     status: FeedbackStatus
-    error: str | None = None
+    error: Text | None = None
 
 
 class Undecided(Model):

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class Kind(StrEnum):
@@ -161,7 +162,7 @@ class Defect(Model):
 
     kind: DefectKind
     severity: Severity
-    message: str
+    message: Text
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     example: Mapping[str, JsonValue] | None = None

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from core.domain.models.base import Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
+from core.domain.models.messages import Text
 from core.domain.models.skills import SkillArtifact, SkillFile
 
 
@@ -19,7 +20,7 @@ class _Request(Model):
     target_id: str | None = None
     merge_mode: MergeMode | None = None
     relationship: Relationship | None = None
-    reason: str = ""
+    reason: Text = ""
 
 
 class MemoryRequest(_Request):

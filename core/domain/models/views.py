@@ -11,6 +11,7 @@ from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
 from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Pause, Usage
 from core.domain.models.knowledge import Kind, Operation, Relationship
+from core.domain.models.messages import Text
 
 
 class Standing(Model):
@@ -101,7 +102,7 @@ class Condition(Model):
     """The state of health in one word, and the reason."""
 
     word: Word
-    reason: str
+    reason: Text
 
 
 class Overview(Model):
@@ -199,7 +200,7 @@ class Cause(Model):
 
     change_id: str
     origin: Origin | None = None
-    reason: str = ""
+    reason: Text = ""
     reverts: str | None = None
     feedback_id: str | None = None
     feedback: str = ""
@@ -207,7 +208,7 @@ class Cause(Model):
     said_at: datetime | None = None
     edited_by: str | None = None
     decided_by: str | None = None
-    decision: str = ""
+    decision: Text = ""
     decided_at: datetime | None = None
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from core.domain.errors import NotFound
-from core.domain.models import Change, ChangeStatus
+from core.domain.messages import Message
+from core.domain.models import Change, ChangeStatus, Kind
 from core.domain.models.review import QueuePosition
 from core.domain.ports import ChangeLog, ReviewQueue, Reviews
 from core.domain.ports.changes import AHEAD
@@ -44,6 +45,23 @@ class ReviewQueueContract:
         assert found.queue_position == QueuePosition(
             waiting=3, position=2, previous=first.id, following=(third.id, first.id)
         )
+
+    async def test_what_was_said_of_it_is_known_with_its_parameters(
+        self, change_log: ChangeLog, queue: ReviewQueue, reviews: Reviews
+    ) -> None:
+        said = [Message("test.said", "{what} of {kind}", what=n, kind=Kind.SKILL) for n in range(5)]
+        texts = {"held": (said[0], "said by a person"), "warnings": (said[1],), "reason": said[2]}
+        change = waiting("m").model_copy(update=texts)
+        await change_log.store(change, {}, HAPPENED)
+        await reviews.end(change, ChangeStatus.STALE, "", said[3], HAPPENED)
+        await reviews.end(change, ChangeStatus.REJECTED, "kim", said[4], HAPPENED)
+        found = (await queue.open(change.id, tenant_id=None, but=())).change
+        stored = [found.held[0], *found.warnings, found.reason, found.error, found.decision]
+        assert stored == said
+        assert [read.to_json() for read in stored if isinstance(read, Message)] == [
+            one.to_json() for one in said
+        ]
+        assert not isinstance(found.held[1], Message)
 
     async def test_the_line_begins_again_behind_the_last(
         self, change_log: ChangeLog, queue: ReviewQueue

@@ -2,6 +2,7 @@
 -- One round trip: the change, its cause, its cost, and its position in the queue. Those in `but`
 -- are skipped; after the last one the queue wraps around.
 SELECT c.*,
+    (SELECT m.said FROM change_messages m WHERE m.change_id = c.id) AS said,
     (SELECT jsonb_build_object('id', f.id, 'content', f.content, 'author', f.author,
         'task', f.task, 'source', f.source, 'status', f.status, 'created_at', f.created_at)
      FROM feedback f WHERE f.id = c.feedback_id) AS cause,
