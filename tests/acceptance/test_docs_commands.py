@@ -1,4 +1,4 @@
-"""What readers of the docs type works: each page's commands run in order, in a home of their own."""
+"""What readers of the docs type works: a page's commands run in order, in a home of its own."""
 
 from __future__ import annotations
 
