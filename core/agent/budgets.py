@@ -60,8 +60,13 @@ def says_used_up(state: TenantBudget, currency: str) -> str:
 def still_running(tenant_id: str, longest_wait: float) -> CircuitOpen:
     """Say that calls that run may use the budget up, and did not end in time."""
     return CircuitOpen(
-        f"calls that run may use up the daily budget of tenant {tenant_id!r}, and did not end"
-        f" in {longest_wait:g} s"
+        Message(
+            "budget.in_use",
+            "calls that run may use up the daily budget of tenant {tenant!r}, and did "
+            "not end in {seconds:g} s",
+            tenant=tenant_id,
+            seconds=longest_wait,
+        )
     )
 
 
