@@ -13,7 +13,7 @@ from core.domain.ports import CircuitBreaker
 from core.testing.contracts.circuit_breaker import DOWN, OpenBreaker, PassTime, call, hold_back
 
 # Time passes for those who wait alone: nobody says meanwhile that a place is in use.
-TWO = BreakerOptions(max_concurrency=2, longest_wait=30, longest_call=100, place_lasts=1_000)
+TWO = BreakerOptions(max_concurrency=2, longest_wait=30, longest_call=100, slot_ttl=1_000)
 RATED = BreakerOptions(requests_per_minute=6, longest_wait=5)
 
 
@@ -78,7 +78,7 @@ class ModelPlacesContract:
         one = BreakerOptions(max_concurrency=1, longest_wait=10, longest_call=100)
         async with open_breaker(one).call():
             await _refused(open_breaker(one))
-            await pass_time(one.place_lasts)
+            await pass_time(one.slot_ttl)
             async with open_breaker(one).call():
                 pass
 
