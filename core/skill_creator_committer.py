@@ -154,7 +154,7 @@ class _PodBuild:
             return await self._fetched(text)
 
     async def _packaged(self) -> tuple[str, int | None]:
-        """Return the output of the three commands, run in one call or, if it was cut off, in three."""
+        """Return the output of the three commands: in one call or, if that is cut off, in three."""
         executable = [path for path, file in self.bundle.files.items() if file.executable]
         with _step("package_skill"):
             whole = await self.pod.run_shell(

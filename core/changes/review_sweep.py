@@ -1,4 +1,4 @@
-"""What waits for a person is not forgotten: reminders, and an end after a time that is set."""
+"""Reminders for held changes, and their expiry after a configured time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewSweep:
-    """Times are in seconds; None: no reminder, no end. An end rejects, it never applies."""
+    """Times are in seconds, None disables. Expiry rejects a change, it never applies one."""
 
     reviews: Reviews
     decisions: Decisions
@@ -31,7 +31,7 @@ class ReviewSweep:
     now: Callable[[], datetime] = _now
 
     async def work(self) -> None:
-        """Reject what waited for too long, then name what waits for long."""
+        """Reject expired changes, then remind of those long held."""
         if self.expire_after is not None:
             await self._expire(self.expire_after)
         if self.remind_after is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.changes.gate.applying import look_back
+from core.changes.gate.applying import report_divergence
 from core.domain.errors import SkillApiDown
 from core.domain.models import Change, ChangeStatus, Kind, Snapshot
 from core.learning_committers.memory_committer import MemoryCommitter
@@ -34,7 +34,7 @@ async def world() -> World:
 
 async def seen(world: World, change: Change, store: Holding) -> list[str]:
     journal = MemoryJournal()
-    await look_back(change, store, world.log, journal)
+    await report_divergence(change, store, world.log, journal)
     return [event.name for event in journal.events]
 
 

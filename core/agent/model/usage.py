@@ -26,7 +26,7 @@ def billed(message: AIMessage, price: Price | None) -> AIMessage:
 
 
 def usage_of(message: BaseMessage) -> Usage:
-    """Return the usage of one message: a call, its cost, and tokens if the provider reports them."""
+    """Return the usage of one message: a call, its cost, and the tokens the provider reports."""
     if not isinstance(message, AIMessage):
         return Usage()
     told = message.usage_metadata
