@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.domain.errors import CircuitOpen, ConfigurationError, ModelDown, SkillWorkerError
-from core.domain.models import Hold, HoldKind
+from core.domain.models import Pause, PauseKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,12 +155,12 @@ class LocalBreaker:
             return False
         return self._probe_at is None or self._clock() >= self._probe_at
 
-    def pause(self) -> Hold | None:
+    def current_pause(self) -> Pause | None:
         """Return why this process must not work, or None if the circuit is closed."""
         if self._since is None:
             return None
-        return Hold(
-            kind=HoldKind.MODEL, reason=self._reason, since=self._since, fatal=self.is_confirmed
+        return Pause(
+            kind=PauseKind.MODEL, reason=self._reason, since=self._since, fatal=self.is_confirmed
         )
 
     def require_none(self) -> None:

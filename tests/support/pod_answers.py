@@ -52,6 +52,18 @@ class Truncating:
 
 
 @dataclass
+class Lying(Truncating):
+    """A server that cuts answers off, and gives other bytes, as many, where it is asked again."""
+
+    def changed(self, text: str) -> str:
+        ranged = re.fullmatch(r"(?s)(.*:range:begin>>\n)(\S)(.*)", text)
+        if ranged is None:
+            return super().changed(text)
+        other = "B" if ranged[2] == "A" else "A"
+        return f"{ranged[1]}{other}{ranged[3]}"
+
+
+@dataclass
 class Unframed:
     """A server that drops every line that looks like markup."""
 

@@ -53,14 +53,16 @@ MEMORY = {"content": "김 부장님: 원 단위", "operation": "CREATE", "reason
 
 
 class FixedSearch:
-    """Answers every query with the same hits."""
+    """Answers every query with the same hits; `asked` has tenant, agent, kind and limit of each."""
 
     def __init__(self, hits: Sequence[Hit] = ()) -> None:
         self.hits = list(hits)
+        self.asked: list[tuple[str, str | None, Kind | None, int]] = []
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
+        self.asked.append((tenant_id, agent_id, kind, limit))
         return [hit for hit in self.hits if kind in {None, hit.kind}][:limit]
 
     async def refresh(self, tenant_id: str) -> None:

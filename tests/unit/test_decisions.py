@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from core.changes.policy.review_policy import ReviewPolicy, load_policy
+from core.changes.policy.review_policy import ReviewPolicy, load_policy, parse_policy
 from core.domain.errors import Decided, DependencyDown, InvalidInput, NotFound, Refused, Stale
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, Edited, Kind, Operation, Receipt, ReceiptStatus
@@ -116,6 +116,29 @@ async def test_an_edited_change_applies_what_was_edited(world: World) -> None:
     assert edited.edited_by == "lee"
     await world.gate.decisions.approve(change.id, by="kim", seen=edited.content_hash)
     assert await contents(world) == ["달러로 적는다"]
+
+
+@pytest.mark.parametrize("how", ["edit", "prepare_again"])
+async def test_what_waits_goes_on_waiting_where_the_policy_would_let_it_through(
+    world: World, how: str
+) -> None:
+    change = await held(world)
+    lenient = _with_policy(world, ReviewPolicy()).gate.decisions
+    if how == "edit":
+        again = await lenient.edit(change.id, Edited(content="달러로 적는다"), by="lee")
+    else:
+        again = await lenient.prepare_again(change.id, by="lee")
+    assert (again.status, again.held) == (ChangeStatus.HELD, change.held)
+    assert (await world.log.get(change.id)).held == change.held
+    assert await contents(world) == []
+
+
+async def test_an_edit_says_why_the_policy_of_today_holds_it(world: World) -> None:
+    change = await held(world)
+    rules = parse_policy("rules: [{then: hold, because: 달러는 본다}]", "p")
+    decisions = _with_policy(world, rules).gate.decisions
+    edited = await decisions.edit(change.id, Edited(content="달러로 적는다"), by="lee")
+    assert edited.held == ("달러는 본다",)
 
 
 async def test_an_edit_that_says_what_is_known_is_refused(world: World) -> None:

@@ -92,6 +92,29 @@ async def test_another_agents_memory_stands_in_nobodys_way() -> None:
     assert (await world.gate.submit(ask(REWORDED), other)).status is ReceiptStatus.APPLIED
 
 
+@pytest.mark.parametrize("operation", ["UPDATE", "DELETE"])
+async def test_an_agent_changes_only_what_it_has_learnt_itself(operation: str) -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    foreign = ask("환불 불가", operation=operation, target_id=first.target_id)
+    other = on_behalf("2").model_copy(update={"agent_id": "b"})
+    receipt = await world.gate.submit(foreign, other)
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "belongs to agent a" in receipt.message
+    assert await texts(world) == [REFUND]
+
+
+async def test_another_tenants_memory_is_neither_near_nor_there() -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    other = on_behalf("2").model_copy(update={"tenant_id": "u"})
+    assert (await world.gate.submit(ask(REWORDED), other)).status is ReceiptStatus.APPLIED
+    gone = ask("", operation="DELETE", target_id=first.target_id)
+    other = other.model_copy(update={"key": "3"})
+    assert (await world.gate.submit(gone, other)).status is ReceiptStatus.REFUSED
+    assert await texts(world) == [REFUND]
+
+
 async def test_an_update_that_brings_an_item_near_another_carries_a_warning() -> None:
     world = World()
     first = await submitted(world, REFUND, "1")

@@ -16,6 +16,7 @@ from core.domain.models import (
     Feedback,
     FeedbackStatus,
     NewFeedback,
+    Outcome,
     Receipt,
     SubmitContext,
     Verdict,
@@ -130,6 +131,32 @@ async def test_feedback_whose_verdict_was_there_before_the_last_worker_died_keep
     await worker.runs.finish(started, Verdict(status=VerdictStatus.COMPLETED))
     await process_feedback(feedback_id, deps=worker.deps)
     assert (await worker.inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
+
+
+async def revived_with_a_late_verdict(worker: MemoryWorker) -> str:
+    """End a piece, revive it, and have a worker of before record its verdict only then."""
+    feedback_id = await queued(worker)
+    claimed = await lost(worker, feedback_id, 1)
+    (candidate,) = await worker.runs.save_candidates(claimed, parts_of(claimed))
+    started = await worker.runs.start(candidate, 1)
+    await worker.inbox.finish(claimed, Outcome(status=FeedbackStatus.FAILED))
+    await worker.intake.revive(feedback_id)
+    await worker.runs.finish(started, Verdict(status=VerdictStatus.COMPLETED))
+    return feedback_id
+
+
+async def test_a_revived_piece_is_decided_anew_and_takes_no_verdict_of_before() -> None:
+    worker = MemoryWorker([NOTHING])
+    feedback_id = await revived_with_a_late_verdict(worker)
+    assert (await worker.work(feedback_id)).status is FeedbackStatus.NO_ACTION
+    assert len(worker.model.seen) == 1
+
+
+async def test_a_revived_piece_whose_workers_died_ends_without_a_verdict_of_before() -> None:
+    worker = MemoryWorker()
+    feedback_id = await revived_with_a_late_verdict(worker)
+    await lost(worker, feedback_id, worker.max_attempts)
+    assert (await worker.work(feedback_id)).status is FeedbackStatus.DEAD
 
 
 async def test_a_busy_target_is_waited_for_longer_each_time_and_counts_for_nothing() -> None:

@@ -103,6 +103,21 @@ async def test_each_outcome_has_its_verdict(receipt: ReceiptStatus, status: Verd
     assert (await Bench([COMMIT, DONE], gate=gate).run()).status is status
 
 
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_run_of_which_anything_waits_is_held(order: int) -> None:
+    statuses = (ReceiptStatus.HELD, ReceiptStatus.APPLIED, ReceiptStatus.KNOWN)[::order]
+    gate = FakeGate([Receipt(status=status, message="m") for status in statuses])
+    verdict = await Bench([COMMIT, COMMIT, COMMIT, DONE], gate=gate).run()
+    assert [receipt.status for receipt in verdict.receipts] == [*statuses]
+    assert verdict.status is VerdictStatus.HELD
+
+
+async def test_a_run_that_learnt_before_it_called_off_has_learnt() -> None:
+    off = calls(("no_action", {"reason": "그 밖에는 없다", "category": "noise"}))
+    verdict = await Bench([COMMIT, off]).run()
+    assert verdict.status is VerdictStatus.COMPLETED
+
+
 async def test_a_refused_receipt_is_no_outcome_and_the_model_may_ask_again() -> None:
     refused = Receipt(status=ReceiptStatus.REFUSED, message="exists", target_id="m9")
     again = calls(("commit_to_memory", MEMORY | {"operation": "UPDATE", "memory_id": "m9"}))

@@ -57,6 +57,30 @@ async def test_search_gives_hits_of_the_kind_asked_for() -> None:
     }
 
 
+async def test_every_search_of_a_run_is_of_its_tenant_and_agent() -> None:
+    turn = calls(
+        ("search_similar_knowledge", {"content": "x", "knowledge_type": "DMN_RULE", "limit": 3}),
+        ("search_similar_knowledge", {"content": "x"}),
+        ("analyze_knowledge_conflict", {"content": "x", "knowledge_type": "MEMORY"}),
+    )
+    bench = Bench([turn, *END])
+    await bench.run()
+    assert {(tenant, agent) for tenant, agent, _, _ in bench.search.asked} == {("t1", "a1")}
+    first, *later = [(kind, limit) for _, _, kind, limit in bench.search.asked]
+    assert first == (None, bench.deps.search_limit)
+    assert later == [(Kind.DMN_RULE, 3), (None, 8), (Kind.MEMORY, 5)]
+
+
+async def test_what_another_tenant_knows_is_not_found() -> None:
+    foreign = item_change(Kind.MEMORY, "m1", "이름", "전문").model_copy(update={"tenant_id": "t2"})
+    bench = detail("MEMORY", "m1")
+    bench.knowledge.write(foreign)
+    assert (await answer_to(bench))["status"] == "not_found"
+    bench = detail("SKILL", "refund")
+    bench.skills.skills["t2", "refund"] = Bundle(name="refund", files={})
+    assert (await answer_to(bench))["status"] == "not_found"
+
+
 async def test_a_memory_is_read_whole() -> None:
     bench = detail("MEMORY", "m1")
     bench.knowledge.write(item_change(Kind.MEMORY, "m1", "이름", "전문"))

@@ -218,6 +218,14 @@ def test_a_zip_that_breaks_a_rule_is_refused(data: bytes, rule: str) -> None:
         zip_to_bundle(data, "s")
 
 
+def test_a_zip_may_hold_as_much_as_a_skill_and_no_more() -> None:
+    half, more = bytes(MAX_BUNDLE_BYTES // 2), bytes(MAX_BUNDLE_BYTES // 2 + 1 - 8)
+    entries = [("SKILL.md", b"12345678"), ("a", half)]
+    with pytest.raises(BundleInvalid, match="'b' makes the skill too large"):
+        zip_to_bundle(zipped(*entries, ("b", more)), "s")
+    assert len(zip_to_bundle(zipped(*entries, ("b", more[1:])), "s").files) == 3
+
+
 def test_a_zip_with_one_name_twice_is_refused() -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         data = zipped(("SKILL.md", b"x"), ("SKILL.md", b"y"))

@@ -13,7 +13,7 @@ from core.domain.models import Bundle, Operation, ShellResult, SkillFile
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 from core.testing.pods import LocalPods, MemorySkillDocuments, PodCall
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill
-from tests.support.pod_answers import Truncating, Unframed, noise
+from tests.support.pod_answers import Lying, Truncating, Unframed, noise
 
 TEXT = "---\nname: partial-refund\ndescription: 부분 환불을 정산한다\n---\n\n# Refund\n".encode()
 SPLIT = b"#!/usr/bin/env python3\nprint('x')\n"
@@ -29,6 +29,11 @@ SKILL = Bundle(
         "references/it's a guide.md": SkillFile(data="# 안내\n".encode()),
         "assets/logo.bin": SkillFile(data=bytes(range(256)) * 600),
     },
+)
+
+INCOMPRESSIBLE = Bundle(
+    name="partial-refund",
+    files={**SKILL.files, "assets/noise.bin": SkillFile(data=noise(150_000))},
 )
 
 
@@ -204,13 +209,16 @@ async def test_a_file_the_packager_may_leave_out_stays_where_it_was(tmp_path: Pa
 async def test_an_answer_that_is_cut_off_is_fetched_in_ranges(
     tmp_path: Path, limit: int, keeps: str
 ) -> None:
-    incompressible = Bundle(
-        name="partial-refund",
-        files={**SKILL.files, "assets/noise.bin": SkillFile(data=noise(150_000))},
-    )
     on = deps(tmp_path)
     on = replace(on, pods=Truncating(on.pods, limit, keeps))  # type: ignore[arg-type]
-    assert await build(on, incompressible) == incompressible
+    assert await build(on, INCOMPRESSIBLE) == INCOMPRESSIBLE
+
+
+async def test_ranges_that_are_not_what_was_packaged_are_refused(tmp_path: Path) -> None:
+    on = deps(tmp_path)
+    on = replace(on, pods=Lying(on.pods, 50_000, "head"))  # type: ignore[arg-type]
+    with pytest.raises(StepFailed, match="fetch: what came is not what was packaged"):
+        await build(on, INCOMPRESSIBLE)
 
 
 async def test_an_answer_without_frames_is_accepted_if_it_is_the_folder(tmp_path: Path) -> None:
