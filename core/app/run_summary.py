@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from core.domain.messages import Text
 from core.domain.models import NO_USAGE, FeedbackStatus, Pause, RunEvent, TenantBudget, Usage
 from core.domain.models.base import Model
 
@@ -20,7 +21,7 @@ class TakenPiece(Model):
 
     id: str
     status: FeedbackStatus = FeedbackStatus.QUEUED
-    error: str | None = None
+    error: Text | None = None
 
 
 class RunSummary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined
 
 _SHOWN = 12
 
@@ -14,9 +15,9 @@ def refuse(problems: Sequence[str], *, hint: str = "") -> None:
     if not problems:
         return
     shown = list(problems[:_SHOWN])
-    if len(problems) > _SHOWN:
-        shown.append(f"and {len(problems) - _SHOWN} more problems")
-    raise RuleInvalid("; ".join(shown), hint=hint)
+    if (rest := len(problems) - _SHOWN) > 0:
+        shown.append(Message("table.more_problems", "and {n} more problems", n=rest))
+    raise RuleInvalid(joined(shown), hint=hint)
 
 
 def listing(names: Sequence[str]) -> str:
@@ -24,3 +25,8 @@ def listing(names: Sequence[str]) -> str:
     text = ", ".join(f"'{name}'" for name in names[:_SHOWN])
     rest = len(names) - _SHOWN
     return f"{text} and {rest} more" if rest > 0 else text or "none"
+
+
+def row_named(row_id: str) -> Message:
+    """Name a row in a message."""
+    return Message("table.row", "row '{row}'", row=row_id)

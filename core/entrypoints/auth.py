@@ -20,6 +20,7 @@ import structlog
 from pydantic import SecretStr
 
 from core.domain.errors import AlreadyExists, ConfigurationError, InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models.access import AccessToken, Role, TokenKind
 from core.domain.models.base import Model
 from core.domain.ports import NewId, Tokens
@@ -126,7 +127,10 @@ class Access:
         live = await self.tokens.list()
         found = [t for t in live if t.id == wanted] or [t for t in live if t.name == wanted]
         if not found:
-            raise NotFound(f"there is no token {wanted!r}", hint="see `skill-worker tokens list`")
+            raise NotFound(
+                Message("no.token", "there is no token {id!r}", id=wanted),
+                hint=Message("see.tokens", "see `skill-worker tokens list`"),
+            )
         revoked = await self.tokens.revoke(found[0].id)
         log.info("token.revoked", token=revoked.id, name=revoked.name)
         return revoked

@@ -69,7 +69,7 @@ READS = {
     ),
     *("lineage.counts", "lineage.made", "lineage.taught", "presence.by_others", "pages.browse"),
     *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
-    *("reader.history_record", "review_queue.first", "review_queue.look", "runs.candidates"),
+    *("reader.history_record", "review_queue.oldest", "review_queue.open", "runs.candidates"),
     *("search.search", "skills.list", "spending.of_change", "spending.of_days", "threads.read"),
 }
 # Ports that are handed on, or named before they are asked: what writes to them is told above.

@@ -10,11 +10,12 @@ from psycopg.types.json import Jsonb
 from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
-from core.adapters.postgres.rows import feedback_of, read_feedback
+from core.adapters.postgres.rows import feedback_of, read_feedback, to_said
 from core.adapters.postgres.waiting import settle_feedback
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -76,7 +77,8 @@ class PostgresInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
+        params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
+        params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
@@ -142,6 +144,7 @@ def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, obje
         "epoch": epoch,
         "status": outcome.status,
         "error": outcome.error,
+        "said": to_said(outcome.error),
         "matching": matching_prefix(feedback_id),
     }
 
@@ -170,5 +173,6 @@ def lease_lost(claimed: Feedback) -> LeaseLost:
 def not_found(feedback_id: str) -> NotFound:
     """Say that there is no such piece."""
     return NotFound(
-        f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
+        Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
+        hint=Message("see.feedback", "see `skill-worker feedback list`"),
     )

@@ -8,6 +8,7 @@ from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, fetch_one, sql, transaction
 from core.adapters.postgres.rows import feedback_of
 from core.domain.errors import Refused
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Feedback,
@@ -47,7 +48,10 @@ class PostgresIntake:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
             if taken is None:
                 raise await _refusal(
-                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                    conn,
+                    feedback_id,
+                    "has ended",
+                    Message("see.piece", "see `skill-worker feedback show ID`"),
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)

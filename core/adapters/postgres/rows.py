@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import structlog
 from psycopg.rows import DictRow
-from pydantic import ValidationError
+from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter, ValidationError
 
+from core.domain.messages import Message, read_message
 from core.domain.models import Candidate, Feedback, Usage
+
+_SAID = TypeAdapter[dict[str, object]](dict[str, object])
 
 log = structlog.get_logger(__name__)
 
@@ -14,6 +20,22 @@ _FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
 # What is shown of a column that cannot be read. All others hold what their type lets in.
 _BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
+
+
+def to_said(*texts: str | None) -> Jsonb | None:
+    """Return what the messages among texts were written from, by text; None without any."""
+    found = {str(text): text.to_json() for text in texts if isinstance(text, Message)}
+    return Jsonb(found) if found else None
+
+
+def recalled(said: object) -> Mapping[str, Message]:
+    """Return the messages that stored texts were, by text; none of what cannot be read."""
+    try:
+        return {
+            text: read_message(data) for text, data in _SAID.validate_python(said or {}).items()
+        }
+    except ValueError:
+        return {}
 
 
 def feedback_of(row: DictRow) -> Feedback:
@@ -30,6 +52,7 @@ def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
     Columns that are ours alone are left out.
     """
     known = {key: value for key, value in row.items() if key in _FEEDBACK}
+    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
     try:
         return Feedback.model_validate({**known, "usage": usage_of(row)}), None
     except ValidationError as error:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from core.decision_table.checks.boxes import Box, Space, as_json
 from core.decision_table.checks.clashes import clashes
+from core.decision_table.checks.columns import Column
 from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.covered import covered_rows
 from core.decision_table.checks.finding import Finding, brief, error, named, shown, warning
@@ -16,6 +17,7 @@ from core.decision_table.checks.outputs import Outputs, misfits, output_defects,
 from core.decision_table.checks.segments import bits
 from core.decision_table.feel import Scope, Value, holds, parse_tests
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
 
 
@@ -28,16 +30,29 @@ def dead_rows(space: Space) -> Iterator[Finding]:
             if text in column.outside:
                 yield error(
                     DefectKind.NOT_ALLOWED,
-                    f"row '{box.row.id}' can never match: its condition `{brief(text)}` names only "
-                    f"values of '{column.name}' that are not allowed ({brief(column.allowed)})",
+                    Message(
+                        "table.condition_not_allowed",
+                        "row '{row}' can never match: its condition `{cell}` names only values of "
+                        "'{column}' that are not allowed ({allowed})",
+                        row=box.row.id,
+                        cell=brief(text),
+                        column=column.name,
+                        allowed=brief(column.allowed),
+                    ),
                     rows=(box.row.id,),
                     columns=(column.name,),
                 )
             else:
                 yield error(
                     DefectKind.DEAD_ROW,
-                    f"row '{box.row.id}' can never match: no value of '{column.name}' passes its "
-                    f"condition `{brief(text)}`",
+                    Message(
+                        "table.condition_never_holds",
+                        "row '{row}' can never match: no value of '{column}' passes its condition "
+                        "`{cell}`",
+                        row=box.row.id,
+                        column=column.name,
+                        cell=brief(text),
+                    ),
                     rows=(box.row.id,),
                     columns=(column.name,),
                 )
@@ -57,12 +72,19 @@ def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
     except GaveUp:
         yield warning(
             DefectKind.NOT_CHECKED,
-            "whether the rows leave a gap was not checked: the table is too large for it",
+            Message(
+                "table.gaps_not_checked",
+                "whether the rows leave a gap was not checked: the table is too large for it",
+            ),
         )
         return
     if gap is not None:
         case = space.case(gap)
-        yield warning(DefectKind.GAP, f"no row matches where {shown(case)}", example=as_json(case))
+        yield warning(
+            DefectKind.GAP,
+            Message("table.gap", "no row matches where {case}", case=shown(case)),
+            example=as_json(case),
+        )
 
 
 def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
@@ -71,30 +93,51 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
         if column.wrong:
             yield error(
                 DefectKind.UNREADABLE,
-                f"input '{column.name}': {column.wrong}",
+                Message(
+                    "table.input_wrong",
+                    "input '{column}': {why}",
+                    column=column.name,
+                    why=column.wrong,
+                ),
                 columns=(column.name,),
             )
         elif column.unclear:
             yield warning(
                 DefectKind.NOT_CHECKED,
-                f"the conditions on the input '{column.name}' were not checked: {column.unclear}",
+                Message(
+                    "table.input_not_checked",
+                    "the conditions on the input '{column}' were not checked: {why}",
+                    column=column.name,
+                    why=column.unclear,
+                ),
                 columns=(column.name,),
             )
     for number, box in enumerate(space.boxes):
         for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
             if not cell.why or column.unclear or column.wrong:
                 continue
-            where = f"row '{box.row.id}', input '{column.name}'"
             place = ((box.row.id,), (column.name,))
             if cell.wrong:
-                yield error(DefectKind.UNREADABLE, f"{where}: {cell.why}", *place)
+                yield error(DefectKind.UNREADABLE, _of_cell(box, column, cell.why), *place)
             elif all(box.may):
-                yield warning(
-                    DefectKind.NOT_CHECKED,
-                    f"{where}: `{brief(text)}` was not checked: {cell.why}"
-                    f"{_open_pairs(table, space, number)}",
-                    *place,
+                why = Message(
+                    "table.cell_not_checked",
+                    "`{cell}` was not checked: {why}{pairs}",
+                    cell=brief(text),
+                    why=cell.why,
+                    pairs=_open_pairs(table, space, number),
                 )
+                yield warning(DefectKind.NOT_CHECKED, _of_cell(box, column, why), *place)
+
+
+def _of_cell(box: Box, column: Column, why: str) -> Message:
+    return Message(
+        "table.cell",
+        "row '{row}', input '{column}': {why}",
+        row=box.row.id,
+        column=column.name,
+        why=why,
+    )
 
 
 def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
@@ -104,7 +147,9 @@ def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
     if not others:
         return ""
     names = [space.boxes[other].row.id for other in bits(others)]
-    return f"; it may match a case together with {named(names)}"
+    return Message(
+        "table.may_match", "; it may match a case together with {rows}", rows=named(names)
+    )
 
 
 _TRIES = 200

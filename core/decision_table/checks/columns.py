@@ -21,11 +21,12 @@ from core.decision_table.checks.segments import (
     of_runs,
     span,
 )
-from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
+from core.decision_table.evaluation.blind import blind, never_looks
 from core.decision_table.evaluation.given import value_type
 from core.decision_table.feel import Node, Scope, Value, holds, parse_tests
 from core.decision_table.feel.values import NoValue
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, said
 from core.domain.models import InputColumn
 
 
@@ -198,7 +199,7 @@ class _Columns:
         try:
             kind = value_type(self._column.type)
         except NoValue as reason:
-            return self._unclear(str(reason))
+            return self._unclear(said(reason))
         lines = tuple(LINES) if kind == "Any" else lines_of(kind)
         reader = Reader(kind, lines)
         self._read_cells(reader)
@@ -209,9 +210,22 @@ class _Columns:
                 tree = parse_tests(self._column.allowed)
                 allowed = reader.read(tree)
             except (RuleInvalid, Unreadable) as error:
-                return self._unclear("", wrong=f"its allowed values cannot be read: {error}")
+                return self._unclear(
+                    "",
+                    wrong=Message(
+                        "table.allowed_wrong",
+                        "its allowed values cannot be read: {error}",
+                        error=error,
+                    ),
+                )
             except Opaque as reason:
-                return self._unclear(f"its allowed values cannot be told: {reason}")
+                return self._unclear(
+                    Message(
+                        "table.allowed_untold",
+                        "its allowed values cannot be told: {reason}",
+                        reason=reason,
+                    )
+                )
             null = holds(tree, Scope()) is True
         return self._cut(kind, lines, allowed, null=null)
 
@@ -220,11 +234,11 @@ class _Columns:
             try:
                 self._trees[text] = parse_tests(text, self._names)
                 if never_looks(self._trees[text], self._column.type):
-                    self._wrong[text] = f"`{brief(text)}` {NEVER_LOOKS}"
+                    self._wrong[text] = blind(brief(text))
                     continue
                 self._truths[text] = reader.read(self._trees[text])
             except (RuleInvalid, Unreadable) as error:
-                self._wrong[text] = str(error)
+                self._wrong[text] = said(error)
             except Opaque as reason:
                 self._opaque[text] = reason
 
@@ -234,14 +248,22 @@ class _Columns:
         truths = list(self._truths.values())
         named = lines_named([*truths, *([allowed] if allowed else [])])
         if kind == "Any" and not named <= _JSON_LINES:
-            return self._unclear("it has no type, and its cells name dates, times or durations")
+            return self._unclear(
+                Message(
+                    "table.no_type", "it has no type, and its cells name dates, times or durations"
+                )
+            )
         if len(named & set(lines_of(kind))) > 1:
-            return self._unclear("its cells name moments with a time zone and without one")
+            return self._unclear(
+                Message(
+                    "table.mixed_zones", "its cells name moments with a time zone and without one"
+                )
+            )
         used = [line for line in lines if line in named]
         used = used or ["string" if kind == "Any" else lines[0]]
         domain = build(used, truths, allowed, null=null)
         if domain.size * len(self._texts) > _MOST_BITS:
-            return self._unclear("its cells name too many values")
+            return self._unclear(Message("table.too_many_values", "its cells name too many values"))
         return Column(
             self._column.name,
             domain,
@@ -277,7 +299,7 @@ class _Columns:
             fitting = (n for n, value in values if value is not None and self._holds(text, value))
             side = domain.picked(sum(1 << number for number in fitting), null=null)
             return Cell(side, side)
-        return Cell(0, domain.everything, str(why))
+        return Cell(0, domain.everything, said(why))
 
     def _holds(self, text: str, value: Value) -> bool:
         scope = Scope({self._column.name: value}, value)

@@ -10,6 +10,7 @@ from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.finding import Finding, error, named, shown, warning
 from core.decision_table.checks.outputs import Outputs
 from core.decision_table.checks.segments import Sides, bits, contains
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, DefectKind, HitPolicy
 
 _WORK = 1_000_000
@@ -19,9 +20,9 @@ _FEW = 12
 def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
     """Give the rows that never count, be it that several others together cover them."""
     if table.hit_policy is HitPolicy.FIRST:
-        order = _Order(list(range(len(space.boxes))), "first")
+        order = _Order(list(range(len(space.boxes))), Message("table.in_order", "first"))
     elif table.hit_policy is HitPolicy.PRIORITY:
-        order = _Order(_by_priority(space, outputs), "by priority")
+        order = _Order(_by_priority(space, outputs), Message("table.by_priority", "by priority"))
     else:
         return
     budget = Budget(_WORK)
@@ -39,8 +40,12 @@ def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterat
     if open_rows:
         yield warning(
             DefectKind.NOT_CHECKED,
-            f"whether other rows leave a case to {named(open_rows)} was not checked: the table is "
-            "too large for it",
+            Message(
+                "table.covered_not_checked",
+                "whether other rows leave a case to {rows} was not checked: the table is "
+                "too large for it",
+                rows=named(open_rows),
+            ),
             rows=open_rows,
         )
 
@@ -120,7 +125,12 @@ class _Question:
         box = self.space.boxes[self.number]
         return error(
             DefectKind.SUBSUMED_ROW,
-            f"row '{box.row.id}' never counts: wherever it matches, {self._come(names)}",
+            Message(
+                "table.row_never_counts",
+                "row '{row}' never counts: wherever it matches, {what}",
+                row=box.row.id,
+                what=self._come(names),
+            ),
             rows=[box.row.id, *names],
             example=as_json(self.space.case(box.may)) if box.clear else None,
         )
@@ -129,12 +139,18 @@ class _Question:
         row_id, case = self.space.boxes[self.number].row.id, self.space.case(left)
         return warning(
             DefectKind.SUBSUMED_ROW,
-            f"row '{row_id}' counts only where an input is null, as where {shown(case)}: "
-            f"elsewhere {self._come(names)}",
+            Message(
+                "table.row_counts_for_null",
+                "row '{row}' counts only where an input is null, as where {case}: elsewhere {what}",
+                row=row_id,
+                case=shown(case),
+                what=self._come(names),
+            ),
             rows=[row_id, *names],
             example=as_json(case),
         )
 
     def _come(self, names: Sequence[str]) -> str:
-        verb = "comes" if len(names) == 1 else "come"
-        return f"{named(names)} {verb} {self.order.how}"
+        if len(names) == 1:
+            return Message("table.comes", "{row} comes {how}", row=named(names), how=self.order.how)
+        return Message("table.come", "{rows} come {how}", rows=named(names), how=self.order.how)

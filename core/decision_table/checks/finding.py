@@ -8,7 +8,8 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from core.decision_table.feel import Value, to_text
-from core.decision_table.problems import listing
+from core.decision_table.problems import listing, row_named
+from core.domain.messages import Message
 from core.domain.models import Defect, DefectKind, Severity
 
 Finding: TypeAlias = Defect
@@ -54,7 +55,9 @@ def shown(case: Mapping[str, Value]) -> str:
 
 def named(rows: Sequence[str]) -> str:
     """Name rows in a sentence, at most twelve of them."""
-    return f"{'row' if len(rows) == 1 else 'rows'} {listing(rows)}"
+    if len(rows) == 1:
+        return row_named(rows[0])
+    return Message("table.rows", "rows {rows}", rows=listing(rows))
 
 
 def brief(text: str) -> str:

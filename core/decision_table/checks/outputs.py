@@ -21,7 +21,9 @@ from core.decision_table.feel import (
 from core.decision_table.feel.compare import same
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.values import NoValue, kind_of
+from core.decision_table.problems import row_named
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined, said
 from core.domain.models import Aggregation, DecisionTable, DefectKind, HitPolicy, OutputColumn
 
 
@@ -110,7 +112,14 @@ def type_problem(value: Value, column: OutputColumn) -> str | None:
     found = kind_of(value)
     if wanted in ("Any", found):
         return None
-    return f"{to_text(value)} is {found}, and the output '{column.name}' is {wanted}"
+    return Message(
+        "table.output_type",
+        "{value} is {found}, and the output '{column}' is {type}",
+        value=to_text(value),
+        found=found,
+        column=column.name,
+        type=wanted,
+    )
 
 
 def allows(tests: Node, value: Value) -> bool:
@@ -125,7 +134,7 @@ def _allowed(column: OutputColumn) -> Node | str | None:
     try:
         return parse_tests(column.allowed)
     except RuleInvalid as error:
-        return str(error)
+        return said(error)
 
 
 def _read(text: str, names: Sequence[str]) -> Output:
@@ -134,12 +143,12 @@ def _read(text: str, names: Sequence[str]) -> Output:
     try:
         tree = parse_expression(text, names)
     except RuleInvalid as error:
-        return Output(text, wrong=str(error))
+        return Output(text, wrong=said(error))
     if any(_varies(node) for node in tree.walk()):
         return Output(text, tree)
     scope = Scope()
     value = evaluate(tree, scope)
-    return Output(text, tree, value, True, "; ".join(dict.fromkeys(scope.notes)))
+    return Output(text, tree, value, True, joined(dict.fromkeys(scope.notes)))
 
 
 def _varies(node: Node) -> bool:
@@ -167,8 +176,16 @@ def misfits(table: DecisionTable) -> Iterator[Finding]:
         if have != want:
             yield error(
                 DefectKind.UNREADABLE,
-                f"row '{row.id}' has {have[0]} input and {have[1]} output entries for "
-                f"{want[0]} input and {want[1]} output columns",
+                Message(
+                    "table.cells_misfit",
+                    "row '{row}' has {inputs_given} input and {outputs_given} output entries "
+                    "for {inputs} input and {outputs} output columns",
+                    row=row.id,
+                    inputs_given=have[0],
+                    outputs_given=have[1],
+                    inputs=want[0],
+                    outputs=want[1],
+                ),
                 rows=(row.id,),
             )
 
@@ -179,13 +196,21 @@ def policy_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
     if table.hit_policy in _ORDERED and not any(outputs.allowed):
         yield error(
             DefectKind.NOT_ALLOWED,
-            f"{table.hit_policy} orders by the allowed values of an output, and none has any",
+            Message(
+                "table.policy_needs_allowed",
+                "{policy} orders by the allowed values of an output, and none has any",
+                policy=table.hit_policy,
+            ),
             columns=columns,
         )
     if table.aggregation and len(columns) > 1:
         yield error(
             DefectKind.NOT_ALLOWED,
-            f"COLLECT with {table.aggregation} aggregates one output; there are several",
+            Message(
+                "table.aggregates_one_output",
+                "COLLECT with {aggregation} aggregates one output; there are several",
+                aggregation=table.aggregation,
+            ),
             columns=columns,
         )
 
@@ -198,7 +223,12 @@ def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
         if isinstance(allowed, str):
             yield error(
                 DefectKind.UNREADABLE,
-                f"output '{column.name}': its allowed values cannot be read: {allowed}",
+                Message(
+                    "table.allowed_unreadable",
+                    "output '{column}': its allowed values cannot be read: {error}",
+                    column=column.name,
+                    error=allowed,
+                ),
                 columns=(column.name,),
             )
         if default:
@@ -211,20 +241,35 @@ def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
 def _output(
     table: DecisionTable, outputs: Outputs, column: OutputColumn, cell: Output, row_id: str | None
 ) -> Iterator[Finding]:
-    where = f"row '{row_id}'" if row_id is not None else "the default"
+    where = Message("table.default", "the default") if row_id is None else row_named(row_id)
     rows = (row_id,) if row_id is not None else ()
     allowed = outputs.allowed[table.outputs.index(column)]
     problem = cell.wrong or (type_problem(cell.value, column) if cell.constant else None)
     problem = problem or _sum_problem(table, cell)
     if problem:
-        kind, message = DefectKind.UNREADABLE, f"{where}, output '{column.name}': {problem}"
+        kind, message = (
+            DefectKind.UNREADABLE,
+            Message(
+                "table.output_wrong",
+                "{where}, output '{column}': {why}",
+                where=where,
+                column=column.name,
+                why=problem,
+            ),
+        )
     elif allowed is None or isinstance(allowed, str):
         return
     elif not cell.constant:
         yield warning(
             DefectKind.NOT_CHECKED,
-            f"{where}: whether `{brief(cell.text)}` gives an allowed value of '{column.name}' "
-            "was not checked: it is computed",
+            Message(
+                "table.output_not_checked",
+                "{where}: whether `{cell}` gives an allowed value of '{column}' was not "
+                "checked: it is computed",
+                where=where,
+                cell=brief(cell.text),
+                column=column.name,
+            ),
             rows=rows,
             columns=(column.name,),
         )
@@ -233,9 +278,13 @@ def _output(
         return
     else:
         kind = DefectKind.NOT_ALLOWED
-        message = (
-            f"{where} gives '{column.name}' {to_text(cell.value)}, which is none of its allowed "
-            f"values: {brief(column.allowed)}"
+        message = Message(
+            "table.output_not_allowed",
+            "{where} gives '{column}' {value}, which is none of its allowed values: {allowed}",
+            where=where,
+            column=column.name,
+            value=to_text(cell.value),
+            allowed=brief(column.allowed),
         )
     yield error(kind, message, rows=rows, columns=(column.name,))
 
@@ -244,5 +293,9 @@ def _sum_problem(table: DecisionTable, cell: Output) -> str | None:
     if table.aggregation is not Aggregation.SUM or not cell.constant:
         return None
     if isinstance(cell.value, (int, str, tuple)):
-        return f"{to_text(cell.value)} does not add up: COLLECT with SUM needs numbers"
+        return Message(
+            "table.no_sum",
+            "{value} does not add up: COLLECT with SUM needs numbers",
+            value=to_text(cell.value),
+        )
     return None

@@ -21,6 +21,7 @@ from core.decision_table.checks.segments import (
 from core.decision_table.feel import Node, Range, Scope, Value, evaluate, to_text
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.values import kind_of
+from core.domain.messages import Message, joined
 
 _RANGED = LINES.keys() - {"boolean"}
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -173,7 +174,11 @@ class Reader:
             return self._condition(test)
         if test.op in _CONDITIONS and "boolean" not in self.lines:
             raise Unreadable(
-                f"it comes to true or false, and the input is {self.kind}: `?` stands for the input"
+                Message(
+                    "table.is_boolean",
+                    "it comes to true or false, and the input is {type}: `?` stands for the input",
+                    type=self.kind,
+                )
             )
         return self._among(self._constant(test))
 
@@ -229,9 +234,19 @@ class Reader:
         if constant is None or line_of(constant) in self.lines:
             return constant
         if line_of(constant) not in LINES:
-            raise Opaque(f"it compares with a {kind_of(constant)}")
+            raise Opaque(
+                Message("table.compares", "it compares with a {type}", type=kind_of(constant))
+            )
         found = kind_of(constant)
-        raise Unreadable(f"{to_text(constant)} is {found}, and the input is {self.kind}")
+        raise Unreadable(
+            Message(
+                "table.input_type",
+                "{value} is {found}, and the input is {type}",
+                value=to_text(constant),
+                found=found,
+                type=self.kind,
+            )
+        )
 
     def _constant(self, node: Node) -> Value:
         if node.op == "literal":
@@ -241,16 +256,20 @@ class Reader:
         scope = Scope()
         value = evaluate(node, scope)
         if scope.notes:
-            raise Unreadable("; ".join(dict.fromkeys(scope.notes)))
+            raise Unreadable(joined(dict.fromkeys(scope.notes)))
         return value
 
     def _opaque(self, node: Node) -> Opaque:
         names = [str(part.value) for part in node.walk() if part.op == "name"]
         if names:
-            return Opaque(f"it depends on the input '{names[0]}'")
+            return Opaque(
+                Message("table.depends_on_input", "it depends on the input '{name}'", name=names[0])
+            )
         if _asks_clock(node):
-            return Opaque("it depends on the moment of the decision")
-        return Opaque("it computes with the input", pointwise=True)
+            return Opaque(
+                Message("table.depends_on_moment", "it depends on the moment of the decision")
+            )
+        return Opaque(Message("table.computes", "it computes with the input"), pointwise=True)
 
 
 def _is_input(node: Node) -> bool:

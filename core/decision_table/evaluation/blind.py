@@ -6,17 +6,23 @@ from core.decision_table.columns import ANY_TYPE
 from core.decision_table.evaluation.given import value_type
 from core.decision_table.feel import Node
 from core.decision_table.feel.values import NoValue
-
-NEVER_LOOKS = (
-    "never looks at its input; write `> 5`, or `?` for the input, as in `? > 5` or "
-    '`contains(?, "a")`'
-)
+from core.domain.messages import Message
 
 _TRUTHS = {"comparison", "between", "membership", "conjunction", "disjunction"}
 _TRUTH_FUNCTIONS = {
     "contains", "starts with", "ends with", "matches", "list contains", "all", "any", "is", "odd",
     "even",
 }  # fmt: skip
+
+
+def blind(cell: str) -> Message:
+    """Say of a cell that `never_looks` has found what is wrong with it."""
+    return Message(
+        "table.never_looks",
+        "`{cell}` never looks at its input; write `> 5`, or `?` for the input, as in `? > 5` or "
+        '`contains(?, "a")`',
+        cell=cell,
+    )
 
 
 def never_looks(tests: Node, column_type: str) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
+from core.decision_table.evaluation.blind import blind, never_looks
 from core.decision_table.feel import Node, parse_expression, parse_tests
 from core.decision_table.problems import refuse
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 
 _Parse = Callable[[str, Sequence[str]], Node]
@@ -114,7 +115,9 @@ class _Reader:
     def _test(self, column: InputColumn, cell: str, where: str) -> Node:
         tree = self._read(parse_tests, cell, self.names, where)
         if never_looks(tree, column.type):
-            self.problems.append(f"{where}: `{cell}` {NEVER_LOOKS}")
+            self.problems.append(
+                Message("table.at", "{where}: {why}", where=where, why=blind(cell))
+            )
         return tree
 
     def _read(self, parse: _Parse, text: str, names: tuple[str, ...], where: str) -> Node:
@@ -122,5 +125,5 @@ class _Reader:
             try:
                 return parse(text, names)
             except RuleInvalid as error:
-                self.problems.append(f"{where}: {error}")
+                self.problems.append(Message("table.at", "{where}: {why}", where=where, why=error))
         return Node("literal")

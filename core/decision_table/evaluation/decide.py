@@ -18,6 +18,7 @@ from core.decision_table.feel.functions.lists import extreme, total
 from core.decision_table.feel.values import NoValue, kind_of
 from core.decision_table.problems import listing, refuse
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined, said
 from core.domain.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
 
 
@@ -162,7 +163,11 @@ def _ordered(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> lis
     }
     if not ranked:
         raise RuleInvalid(
-            f"{table.hit_policy} orders by the allowed values of an output, and none has any"
+            Message(
+                "table.policy_needs_allowed",
+                "{policy} orders by the allowed values of an output, and none has any",
+                policy=table.hit_policy,
+            )
         )
     return sorted(hits, key=lambda hit: [_rank(hit.outputs[name], ranked[name]) for name in ranked])
 
@@ -234,7 +239,7 @@ def _row(
     for place, column in enumerate(table.inputs):
         scope = Scope(given.names, given.columns[place], now)
         outcome = holds(row.tests[place], scope)
-        why = "" if outcome else "; ".join(dict.fromkeys(scope.notes))
+        why = "" if outcome else joined(dict.fromkeys(scope.notes))
         cells.append(CellOutcome(column.name, source.inputs[place], texts[place], outcome, why))
     return RowOutcome(row.id, tuple(cells))
 
@@ -251,7 +256,16 @@ def _outputs(
     for column, node in zip(table.outputs, nodes, strict=True):
         scope = Scope(values, now=now)
         outputs[column.name] = None if node is None else evaluate(node, scope)
-        notes += [f"{where}, output '{column.name}': {note}" for note in scope.notes]
+        notes += [
+            Message(
+                "table.output_wrong",
+                "{where}, output '{column}': {why}",
+                where=where,
+                column=column.name,
+                why=note,
+            )
+            for note in scope.notes
+        ]
     return outputs
 
 
@@ -293,8 +307,15 @@ def _check_outputs(
             problems.append(f"{where} gives '{column.name}' {to_text(value)}: {problem}")
         elif allowed and not holds(allowed, Scope(subject=value)):
             problems.append(
-                f"{where} gives '{column.name}' {to_text(value)}, "
-                f"which is none of its allowed values: {column.allowed}"
+                Message(
+                    "table.output_not_allowed",
+                    "{where} gives '{column}' {value}, which is none of its allowed values: "
+                    "{allowed}",
+                    where=where,
+                    column=column.name,
+                    value=to_text(value),
+                    allowed=column.allowed,
+                )
             )
     refuse(problems)
 
@@ -303,6 +324,6 @@ def _type_problem(value: Value, type_name: str) -> str | None:
     try:
         wanted = value_type(type_name)
     except NoValue as reason:
-        return str(reason)
+        return said(reason)
     found = kind_of(value)
     return None if wanted in (ANY_TYPE, found) else f"{found} stands where {wanted} is needed"

@@ -23,6 +23,7 @@ from core.decision_table.feel.values import (
     kind_of,
     months,
 )
+from core.domain.messages import said
 
 _NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
     "+": NUMBERS.add,
@@ -237,7 +238,7 @@ def _noted(step: Callable[[], Value], scope: Scope) -> Value:
     try:
         return step()
     except NoValue as reason:
-        scope.notes.append(str(reason))
+        scope.notes.append(said(reason))
     except (OverflowError, DecimalException):
         scope.notes.append("the result is too large, too small, or undefined")
     return None

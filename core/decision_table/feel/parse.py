@@ -18,6 +18,7 @@ from core.decision_table.feel.node import Node
 from core.decision_table.feel.temporal import from_text
 from core.decision_table.feel.values import NoValue, number
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, said
 
 KEYWORDS = {
     word: word.upper()
@@ -84,7 +85,15 @@ def tokens_of(text: str, names: tuple[str, ...], functions: tuple[str, ...]) -> 
 def fail(text: str, at: int, problem: str) -> RuleInvalid:
     """Say what is wrong with an expression and where, counted from 1."""
     shown = text if len(text) <= 60 else text[:60] + "…"
-    return RuleInvalid(f"FEEL `{shown}` at character {at + 1}: {problem}")
+    return RuleInvalid(
+        Message(
+            "feel.problem",
+            "FEEL `{cell}` at character {n}: {why}",
+            cell=shown,
+            n=at + 1,
+            why=problem,
+        )
+    )
 
 
 def _placed(text: str, at: int, before: str) -> tuple[Token, int] | None:
@@ -245,7 +254,16 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     rest = kinds - (_VALUES if values else set()) - (_OPERATORS if operators else set())
     wanted = sorted(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest)
     expected = " or ".join(["a value"] * values + ["an operator"] * operators + wanted) or "the end"
-    return fail(text, at, f"found {found}, expected {expected}")
+    return fail(
+        text,
+        at,
+        Message(
+            "feel.found_expected",
+            "found {found}, expected {expected}",
+            found=found,
+            expected=expected,
+        ),
+    )
 
 
 def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None:
@@ -272,7 +290,12 @@ def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
 def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
     if node.op == "name" and node.value not in names:
         known = ", ".join(f"'{name}'" for name in names) or "none"
-        return f"the name '{node.value}' is not known (known: {known})"
+        return Message(
+            "feel.unknown_name",
+            "the name '{name}' is not known (known: {known})",
+            name=node.value,
+            known=known,
+        )
     if node.op == "subject" and start == "expression":
         return "'?' stands for the value of an input, and there is none here"
     if node.op == "at_literal":
@@ -290,7 +313,7 @@ def _temporal_problem(text: str) -> str | None:
     try:
         from_text(text)
     except NoValue as error:
-        return str(error)
+        return said(error)
     return None
 
 

@@ -15,6 +15,7 @@ from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.learning.cases import FROM_CONDITIONS, FROM_FEEDBACK, Case
 from core.decision_table.learning.wording import case_words, outcome_words, row_words
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined
 from core.domain.models import DecisionRow, DecisionTable, HitPolicy
 
 Inputs = Mapping[str, JsonValue]
@@ -35,23 +36,44 @@ def learnt_case(
     day gives no lasting outcome: only its conditions' other inputs are kept.
     """
     inputs = _completed(table, row, example)
-    words = f"the example ({case_words(inputs)}) of {row_words(table, row.id)}"
+    words = Message(
+        "learn.example",
+        "the example ({case}) of {row}",
+        case=case_words(inputs),
+        row=row_words(table, row.id),
+    )
     try:
         if asks_clock(table, row):
             return Case(inputs, None, FROM_FEEDBACK, feedback_id)
         unfit = _unfit(alone(table, (row,)), inputs)
         decided = None if unfit else decide(table, inputs)
     except RuleInvalid as error:
-        problems.append(f"{words}: {error.message}")
+        problems.append(
+            Message("learn.example_fails", "{example}: {why}", example=words, why=error.message)
+        )
         return None
     if unfit:
-        problems.append(f"{words} does not meet the row's own conditions: {unfit}")
+        problems.append(
+            Message(
+                "learn.example_unfit",
+                "{example} does not meet the row's own conditions: {why}",
+                example=words,
+                why=unfit,
+            )
+        )
         return None
     assert decided is not None
     if not _decides(decided, table, row):
-        fired = " and ".join(row_words(table, row_id) for row_id in decided.fired)
-        outcome = outcome_words(decided.result)
-        problems.append(f"{words} is decided by {fired or 'no row'} first, which gives {outcome}")
+        fired = joined([row_words(table, row_id) for row_id in decided.fired], " and ")
+        problems.append(
+            Message(
+                "learn.example_decided_by",
+                "{example} is decided by {rows} first, which gives {outcome}",
+                example=words,
+                rows=fired or Message("learn.no_row", "no row"),
+                outcome=outcome_words(decided.result),
+            )
+        )
         return None
     return Case(inputs, decided.result, FROM_FEEDBACK, feedback_id)
 
@@ -108,9 +130,15 @@ def _completed(table: DecisionTable, row: DecisionRow, example: Inputs) -> dict[
 
 def _unfit(table: DecisionTable, inputs: Inputs) -> str:
     (row,) = decide(table, inputs).rows
-    return "; ".join(
-        f"'{cell.column}' is {cell.value} and the condition says {cell.test}"
-        + (f" ({cell.why})" if cell.why else "")
+    return joined(
+        Message(
+            "learn.cell_unfit",
+            "'{column}' is {value} and the condition says {test}{why}",
+            column=cell.column,
+            value=cell.value,
+            test=cell.test,
+            why=f" ({cell.why})" if cell.why else "",
+        )
         for cell in row.cells
         if not cell.holds
     )

@@ -8,6 +8,7 @@ from core.decision_table.checks.check import check_table
 from core.decision_table.learning.older import CLASH, Older
 from core.decision_table.learning.wording import row_words
 from core.decision_table.problems import refuse
+from core.domain.messages import Message, cut, joined
 from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
 
 MAX_WARNINGS = 8
@@ -62,13 +63,21 @@ def _any_covered(errors: Iterable[Defect]) -> bool:
 def warnings_of(table: DecisionTable, defects: Sequence[Defect]) -> list[str]:
     """Give the warnings as sentences, a bounded number of bounded length."""
     found = [defect for defect in defects if defect.severity is Severity.WARNING]
-    told = [_told(table, defect)[:MAX_WARNING] for defect in found[:MAX_WARNINGS]]
+    told = [cut(_told(table, defect), MAX_WARNING) for defect in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:
-        told.append(f"the table has {len(found) - MAX_WARNINGS} more findings (see `rule check`)")
+        told.append(
+            Message(
+                "learn.more_findings",
+                "the table has {n} more findings (see `rule check`)",
+                n=len(found) - MAX_WARNINGS,
+            )
+        )
     return told
 
 
 def _told(table: DecisionTable, defect: Defect) -> str:
     rows = [row_words(table, row_id) for row_id in defect.rows[:3]]
     unsaid = [words for words in rows if words not in defect.message]
-    return f"{defect.message} [{'; '.join(unsaid)}]" if unsaid else defect.message
+    if not unsaid:
+        return defect.message
+    return Message("learn.finding", "{found} [{rows}]", found=defect.message, rows=joined(unsaid))

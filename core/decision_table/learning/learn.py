@@ -19,6 +19,7 @@ from core.decision_table.learning.introduced import introduced, refuse_errors, w
 from core.decision_table.learning.wording import case_words, outcome_words, remark_words, row_words
 from core.decision_table.problems import refuse
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, cut, joined
 from core.domain.models import DecisionRow, DecisionTable, MergeMode, RowEdit, RuleDraft
 
 # A case is put to every row; so many tests of rows are made for one edit at most.
@@ -80,15 +81,39 @@ def try_cases(
 def moved_words(tried: Tried, before: DecisionTable, after: DecisionTable, named: str) -> str:
     """Say what an edit does to a case. `named` is `changed` or `removed` where it is on purpose."""
     case, row = case_words(tried.case.inputs), row_words(before, tried.row_id)
-    said = f"gave {outcome_words(tried.before.result)}"
-    if tried.after.why:
-        said += f" and cannot be decided any more: {tried.after.why[:_MAX_REASON]}"
-    else:
-        by = " and ".join(row_words(after, row_id) for row_id in tried.after.fired[:2])
-        said += f", will give {outcome_words(tried.after.result)}" + (f" by {by}" if by else "")
+    said = _moved(tried, after)
     if named:
-        return f"as {row} is {named}, its case {case} comes out otherwise: it {said}"
-    return f"an older case comes out otherwise: {case} of {row}, which is not edited, {said}"
+        return Message(
+            "learn.case_of_edited_row",
+            "as {row} is {done}, its case {case} comes out otherwise: it {said}",
+            row=row,
+            done=named,
+            case=case,
+            said=said,
+        )
+    return Message(
+        "learn.case_of_other_row",
+        "an older case comes out otherwise: {case} of {row}, which is not edited, {said}",
+        case=case,
+        row=row,
+        said=said,
+    )
+
+
+def _moved(tried: Tried, after: DecisionTable) -> Message:
+    old, new = outcome_words(tried.before.result), outcome_words(tried.after.result)
+    if tried.after.why:
+        return Message(
+            "learn.undecided_now",
+            "gave {old} and cannot be decided any more: {why}",
+            old=old,
+            why=cut(tried.after.why, _MAX_REASON),
+        )
+    rows = joined([row_words(after, row_id) for row_id in tried.after.fired[:2]], " and ")
+    by = Message("learn.by_rows", " by {rows}", rows=rows) if rows else ""
+    return Message(
+        "learn.outcome_moved", "gave {old}, will give {new}{by}", old=old, new=new, by=by
+    )
 
 
 def _each(cases: Mapping[str, Sequence[Case]]) -> Iterator[tuple[str, Case]]:
@@ -204,7 +229,8 @@ def learn_edit(
     tried, passed_over = try_cases(older, before, after)
     whole = merge_mode is MergeMode.REPLACE
     removed = {row.id for row in before.rows} if whole else set(draft.remove_rows)
-    purpose = dict.fromkeys(drafted, "changed") | dict.fromkeys(removed, "removed")
+    purpose = dict.fromkeys(drafted, Message("learn.changed", "changed"))
+    purpose |= dict.fromkeys(removed, Message("learn.removed", "removed"))
     kept = _kept(older, tried, drafted, removed)
     cases = _cases(after, drafted, kept, feedback_id)
     warnings += _case_warnings(tried, passed_over, before, after, purpose)
@@ -370,9 +396,21 @@ def _case_warnings(
         for one in moved[:MAX_CASE_WARNINGS]
     ]
     if len(moved) > MAX_CASE_WARNINGS:
-        told.append(f"{len(moved) - MAX_CASE_WARNINGS} more older cases come out otherwise")
+        told.append(
+            Message(
+                "learn.more_cases_change",
+                "{n} more older cases come out otherwise",
+                n=len(moved) - MAX_CASE_WARNINGS,
+            )
+        )
     if passed_over:
-        told.append(f"{passed_over} older cases were not decided anew: the table is too large")
+        told.append(
+            Message(
+                "learn.cases_not_decided",
+                "{n} older cases were not decided anew: the table is too large",
+                n=passed_over,
+            )
+        )
     return told
 
 
@@ -387,7 +425,11 @@ def _remark_warnings(before: DecisionTable, after: DecisionTable) -> list[str]:
         and new.annotation != old.annotation
     ]
     if len(told) > MAX_REMARK_WARNINGS:
-        more = f"{len(told) - MAX_REMARK_WARNINGS} more rows are only worded otherwise"
+        more = Message(
+            "learn.more_rows_reworded",
+            "{n} more rows are only worded otherwise",
+            n=len(told) - MAX_REMARK_WARNINGS,
+        )
         return [*told[:MAX_REMARK_WARNINGS], more]
     return told
 
@@ -396,4 +438,10 @@ def _lost(older: Mapping[str, Sequence[Case]], held: Mapping[str, Sequence[Case]
     """Say how many older cases a document does not hold any more."""
     there = [case for cases in held.values() for case in cases]
     gone = sum(case not in there for cases in older.values() for case in cases)
-    return [f"{gone} cases of the table before are not in the document"] if gone else []
+    if not gone:
+        return []
+    return [
+        Message(
+            "learn.cases_left_out", "{n} cases of the table before are not in the document", n=gone
+        )
+    ]

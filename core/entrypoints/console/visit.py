@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from core.domain.errors import NotFound
 from core.entrypoints.console.language import Language, chosen, say
-from core.entrypoints.console.translation import translated
+from core.entrypoints.locale import translated
 from core.entrypoints.service.session import Session
 
 LANGUAGE_COOKIE = "console_language"
@@ -32,8 +32,16 @@ class Visit:
         return say(self.language, key, **values)
 
     def translated(self, text: str) -> str:
-        """Give a message of the program's in the visitor's language, as far as it is known."""
+        """Return a text of the program's in the visitor's language, as far as it is a message."""
         return translated(self.language, text)
+
+    def marked(self, text: str) -> str | None:
+        """Return `en` for a text of the program's that is shown in English on another page.
+
+        Older releases stored none but the English.
+        """
+        is_english = self.translated(text) == text and text[:1].isascii()
+        return Language.EN if is_english and self.language is not Language.EN else None
 
     def query(self, name: str) -> str | None:
         """Give a value of the page's query; None where it is missing or empty.

@@ -57,13 +57,13 @@ class ChangesService:
         self.session.needs(Role.READ)
         app, who = self.session.app, self.session.who
         others = app.presence.by_others(who.token_id)
-        while ids := await app.stores.review_queue.first(tenant_id=who.tenant_id, but=others):
+        while ids := await app.stores.review_queue.oldest(tenant_id=who.tenant_id, but=others):
             free = self._free(ids)
             if free is not None:
                 app.presence.note(who.token_id, (free,))
                 return NextChange(id=free)
             others = others | app.presence.by_others(who.token_id)
-        ids = await app.stores.review_queue.first(tenant_id=who.tenant_id, but=())
+        ids = await app.stores.review_queue.oldest(tenant_id=who.tenant_id, but=())
         return NextChange(id=ids[0] if ids else None)
 
     async def review_view(self, change_id: str) -> ReviewView:
@@ -71,7 +71,7 @@ class ChangesService:
         self.session.needs(Role.READ)
         app, who = self.session.app, self.session.who
         async with app.turns.looks.taken():
-            opening = app.stores.review_queue.look(
+            opening = app.stores.review_queue.open(
                 change_id, tenant_id=who.tenant_id, but=app.presence.by_others(who.token_id)
             )
             opened = await self.session.own(opening, "change", change_id)

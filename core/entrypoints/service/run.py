@@ -9,6 +9,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from core.domain.errors import RunFailed
+from core.domain.messages import Text
 from core.domain.models import Candidate, ChangeFilter, Feedback, RunEvent
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -46,7 +47,7 @@ class RunCandidate(Model):
 
     candidate: Candidate
     pruned: bool = False
-    problem: str = ""
+    problem: Text = ""
 
 
 class RunLine(Model):

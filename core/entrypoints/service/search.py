@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Kind
 from core.domain.models.access import Role
 from core.entrypoints.service.items import Found
@@ -35,7 +36,8 @@ class SearchService:
         self.session.needs(Role.READ)
         if not read_question(query).counts:
             raise InvalidInput(
-                "the query holds no words to look for", hint="give a word, a name or a number"
+                Message("search.no_words", "the query holds no words to look for"),
+                hint=Message("search.give_words", "give a word, a name or a number"),
             )
         tenant = self.session.tenant(tenant_id)
         if agent_id is not None:

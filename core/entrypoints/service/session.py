@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from core.app.bootstrap.stores import Stores
 from core.app.program import App
 from core.domain.errors import Forbidden, InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models.access import Principal, Role
 
 
@@ -21,6 +22,14 @@ class OfTenant(Protocol):
 
 
 Found = TypeVar("Found", bound=OfTenant)
+
+
+_NAMED = {
+    "agent": Message("thing.agent", "agent"),
+    "change": Message("thing.change", "change"),
+    "feedback": Message("thing.feedback", "feedback"),
+    "history record": Message("thing.record", "history record"),
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +48,15 @@ class Session:
         """Raise Forbidden where the principal lacks a role."""
         if role not in self.who.roles:
             raise Forbidden(
-                f"{self.who.name!r} may not do this: it takes the role {role.value!r}",
-                hint="use a token that has it; see `skill-worker tokens list`",
+                Message(
+                    "access.role_missing",
+                    "{name!r} may not do this: it takes the role {role!r}",
+                    name=self.who.name,
+                    role=role.value,
+                ),
+                hint=Message(
+                    "access.role_hint", "use a token that has it; see `skill-worker tokens list`"
+                ),
             )
 
     def tenant(self, wanted: str | None) -> str | None:
@@ -49,14 +65,17 @@ class Session:
         Raises NotFound on another's: what is of another tenant does not exist here.
         """
         if wanted is not None and not self.who.may_see(wanted):
-            raise NotFound(f"there is no tenant {wanted!r}")
+            raise NotFound(Message("no.tenant", "there is no tenant {id!r}", id=wanted))
         return self.who.tenant_id if wanted is None else wanted
 
     def one_tenant(self, wanted: str | None) -> str:
         """Give the tenant of something new or of a search. Raises InvalidInput where none is."""
         tenant = self.tenant(wanted)
         if tenant is None:
-            raise InvalidInput("tenant_id is missing", hint="say which tenant it is for")
+            raise InvalidInput(
+                Message("access.tenant_missing", "tenant_id is missing"),
+                hint=Message("access.say_tenant", "say which tenant it is for"),
+            )
         return tenant
 
     async def own(self, finding: Awaitable[Found], what: str, item_id: str) -> Found:
@@ -69,5 +88,6 @@ class Session:
         except NotFound:
             found = None
         if found is None or not self.who.may_see(found.tenant_id):
-            raise NotFound(f"there is no {what} {item_id!r}")
+            named = _NAMED.get(what, what)
+            raise NotFound(Message("no.thing", "there is no {what} {id!r}", what=named, id=item_id))
         return found

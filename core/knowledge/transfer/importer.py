@@ -13,6 +13,7 @@ from core.decision_table import draft_to_table, parse_xml, same_table, to_xml
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.hashing import name_key, new_item_id, same_key, text_hash
 from core.domain.input_formats.knowledge import KnowledgeLine
+from core.domain.messages import Text
 from core.domain.models import (
     SKILL_MD,
     AttachRequest,
@@ -174,7 +175,7 @@ class Imported(Model):
     kind: Kind
     id: str
     name: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from core.domain.input_formats.feedback import Problem
     from core.knowledge.transfer.importer import Imported, Importer
 
-_ORDER = ("created", "updated", "known", "held")
+_ORDER = (
+    Message("receipt.created", "created"),
+    Message("receipt.updated", "updated"),
+    "known",
+    "held",
+)
 # A file of much that is alike would drown what is wrong with it; --json gives all.
 _SHOWN_WARNINGS = 20
 _FURTHER = (

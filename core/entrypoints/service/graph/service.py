@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.domain.errors import DependencyDown
+from core.domain.messages import Message
 from core.domain.models import Agent, Bundle
 from core.domain.models.access import Role
 from core.domain.ports import SkillStore
@@ -21,8 +22,8 @@ from core.skills.library import look_into
 MAX_SKILLS = 100
 MAX_SKILL_BYTES = 2 * 2**20
 SECONDS = 10.0
-_NOT_READ = f"only {MAX_SKILLS} skills are read for a graph"
-_TOO_SLOW = "the skill server was too slow"
+_NOT_READ = Message("graph.too_many_skills", "only {n} skills are read for a graph", n=MAX_SKILLS)
+_TOO_SLOW = Message("graph.too_slow", "the skill server was too slow")
 _TOO_LARGE = "too large to look through for references"
 
 
@@ -43,7 +44,7 @@ async def read_skills(
         else:
             seen[bundle.name] = SkillParts.of(bundle)
 
-    unread = dict.fromkeys(wanted[MAX_SKILLS:], _NOT_READ)
+    unread: dict[str, str] = dict.fromkeys(wanted[MAX_SKILLS:], _NOT_READ)
     asked, why = wanted[:MAX_SKILLS], ""
     try:
         async with asyncio.timeout(seconds):
@@ -102,5 +103,11 @@ class GraphService:
             listed = await self.session.stores.skills.list(tenant_id)
         except DependencyDown as error:
             names = sorted({name for agent in agents for name in agent.skills})
-            return names, (f"skills were not looked through: {error.message}",)
+            return names, (
+                Message(
+                    "graph.skills_unread",
+                    "skills were not looked through: {why}",
+                    why=error.message,
+                ),
+            )
         return [summary.name for summary in listed], ()

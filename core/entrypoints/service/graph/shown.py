@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from core.domain.messages import Text
 from core.domain.models.base import Model
 
 
@@ -69,6 +70,6 @@ class Graph(Model):
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     left_out: Mapping[NodeKind, int]
-    unread: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
+    unread: Mapping[str, Text]
+    warnings: tuple[Text, ...] = ()
     mermaid: str = ""

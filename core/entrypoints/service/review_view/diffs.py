@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import Change, FileRef, Kind, Snapshot
 from core.domain.ports import ChangeLog
 from core.entrypoints.service.review_view.shown import Diff, FileDiff, FileSide, ListDiff, RowKind
@@ -77,7 +78,9 @@ def _file(
     if old and new and old.sha256 == new.sha256:  # its mode alone has changed
         return plain
     if any(ref is not None and ref.sha256 not in data for ref in (old, new)):
-        return plain.model_copy(update={"problem": "its content is not stored here"})
+        return plain.model_copy(
+            update={"problem": Message("review.file_not_stored", "its content is not stored here")}
+        )
     try:
         before, after = _text(old, data), _text(new, data)
     except UnicodeDecodeError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from core.domain.messages import Text
 from core.domain.models import (
     Change,
     ChangeStatus,
@@ -30,20 +31,20 @@ class ChangeHead(Model):
     agent_id: str
     status: ChangeStatus
     origin: Origin
-    reason: str
+    reason: Text
     merge_mode: MergeMode | None
     relationship: Relationship | None
-    held: tuple[str, ...]
-    warnings: tuple[str, ...]
+    held: tuple[Text, ...]
+    warnings: tuple[Text, ...]
     content_hash: str
     feedback_id: str | None
     candidate_id: str | None
     reverts: str | None
     retracts: tuple[str, ...]
-    error: str | None
+    error: Text | None
     edited_by: str | None
     decided_by: str | None
-    decision: str
+    decision: Text
     decided_at: datetime | None
     created_at: datetime | None
     applied_at: datetime | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from core.domain.messages import Text
 from core.domain.models import Defect
 from core.domain.models.base import Model
 
@@ -79,7 +80,7 @@ class FileDiff(Model):
     after: FileSide | None
     binary: bool = False
     text: TextDiff | None = None
-    problem: str = ""
+    problem: Text = ""
 
 
 class ListDiff(Model):
@@ -150,5 +151,5 @@ class Diff(Model):
     unchanged: int = 0
     more: int = 0
     table: TableDiff | None = None
-    table_problem: str = ""
+    table_problem: Text = ""
     names: ListDiff | None = None

@@ -9,6 +9,7 @@ from typing import TypeVar
 from core.app.program import App
 from core.decision_table import read_xml, search_text
 from core.domain.errors import BundleInvalid, RuleInvalid, SkillWorkerError
+from core.domain.messages import Message, Text
 from core.domain.models import Change, ChangeCost, ChangeStatus, Hit, Kind, KnownText, Snapshot
 from core.domain.models.base import Model
 from core.domain.models.review import Cause, Matched, OpenedChange
@@ -108,7 +109,7 @@ class ReviewView(Model):
     cost: ChangeCost
     neighbours: Neighbours
     undone_by: str | None = None
-    problems: tuple[str, ...] = ()
+    problems: tuple[Text, ...] = ()
 
 
 async def make_review_view(opened: OpenedChange, following: str | None, app: App) -> ReviewView:
@@ -116,8 +117,8 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     change = opened.change
     problems: list[str] = []
     similar, moved, diff = await asyncio.gather(  # others are asked, then it is compared here
-        _told(similar_to(change, app.stores.search), problems, "similar items"),
-        _told(_moved(change, app), problems, "the target as it is now"),
+        _told(similar_to(change, app.stores.search), problems, _SIMILAR),
+        _told(_moved(change, app), problems, _TARGET),
         diff_of(change, app.stores.changes),
     )
     return ReviewView(
@@ -139,15 +140,23 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     )
 
 
+_SIMILAR = Message("review.similar", "similar items")
+_TARGET = Message("review.target", "the target as it is now")
+
+
 async def _told(look: Awaitable[T], problems: list[str], what: str) -> T | None:
     """Give what a look gives; None, and say so, where it fails or takes too long."""
     try:
         async with asyncio.timeout(LOOK_SECONDS):
             return await look
     except TimeoutError:
-        problems.append(f"{what}: no answer within {LOOK_SECONDS:g} s")
+        why = Message(
+            "dependency.no_answer", "no answer within {seconds:g} s", seconds=LOOK_SECONDS
+        )
+        problems.append(Message("review.look_failed", "{what}: {why}", what=what, why=why))
     except SkillWorkerError as error:
-        problems.append(f"{what}: {error.message}")
+        failed = Message("review.look_failed", "{what}: {why}", what=what, why=error.message)
+        problems.append(failed)
     return None
 
 

@@ -87,7 +87,8 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
         to = address(REVIEW, id=review_view.undone_by)
         yield el("p", el("a", visit.say("review.undone_by"), href=to), class_="banner")
     if change.error:
-        yield el("p", visit.translated(change.error), class_="banner bad")
+        error = visit.translated(change.error)
+        yield el("p", error, class_="banner bad", lang=visit.marked(change.error))
     for problem in review_view.problems:
         yield el("p", visit.translated(problem), class_="banner warn")
 
@@ -101,8 +102,7 @@ def _decider(visit: Visit, change: ChangeHead) -> str:
 def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     change, say = review_view.change, visit.say
     if change.held:
-        reasons = tuple(map(visit.translated, change.held))
-        yield _block(say("review.why_waits"), _bullets(reasons))
+        yield _block(say("review.why_waits"), _bullets(visit, change.held))
     if review_view.cause is not None:
         cause = review_view.cause
         by = f"{cause.author or say('review.unknown')} · {visit.ago(cause.created_at)}"
@@ -119,9 +119,8 @@ def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))
-    warnings = tuple(map(visit.translated, change.warnings))
-    found = _bullets(warnings) if warnings else _none(say("review.no_findings"))
-    yield _block(say("review.checks"), found)
+    found = _bullets(visit, change.warnings) if change.warnings else None
+    yield _block(say("review.checks"), found or _none(say("review.no_findings")))
     yield _block(say("review.similar"), _similar(visit, change, review_view.similar))
     yield _block(say("review.cost"), el("p", _cost(visit, review_view.cost)))
     yield _block(None, join(_links(visit, change), " · "))
@@ -143,8 +142,9 @@ def _block(title: str | None, *parts: Part) -> Markup:
     return el("section", el("h3", title) if title else None, *parts)
 
 
-def _bullets(texts: tuple[str, ...]) -> Markup:
-    return el("ul", *(el("li", text) for text in texts))
+def _bullets(visit: Visit, texts: tuple[str, ...]) -> Markup:
+    told = (el("li", visit.translated(text), lang=visit.marked(text)) for text in texts)
+    return el("ul", *told)
 
 
 def _none(text: str) -> Markup:

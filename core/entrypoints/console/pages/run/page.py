@@ -144,7 +144,7 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         "section",
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
-        el("p", visit.translated(piece.error), class_="banner bad text") if piece.error else None,
+        _error(visit, piece.error) if piece.error else None,
         el("dl", *facts, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
@@ -191,3 +191,8 @@ def _candidate(visit: Visit, known: RunCandidate) -> Markup:
         el("p", visit.say("run.thread_pruned"), class_="muted small") if known.pruned else None,
         class_="card",
     )
+
+
+def _error(visit: Visit, error: str) -> Markup:
+    told = visit.translated(error)
+    return el("p", told, class_="banner bad text", lang=visit.marked(error))
