@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from core.domain.messages import Text
 from core.domain.models import NO_USAGE, FeedbackStatus, Pause, RunEvent, TenantBudget, Usage
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
 # A worker runs for months: older pieces are only counted, of the unhappy the newest are named.

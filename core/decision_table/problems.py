@@ -1,4 +1,4 @@
-"""All problems of a table are told at once, so that one correction is enough."""
+"""All problems of a table reported at once, so that one correction is enough."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN = 12
 
 
 def refuse(problems: Sequence[str], *, hint: str = "") -> None:
-    """Raise RuleInvalid that lists the problems; do nothing where there are none."""
+    """Raise RuleInvalid listing the problems; do nothing if there are none."""
     if not problems:
         return
     shown = list(problems[:_SHOWN])
@@ -21,7 +21,7 @@ def refuse(problems: Sequence[str], *, hint: str = "") -> None:
 
 
 def listing(names: Sequence[str]) -> str:
-    """Quote names for a message, at most twelve of them."""
+    """Return names quoted for a message, at most twelve of them."""
     text = ", ".join(f"'{name}'" for name in names[:_SHOWN])
     rest = len(names) - _SHOWN
     return f"{text} and {rest} more" if rest > 0 else text or "none"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from pydantic import BaseModel, JsonValue, ValidatorFunctionWrapHandler, WrapValidator
+if TYPE_CHECKING:  # errors are imported by every command, pydantic takes 0.1 s
+    from pydantic import JsonValue
 
 Parameter: TypeAlias = "str | int | float"
 
@@ -37,7 +38,7 @@ class Message(str):
         return (self.code, self.english), dict(self.parameters)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Return what `read_message` makes the same message of."""
+        """Return what `models.messages.read_message` makes the same message of."""
         parameters = {
             name: value.to_json() if isinstance(value, Message) else value
             for name, value in self.parameters.items()
@@ -59,36 +60,6 @@ def _parameter(value: object) -> Parameter:
     if isinstance(value, BaseException) and value.args:
         value = value.args[0]
     return value if isinstance(value, str | int | float) else str(value)
-
-
-def _kept(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    return value if isinstance(value, Message) else handler(value)
-
-
-# The type of a model's field that may hold a message: as a plain `str` it would lose its code.
-Text = Annotated[str, WrapValidator(_kept)]
-
-
-class _Stored(BaseModel):
-    code: str
-    english: str
-    parameters: dict[str, _Stored | str | int | float]
-
-
-def read_message(data: object) -> Message:
-    """Read what `Message.to_json` wrote. Raises ValueError."""
-    return _restored(_Stored.model_validate(data))
-
-
-def _restored(stored: _Stored) -> Message:
-    parameters = {
-        name: _restored(value) if isinstance(value, _Stored) else value
-        for name, value in stored.parameters.items()
-    }
-    try:
-        return Message(stored.code, stored.english, **parameters)
-    except (KeyError, IndexError) as error:
-        raise ValueError(f"{stored.code}: no parameter {error}") from None
 
 
 def joined(texts: Iterable[str], separator: str = "; ") -> str:

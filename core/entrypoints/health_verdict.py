@@ -1,4 +1,4 @@
-"""How it goes in one word: idle, busy, held back, stuck or failing, and why (pure)."""
+"""The health state in one word: idle, busy, blocked, stuck or failing, and why (pure)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from core.domain.messages import Message, joined, term
 from core.domain.models import FeedbackStatus, Pause, TenantBudget
 from core.domain.models.views import Condition, Standing, Word, WorkerSeen
 
-STUCK_SECONDS = 600.0  # something that may be taken up has waited for so long
-FAILING_LEAST = 3  # so many failed or dead within an hour
-FAILING_SHARE = 0.2  # and so many of those that ended
+STUCK_SECONDS = 600.0  # how long something that could be started has waited
+FAILING_LEAST = 3  # failed or dead within an hour, at least
+FAILING_SHARE = 0.2  # and at least this share of those that ended
 _BAD = (FeedbackStatus.FAILED, FeedbackStatus.DEAD)
 _OK = "ok"
 
@@ -23,7 +23,7 @@ def judge(
     at_budget: Sequence[TenantBudget],
     checks: Mapping[str, str],
 ) -> Condition:
-    """Give the first that applies: stuck, failing, held back by budgets, busy, idle."""
+    """Return the first that applies: stuck, failing, blocked by budgets, busy, idle."""
     stuck = _stuck(standing, workers, pauses, at_budget)
     if stuck:
         return Condition(word=Word.STUCK, reason=stuck)
@@ -59,7 +59,7 @@ def _stuck(
     pauses: Sequence[Pause],
     at_budget: Sequence[TenantBudget],
 ) -> str:
-    """Say why nothing moves; empty where something does, or nothing has to."""
+    """Return why nothing proceeds; empty if something does, or nothing needs to."""
     if standing.due_seconds < STUCK_SECONDS:
         return ""
     waits = Message(

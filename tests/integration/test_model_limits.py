@@ -1,4 +1,4 @@
-"""Limits of the model hold over real processes, and cost nothing where none are set."""
+"""Limits of the model hold across real processes, and cost nothing if none are set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from core.adapters.postgres.pool import open_pool
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:
         breaker = PostgresCircuitBreaker(
-            pool, "m", BreakerOptions(**options), new_id=lambda: uuid.uuid4().hex, sleep=asyncio.sleep
+            pool,
+            "m",
+            BreakerOptions(**options),
+            new_id=lambda: uuid.uuid4().hex,
+            sleep=asyncio.sleep,
         )
         async def call():
             async with breaker.call():
@@ -44,7 +48,7 @@ asyncio.run(main(sys.argv[1], *json.loads(sys.argv[2])))
 
 
 async def spans(conninfo: str, seconds: float, **options: float) -> list[tuple[float, float]]:
-    """Let processes call at once; give when each call began and ended, by one clock."""
+    """Let processes call at once; return when each call began and ended, by one clock."""
     given = json.dumps([options, CALLS, seconds])
     processes = [
         subprocess.Popen(

@@ -24,7 +24,7 @@ from core.changes.policy.review_policy import PRESETS, load_policy
 from core.decision_table import check_table
 from core.domain import errors
 from core.domain.errors import ModelDown, NotFound, SkillWorkerError
-from core.domain.messages import Message, Text, cut, joined, read_message, said, term, written
+from core.domain.messages import Message, cut, joined, said, term, written
 from core.domain.models import (
     Aggregation,
     Change,
@@ -39,6 +39,7 @@ from core.domain.models import (
     PauseKind,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text, read_message
 from core.entrypoints.locale import translated
 from core.knowledge.duplicates import Known, evidence
 from tests.support.message_codes import CORE, made_messages

@@ -9,8 +9,9 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter, ValidationError
 
-from core.domain.messages import Message, read_message
+from core.domain.messages import Message
 from core.domain.models import Candidate, Feedback, Usage
+from core.domain.models.messages import read_message
 
 _SAID = TypeAdapter[dict[str, object]](dict[str, object])
 

@@ -10,7 +10,7 @@ from core.changes.retraction.replay import Standing, followed, read_steps, undon
 from core.changes.three_way_merge import State
 from core.domain.errors import Decided, InvalidInput, NotFound, Stale
 from core.domain.hashing import state_hash, text_hash
-from core.domain.messages import Message, Text
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -29,6 +29,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.ports import ChangeLog, DuplicateWaiters, Steps
 from core.skills.bundle import file_refs
 

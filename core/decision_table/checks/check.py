@@ -1,4 +1,4 @@
-"""All checks of a decision table, and cases that show what a row matches."""
+"""All checks of a decision table, and example cases that a row matches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Sev
 
 
 def dead_rows(space: Space) -> Iterator[Finding]:
-    """Give the rows of which a condition holds for no value of its input."""
+    """Yield the rows with a condition that no value of its input satisfies."""
     for box in space.boxes:
         for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
             if cell.may or cell.why:
@@ -62,7 +62,7 @@ _WORK = 1_000_000
 
 
 def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
-    """Give a case that no row matches, if there is one; null is no such case."""
+    """Yield a case that no row matches, if there is one; nulls are not counted as a gap."""
     if outputs.complete:
         return
     whole = tuple(column.domain.ordinary for column in space.columns)
@@ -88,7 +88,7 @@ def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
 
 
 def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
-    """Give the inputs and cells that are no sets of values: errors of type, and what is open."""
+    """Yield the inputs and cells that are not sets of values: type errors, and what stays open."""
     for column in space.columns:
         if column.wrong:
             yield error(
@@ -116,9 +116,9 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
         for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
             if not cell.why or column.unclear or column.wrong:
                 continue
-            place = ((box.row.id,), (column.name,))
+            subject = ((box.row.id,), (column.name,))
             if cell.wrong:
-                yield error(DefectKind.UNREADABLE, _of_cell(box, column, cell.why), *place)
+                yield error(DefectKind.UNREADABLE, _of_cell(box, column, cell.why), *subject)
             elif all(box.may):
                 why = Message(
                     "table.cell_not_checked",
@@ -127,7 +127,7 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
                     why=cell.why,
                     pairs=_open_pairs(table, space, number),
                 )
-                yield warning(DefectKind.NOT_CHECKED, _of_cell(box, column, why), *place)
+                yield warning(DefectKind.NOT_CHECKED, _of_cell(box, column, why), *subject)
 
 
 def _of_cell(box: Box, column: Column, why: str) -> Message:
@@ -156,9 +156,9 @@ _TRIES = 200
 
 
 def check_table(table: DecisionTable) -> tuple[Defect, ...]:
-    """Give all findings, errors first, then in the order of rows and columns.
+    """Return all findings, errors first, then in row and column order.
 
-    Nothing is guessed: what cannot be told from the cells, or takes too long, is NOT_CHECKED.
+    Nothing is guessed: what the cells do not tell, or what takes too long, is NOT_CHECKED.
     """
     space, outputs = Space(table), Outputs(table)
     found = [
@@ -177,17 +177,17 @@ def check_table(table: DecisionTable) -> tuple[Defect, ...]:
         *(column.name for column in table.outputs),
     ]
 
-    def place(defect: Defect) -> tuple[bool, list[int], list[int]]:
+    def position(defect: Defect) -> tuple[bool, list[int], list[int]]:
         rows = [order[row] for row in defect.rows]
         columns = [names.index(column) for column in defect.columns]
         return defect.severity is not Severity.ERROR, rows or [len(order)], columns
 
     used = (space.others | outputs.names) - {column.name for column in table.inputs}
-    return tuple(sorted((_whole(defect, used) for defect in found), key=place))
+    return tuple(sorted((_whole(defect, used) for defect in found), key=position))
 
 
 def _whole(defect: Defect, others: frozenset[str]) -> Defect:
-    """Complete an example with the names that cells use besides the inputs: any value will do."""
+    """Add the names that cells use besides the inputs to an example; any value will do."""
     if defect.example is None or not others:
         return defect
     example = {**defect.example, **dict.fromkeys(sorted(others))}
@@ -195,10 +195,10 @@ def _whole(defect: Defect, others: frozenset[str]) -> Defect:
 
 
 def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None:
-    """Give a case (input column -> JSON value) in which the row's conditions hold, or None.
+    """Return a case (input column -> JSON value) in which the row's conditions hold, or None.
 
-    None stands for a row that can never match, and for one of which that cannot be told. Raises
-    RuleInvalid where the table has no such row.
+    None means that the row can never match, or that this cannot be determined. Raises RuleInvalid
+    if the table has no such row.
     """
     rows = tuple(row for row in table.rows if row.id == row_id)
     if not rows:
@@ -214,7 +214,7 @@ def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None
 
 
 def _tried(space: Space, box: Box) -> dict[str, Value] | None:
-    """Try the values that the cells name for those that cannot be told."""
+    """Try the values that the cells mention in place of those that cannot be determined."""
     if any(column.unclear or column.wrong for column in space.columns):
         return None
     trees = [parse_tests(text, space.names) for text in box.row.inputs]

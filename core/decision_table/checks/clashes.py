@@ -1,4 +1,4 @@
-"""Rows that match the same case where the hit policy lets only one answer stand."""
+"""Rows that match the same case where the hit policy allows only one answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_PAIRS = 500
 
 
 def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
-    """Give overlaps under UNIQUE; contradictions and repetitions under ANY."""
+    """Yield overlaps under UNIQUE; contradictions and repetitions under ANY."""
     if table.hit_policy is HitPolicy.UNIQUE:
         found = _overlaps(space)
     elif table.hit_policy is HitPolicy.ANY:
@@ -37,7 +37,7 @@ def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Fi
 
 
 def _pairs(space: Space) -> Iterator[tuple[int, int]]:
-    """Give all pairs that meet, first one for each row, so that none goes unnamed."""
+    """Yield all overlapping pairs, one per row first, so that no row goes unnamed."""
     firsts: dict[tuple[int, int], None] = {}
     for number, others in enumerate(space.meeting):
         if other := others & ~(1 << number):

@@ -1,4 +1,4 @@
-"""Rows that match and never count: under FIRST and PRIORITY others win wherever they match."""
+"""Rows that never count: under FIRST and PRIORITY other rows win wherever they match."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEW = 12
 
 
 def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
-    """Give the rows that never count, be it that several others together cover them."""
+    """Yield the rows that never count, also where only several others together cover them."""
     if table.hit_policy is HitPolicy.FIRST:
         order = _Order(list(range(len(space.boxes))), Message("table.in_order", "first"))
     elif table.hit_policy is HitPolicy.PRIORITY:
@@ -52,23 +52,23 @@ def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterat
 
 @dataclass(frozen=True)
 class _Order:
-    """The place of each row, the winning one first; None where it is not known."""
+    """The rank of each row, the winning one lowest; None if unknown."""
 
-    places: Sequence[int | None]
+    ranks: Sequence[int | None]
     how: str
 
     def wins(self, one: int, other: int) -> bool:
-        """Tell whether a row counts instead of another where both match."""
-        left, right = self.places[one], self.places[other]
+        """Whether a row counts instead of another where both match."""
+        left, right = self.ranks[one], self.ranks[other]
         return left is not None and right is not None and left < right
 
 
 def _by_priority(space: Space, outputs: Outputs) -> list[int | None]:
-    """As `hits.choose` has it: by the places of the outputs, then in the order of the rows."""
+    """Rank rows as `choose` does: by the ranks of their outputs, then by row order."""
     ranks = {number: outputs.rank(box.row.id) for number, box in enumerate(space.boxes)}
     known = [(rank, number) for number, rank in ranks.items() if rank is not None]
-    places = {number: place for place, (_, number) in enumerate(sorted(known))}
-    return [places.get(number) for number in ranks]
+    positions = {number: position for position, (_, number) in enumerate(sorted(known))}
+    return [positions.get(number) for number in ranks]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class _Question:
     budget: Budget
 
     def answer(self) -> Finding | None:
-        """Give what is wrong with the row, if anything is. Raises GaveUp."""
+        """Return what is wrong with the row, if anything is. Raises GaveUp."""
         if self.budget.left <= 0:
             raise GaveUp
         box = self.space.boxes[self.number]
@@ -101,7 +101,7 @@ class _Question:
         return self._null_only(left, self._needed(ordinary, winners))
 
     def _winners(self) -> Iterator[Box]:
-        """Give the rows that win against this one and may match a case with it."""
+        """Yield the rows that win against this one and may share a case with it."""
         for other in bits(self.space.perhaps_meeting[self.number]):
             self.budget.spend(1)
             if self.order.wins(other, self.number):
@@ -111,7 +111,7 @@ class _Question:
         return next((winner for winner in self._winners() if contains(winner.must, box)), None)
 
     def _needed(self, box: Sides, winners: Sequence[Box]) -> list[str]:
-        """Give the rows that it takes to cover the box: one where one does, few where few do."""
+        """Return rows that cover the box: one if one does, a minimal set if they are few."""
         if whole := self._single(box):
             return [whole.row.id]
         needed = list(winners)

@@ -1,4 +1,4 @@
-"""What the rows and defaults of a table give, as far as their text alone tells."""
+"""What the rows and defaults of a table return, as far as their text alone tells."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from core.domain.models import Aggregation, DecisionTable, DefectKind, HitPolicy
 
 @dataclass(frozen=True)
 class Output:
-    """One output cell: its `value` where it is `constant`; `wrong` where it gives none."""
+    """One output cell: its `value` if it is `constant`; `wrong` if it has none."""
 
     text: str
     tree: Node | None = None
@@ -38,12 +38,12 @@ class Output:
     wrong: str = ""
 
     def given(self, case: Mapping[str, Value]) -> Value:
-        """Give the value for a case."""
+        """Return the value for a case."""
         return self.value if self.tree is None else evaluate(self.tree, Scope(case))
 
 
 class Outputs:
-    """The outputs of a table; `rows` are in the order of its rows, None where one does not fit."""
+    """The outputs of a table; `rows` are in row order, None for a row that does not fit."""
 
     def __init__(self, table: DecisionTable) -> None:
         names = names_in(table)
@@ -64,7 +64,7 @@ class Outputs:
 
     @property
     def complete(self) -> bool:
-        """True where each output has a default: then no case is without an answer."""
+        """Whether every output has a default, so that no case goes without an answer."""
         return all(self.defaults)
 
     @property
@@ -76,21 +76,21 @@ class Outputs:
         )
 
     def rank(self, row_id: str) -> tuple[int, ...] | None:
-        """Give the place of a row's outputs in the output values, or None where it is not told."""
-        places = []
+        """Return the rank of a row's outputs in the output values, or None if it is unknown."""
+        ranks = []
         for output, tests in zip(self.rows[row_id], self.allowed, strict=True):
             if tests is None:
                 continue
             if isinstance(tests, str) or not output.constant:
                 return None
-            places.append(_place(output.value, tests))
-        return tuple(places) or None
+            ranks.append(_position(output.value, tests))
+        return tuple(ranks) or None
 
     def differ(self, one: str, other: str, case: Mapping[str, Value]) -> tuple[str, bool] | None:
-        """Give the first output in which two rows differ, or None where there is none.
+        """Return the first output in which two rows differ, or None.
 
-        The second is False where it is not certain: an output that is computed gave the same
-        for the case at hand, and may differ for another.
+        The second item is False if that is uncertain: a computed output returned the same value for
+        the case at hand, and may differ for another.
         """
         unsure = None
         for column, left, right in zip(self.columns, self.rows[one], self.rows[other], strict=True):
@@ -102,7 +102,7 @@ class Outputs:
 
 
 def type_problem(value: Value, column: OutputColumn) -> str | None:
-    """Say why a value is none of its column's type, or None."""
+    """Return why a value is not of its column's type, or None."""
     if value is None:
         return None
     try:
@@ -123,12 +123,12 @@ def type_problem(value: Value, column: OutputColumn) -> str | None:
 
 
 def allows(tests: Node, value: Value) -> bool:
-    """Tell whether a value is among the allowed ones; null always is."""
+    """Whether a value is among the allowed ones; null always is."""
     return value is None or holds(tests, Scope(subject=value)) is True
 
 
 def _allowed(column: OutputColumn) -> Node | str | None:
-    """Give the allowed values of an output; a text says why they cannot be read."""
+    """Return the allowed values of an output, or a text saying why they cannot be read."""
     if not column.allowed:
         return None
     try:
@@ -155,22 +155,22 @@ def _varies(node: Node) -> bool:
     return node.op == "name" or (node.op == "call" and FUNCTIONS[str(node.value)].clock)
 
 
-def _place(value: Value, tests: Node) -> int:
+def _position(value: Value, tests: Node) -> int:
     return next(_fitting(value, tests), len(tests.parts))
 
 
 def _fitting(value: Value, tests: Node) -> Iterator[int]:
     scope = Scope(subject=value)
-    for place, test in enumerate(tests.parts):
+    for position, test in enumerate(tests.parts):
         if holds(Node("tests", (test,)), scope):
-            yield place
+            yield position
 
 
 _ORDERED = (HitPolicy.PRIORITY, HitPolicy.OUTPUT_ORDER)
 
 
 def misfits(table: DecisionTable) -> Iterator[Finding]:
-    """Give the rows that have another number of cells than there are columns."""
+    """Yield the rows whose number of cells is not the number of columns."""
     for row in table.rows:
         have, want = (len(row.inputs), len(row.outputs)), (len(table.inputs), len(table.outputs))
         if have != want:
@@ -191,7 +191,7 @@ def misfits(table: DecisionTable) -> Iterator[Finding]:
 
 
 def policy_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
-    """Give what the hit policy needs of the outputs and does not find."""
+    """Yield what the hit policy requires of the outputs and does not find."""
     columns = [column.name for column in table.outputs]
     if table.hit_policy in _ORDERED and not any(outputs.allowed):
         yield error(
@@ -216,7 +216,7 @@ def policy_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
 
 
 def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
-    """Give the outputs and defaults that cannot stand in their columns."""
+    """Yield the outputs and defaults that their columns do not admit."""
     for column, allowed, default in zip(
         table.outputs, outputs.allowed, outputs.defaults, strict=True
     ):

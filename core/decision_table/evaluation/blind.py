@@ -26,9 +26,9 @@ def blind(cell: str) -> Message:
 
 
 def never_looks(tests: Node, column_type: str) -> bool:
-    """Tell whether one of a cell's tests comes to true or false without the input.
+    """Whether one of a cell's tests comes to true or false without using the input.
 
-    It would be compared with the input (DMN 1.3, 7.3.3), which is of another type, and never pass.
+    It would be compared with the input (DMN 1.3, 7.3.3), which has another type, and never pass.
     """
     return not _may_be_truth(column_type) and any(map(_blind, tests.parts))
 

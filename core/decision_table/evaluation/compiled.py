@@ -1,4 +1,4 @@
-"""A table with all its FEEL parsed: every cell that does not parse is told at once."""
+"""A table with all its FEEL parsed: all cells that do not parse are reported together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CompiledRow:
 
 @dataclass(frozen=True)
 class CompiledTable:
-    """The trees of a table, in the order of its columns and rows; None where a clause is silent.
+    """The trees of a table, in column and row order; None for a clause without text.
 
     `used` are the names that rows use besides those of the input columns.
     """
@@ -41,7 +41,7 @@ class CompiledTable:
 
 @dataclass(frozen=True, eq=False)
 class _Same:
-    """A table that equals only itself: it is frozen, and to compare all its cells takes long."""
+    """A cache key that compares by identity: comparing all cells of a frozen table takes long."""
 
     table: DecisionTable
 
@@ -56,7 +56,7 @@ def compile_table(table: DecisionTable) -> CompiledTable:
     """Parse all cells; those of rows may name inputs and what the document declares.
 
     An empty output cell is null. The same object is parsed once. Raises RuleInvalid with row,
-    column and place of all that does not parse, and of tests that never look at their input.
+    column and position of everything that does not parse, and of tests that never use their input.
     """
     return _compiled(_Same(table))
 

@@ -1,4 +1,4 @@
-"""The case a row is learnt from: the feedback's own, held against its row, or one made up."""
+"""The case a row is learnt from: the feedback's own, checked against its row, or a derived one."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def learnt_case(
     problems: list[str],
     feedback_id: str | None,
 ) -> Case | None:
-    """Make a case of the example that the feedback gives for a row.
+    """Return the case of the example that the feedback gives for a row.
 
-    Inputs that it leaves out are null where the row does not ask for them. An example that does
-    not meet its row's conditions, or that the table does not decide as the row says, is a
-    problem, with the input or the row that stands in the way. A row that asks for the time of
-    day gives no lasting outcome: only its conditions' other inputs are kept.
+    Omitted inputs are null if the row has no condition on them. An example that does not meet its
+    row's conditions, or that the table does not decide as the row says, is a problem, with the
+    input or the row at fault. A row that uses the time of day has no lasting outcome: only the
+    inputs of its other conditions are stored.
     """
     inputs = _completed(table, row, example)
     words = Message(
@@ -79,9 +79,9 @@ def learnt_case(
 
 
 def derived_case(table: DecisionTable, row: DecisionRow) -> Case | None:
-    """Make a case that meets the row's conditions and is decided by it; None where none is found.
+    """Return a case that meets the row's conditions and is decided by it, or None.
 
-    Raises nothing: a table that cannot be decided gives no case.
+    Raises nothing: a table that cannot be decided yields no case.
     """
     try:
         inputs = None if asks_clock(table, row) else witness(table, row.id)
@@ -94,13 +94,13 @@ def derived_case(table: DecisionTable, row: DecisionRow) -> Case | None:
 
 
 def alone(table: DecisionTable, rows: tuple[DecisionRow, ...]) -> DecisionTable:
-    """Give the table with these rows only, each of which answers for itself."""
+    """Return the table with these rows only, so that each can be tested by itself."""
     update = {"rows": rows, "hit_policy": HitPolicy.COLLECT, "aggregation": None}
     return table.model_copy(update=update)
 
 
 def asks_clock(table: DecisionTable, row: DecisionRow) -> bool:
-    """Tell whether a row asks for the time of the decision. Raises RuleInvalid."""
+    """Whether a row uses the time of the decision. Raises RuleInvalid."""
     (compiled,) = compile_table(alone(table, (row,))).rows
     return any(
         node.op == "call" and FUNCTIONS[str(node.value)].clock
@@ -110,9 +110,9 @@ def asks_clock(table: DecisionTable, row: DecisionRow) -> bool:
 
 
 def _completed(table: DecisionTable, row: DecisionRow, example: Inputs) -> dict[str, JsonValue]:
-    """Give the example with null, or a value that is allowed, for what the row does not ask.
+    """Return the example with null, or an allowed value, for inputs without a condition.
 
-    An example that suffices stays as it is: a column may be computed from what it gives.
+    An example that suffices stays as it is: a column may be computed from what it contains.
     """
     given = {one_line(name): value for name, value in example.items()}
     with suppress(RuleInvalid):
@@ -145,7 +145,7 @@ def _unfit(table: DecisionTable, inputs: Inputs) -> str:
 
 
 def _decides(decided: Decided, table: DecisionTable, row: DecisionRow) -> bool:
-    """True where the row counts, or where those that do say the same."""
+    """Whether the row counts, or the rows that do say the same."""
     if row.id in decided.fired:
         return True
     said = {other.id: other.outputs for other in table.rows}

@@ -1,4 +1,4 @@
-"""Findings that an edit brings into a table, apart from those that the table had before."""
+"""Findings that an edit introduces into a table, apart from those that the table had before."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _ORDER_OR_ADD = (
 def introduced(
     before: DecisionTable | None, after: DecisionTable, ids: Mapping[str, str]
 ) -> list[Defect]:
-    """Give what `check_table` finds in `after` and not in `before`.
+    """Return what `check_table` finds in `after` and not in `before`.
 
-    `ids` is row id before -> row id after: rows without an id of their own are known by place.
+    `ids` is row id before -> row id after: rows without an id of their own are known by position.
     """
     found = check_table(after)
     if before is None:
@@ -46,7 +46,7 @@ def introduced(
 
 
 def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool) -> None:
-    """Raise RuleInvalid that names the rows of each error, and says what can be done."""
+    """Raise RuleInvalid naming the rows of each error, and what can be done."""
     errors = [defect for defect in defects if defect.severity is Severity.ERROR]
     hint = "Correct the cells that are named."
     if any(defect.kind in CLASH for defect in errors):
@@ -61,7 +61,7 @@ def _any_covered(errors: Iterable[Defect]) -> bool:
 
 
 def warnings_of(table: DecisionTable, defects: Sequence[Defect]) -> list[str]:
-    """Give the warnings as sentences, a bounded number of bounded length."""
+    """Return the warnings as sentences, limited in number and length."""
     found = [defect for defect in defects if defect.severity is Severity.WARNING]
     told = [cut(_told(table, defect), MAX_WARNING) for defect in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:

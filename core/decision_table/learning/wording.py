@@ -18,19 +18,19 @@ _NOTHING = Message("learn.nothing", "nothing")
 
 
 def case_words(inputs: Mapping[str, JsonValue]) -> str:
-    """Write the inputs of a case as `amount=1500000, grade="VIP"`."""
+    """Return the inputs of a case as `amount=1500000, grade="VIP"`."""
     return _cut(_pairs(inputs), MAX_CASE)
 
 
 def outcome_words(outcome: JsonValue) -> str:
-    """Write what a table gave: `approver="manager"`, several of them, or `nothing`."""
+    """Return what a table returned: `approver="manager"`, several of them, or `nothing`."""
     results = outcome if isinstance(outcome, list) else [outcome]
     told = [_pairs(one) if isinstance(one, dict) else _NOTHING for one in results]
     return _cut(joined(told, " and ") or _NOTHING, MAX_CASE)
 
 
 def row_words(table: DecisionTable, row_id: str) -> str:
-    """Name a row with what it says: its remark, else its conditions and outcome."""
+    """Return a row named by what it says: its remark, else its conditions and outcome."""
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:
         return row_named(row_id)
@@ -39,7 +39,7 @@ def row_words(table: DecisionTable, row_id: str) -> str:
 
 
 def remark_words(table: DecisionTable, old: DecisionRow, new: DecisionRow) -> str:
-    """Say that a row is worded otherwise while it decides as before."""
+    """Return a sentence that only the wording of a row differs."""
     return Message(
         "learn.only_words_change",
         "only the words of row '{row}' change, and its cells stay ({cells}): it "

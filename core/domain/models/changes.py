@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from core.domain.messages import Text
 from core.domain.models.base import Fence, FileRef, Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
+from core.domain.models.messages import Text
 from core.domain.models.requests import ChangeRequest
 
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from core.domain.messages import Text
 from core.domain.models.base import Model, Money
 from core.domain.models.changes import Receipt
+from core.domain.models.messages import Text
 
 SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from core.domain.messages import Text
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class Kind(StrEnum):

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from core.domain.messages import Text
 from core.domain.models.base import Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
+from core.domain.models.messages import Text
 from core.domain.models.skills import SkillArtifact, SkillFile
 
 

@@ -1,13 +1,13 @@
-"""What the desk shows of what is known, as data."""
+"""What people see of the knowledge, as data."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
 
-from core.domain.messages import Text
 from core.domain.models import DecisionTable, Hit, Kind, KnowledgeItem, Page
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.models.views import Cause, Listed, Version
 
 

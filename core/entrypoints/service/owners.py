@@ -11,7 +11,7 @@ from core.entrypoints.service.session import Session
 
 
 async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
-    """Give an agent of the tenant, or of any the seat may see. Raises NotFound."""
+    """Return an agent of the tenant, or of any that the session may see. Raises NotFound."""
     agent = await session.own(session.stores.agents.get(agent_id), "agent", agent_id)
     if tenant_id not in {None, agent.tenant_id}:
         raise NotFound(
@@ -26,7 +26,7 @@ async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> A
 
 
 async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, ...]:
-    """Look what skills others wrote, in one tenant or all that have agents; give warnings."""
+    """Discover skills that others wrote, in one tenant or all that have agents; return warnings."""
     try:
         for tenant in await _tenants(session, tenant_id):
             await session.stores.search.refresh(tenant)

@@ -1,4 +1,4 @@
-"""Search at the desk: what one tenant knows, best first."""
+"""Search of one tenant's knowledge, best first."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class SearchService:
         kind: Kind | None = None,
         limit: int = 10,
     ) -> Found:
-        """Give the hits in one tenant: the one that is named, the agent's, or the seat's own.
+        """Return the hits in one tenant: the one named, the agent's, or the principal's own.
 
-        Raises InvalidInput where the query holds no words, or no tenant is told.
+        Raises InvalidInput if the query contains no words, or no tenant is named.
         """
-        self.session.needs(Role.READ)
+        self.session.require(Role.READ)
         if not read_question(query).counts:
             raise InvalidInput(
                 Message("search.no_words", "the query holds no words to look for"),

@@ -1,4 +1,4 @@
-"""Whoever sits at the desk: the opened program, and on whose behalf it is asked."""
+"""A session: the opened program, and the principal in whose name it is asked."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from core.domain.models.access import Principal, Role
 
 
 class OfTenant(Protocol):
-    """Anything that is one tenant's."""
+    """Anything that belongs to one tenant."""
 
     @property
     def tenant_id(self) -> str:
-        """Whose it is."""
+        """The tenant it belongs to."""
 
 
 Found = TypeVar("Found", bound=OfTenant)
@@ -34,24 +34,24 @@ _NAMED = {
 
 @dataclass(frozen=True)
 class Session:
-    """One principal before the opened program. Every facet of the desk checks with it first."""
+    """One principal using the opened program. Every service checks its rights here first."""
 
     app: App
-    who: Principal
+    principal: Principal
 
     @property
     def stores(self) -> Stores:
         """The stores of the opened program."""
         return self.app.stores
 
-    def needs(self, role: Role) -> None:
-        """Raise Forbidden where the principal lacks a role."""
-        if role not in self.who.roles:
+    def require(self, role: Role) -> None:
+        """Raise Forbidden if the principal lacks a role."""
+        if role not in self.principal.roles:
             raise Forbidden(
                 Message(
                     "access.role_missing",
                     "{name!r} may not do this: it takes the role {role!r}",
-                    name=self.who.name,
+                    name=self.principal.name,
                     role=role.value,
                 ),
                 hint=Message(
@@ -60,16 +60,16 @@ class Session:
             )
 
     def tenant(self, wanted: str | None) -> str | None:
-        """Give the tenant that a list is of: the principal's own, else the wanted one or all.
+        """Return the tenant a list is restricted to: the wanted one, else the principal's or all.
 
-        Raises NotFound on another's: what is of another tenant does not exist here.
+        Raises NotFound on another's: what belongs to another tenant does not exist here.
         """
-        if wanted is not None and not self.who.may_see(wanted):
+        if wanted is not None and not self.principal.may_see(wanted):
             raise NotFound(Message("no.tenant", "there is no tenant {id!r}", id=wanted))
-        return self.who.tenant_id if wanted is None else wanted
+        return self.principal.tenant_id if wanted is None else wanted
 
     def one_tenant(self, wanted: str | None) -> str:
-        """Give the tenant of something new or of a search. Raises InvalidInput where none is."""
+        """Return the tenant of a new item or of a search. Raises InvalidInput if there is none."""
         tenant = self.tenant(wanted)
         if tenant is None:
             raise InvalidInput(
@@ -79,15 +79,15 @@ class Session:
         return tenant
 
     async def own(self, finding: Awaitable[Found], what: str, item_id: str) -> Found:
-        """Give what is found where it is the principal's to see.
+        """Return what is found if the principal may see it.
 
-        Raises NotFound, in the same words for what is not there and for what is another tenant's.
+        Raises NotFound, in the same words for what does not exist and for what is another tenant's.
         """
         try:
             found = await finding
         except NotFound:
             found = None
-        if found is None or not self.who.may_see(found.tenant_id):
+        if found is None or not self.principal.may_see(found.tenant_id):
             named = _NAMED.get(what, what)
             raise NotFound(Message("no.thing", "there is no {what} {id!r}", what=named, id=item_id))
         return found

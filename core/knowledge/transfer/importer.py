@@ -13,7 +13,6 @@ from core.decision_table import draft_to_table, parse_xml, same_table, to_xml
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.hashing import name_key, new_item_id, same_key, text_hash
 from core.domain.input_formats.knowledge import KnowledgeLine
-from core.domain.messages import Text
 from core.domain.models import (
     SKILL_MD,
     AttachRequest,
@@ -37,6 +36,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.ports import ChangeLog, Gate, Knowledge, SkillStore
 from core.knowledge.transfer.owners import Owner, Owners
 from core.skills.bundle import bundle_hash

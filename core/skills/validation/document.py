@@ -25,7 +25,7 @@ _BODY_HINT = "keep the way to work in SKILL.md and move details into references/
 
 
 def document_problems(folder_name: str, document: bytes | None) -> list[Problem]:
-    """Give the rules that the bytes of SKILL.md break, in a folder of that name."""
+    """Return the rules that the bytes of SKILL.md break, in a folder of that name."""
     if document is None:
         return [_error("document-missing", "SKILL.md not found", "put SKILL.md at the root")]
     try:
@@ -44,7 +44,7 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
 
 
 def description_of(document: bytes) -> str | None:
-    """Give the description that SKILL.md states, None where it cannot be read."""
+    """Return the description in SKILL.md, or None if it cannot be read."""
     try:
         text = document.decode("utf-8")
         start, end, _ = find_head(text)
@@ -55,14 +55,14 @@ def description_of(document: bytes) -> str | None:
 
 
 def name_problems(name: str) -> list[Problem]:
-    """Give the rules for a skill's name that `name` breaks; the last three bind new skills."""
+    """Return the rules for a skill's name that `name` breaks; the last three bind new skills."""
     found = []
     if not _NAME.fullmatch(name):
-        said = f"Name {cut(name)!r} must be hyphen-case: a-z, 0-9 and single hyphens between"
-        found.append(_error("name-form", said, "as in refund-check"))
+        message = f"Name {cut(name)!r} must be hyphen-case: a-z, 0-9 and single hyphens between"
+        found.append(_error("name-form", message, "as in refund-check"))
     if len(name) > MAX_NAME:
-        said = f"Name has {len(name)} characters, more than {MAX_NAME}"
-        found.append(_error("name-length", said, "shorten it"))
+        message = f"Name has {len(name)} characters, more than {MAX_NAME}"
+        found.append(_error("name-length", message, "shorten it"))
     if is_device_name(name):
         said = Message(
             "skill.name_is_device", "Name {name!r} is a device name on some systems", name=name
@@ -76,16 +76,16 @@ def name_problems(name: str) -> list[Problem]:
 
 
 def description_problems(description: str) -> list[Problem]:
-    """Give the rules for a skill's description that it breaks; the last two bind new texts."""
+    """Return the rules for a skill's description that it breaks; the last two bind new texts."""
     found = []
     if not description.strip():
         found.append(_error("description-empty", "Description is empty", "say what and when"))
     if "<" in description or ">" in description:
-        said = "Description must not contain angle brackets (< or >)"
-        found.append(_error("description-brackets", said, "write it without markup"))
+        message = "Description must not contain angle brackets (< or >)"
+        found.append(_error("description-brackets", message, "write it without markup"))
     if len(description) > MAX_DESCRIPTION:
-        said = f"Description has {len(description)} characters, more than {MAX_DESCRIPTION}"
-        found.append(_error("description-length", said, "keep details for the body"))
+        message = f"Description has {len(description)} characters, more than {MAX_DESCRIPTION}"
+        found.append(_error("description-length", message, "keep details for the body"))
     if re.search(r"[\r\n]", description.strip()):
         said = Message("skill.description_lines", "Description must be one line")
         found.append(_warning("description-lines", said, "join its lines"))

@@ -52,10 +52,10 @@ class ReviewQueueContract:
         said = [Message("test.said", "{what} of {kind}", what=n, kind=Kind.SKILL) for n in range(5)]
         texts = {"held": (said[0], "said by a person"), "warnings": (said[1],), "reason": said[2]}
         change = waiting("m").model_copy(update=texts)
-        await change_log.keep(change, {}, HAPPENED)
+        await change_log.store(change, {}, HAPPENED)
         await reviews.end(change, ChangeStatus.STALE, "", said[3], HAPPENED)
         await reviews.end(change, ChangeStatus.REJECTED, "kim", said[4], HAPPENED)
-        found = (await queue.look(change.id, tenant_id=None, but=())).change
+        found = (await queue.open(change.id, tenant_id=None, but=())).change
         stored = [found.held[0], *found.warnings, found.reason, found.error, found.decision]
         assert stored == said
         assert [read.to_json() for read in stored if isinstance(read, Message)] == [

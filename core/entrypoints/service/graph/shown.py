@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from core.domain.messages import Text
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class NodeKind(StrEnum):

@@ -1,4 +1,4 @@
-"""What a person may edit of a change that waits: its texts, one by one."""
+"""What a person may edit of a held change: its texts, one by one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.entrypoints.service.review_view.states import read_files, tree_of
 
 
 async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str]:
-    """Give the texts of the state that a change leads to, SKILL.md first.
+    """Return the texts of the state that a change leads to, SKILL.md first.
 
-    Raises InvalidInput where it leads to none, NotFound where a file is not stored.
+    Raises InvalidInput if it leads to none, NotFound if a file is not stored.
     """
     if change.after is None:
         raise InvalidInput(
@@ -27,9 +27,9 @@ async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str
 
 
 async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLog) -> Edited:
-    """Give what takes the place of a change's content; files that are no texts stay.
+    """Return what replaces a change's content; binary files stay.
 
-    Raises InvalidInput on a path that the change does not have, and where nothing differs.
+    Raises InvalidInput on a path that the change does not have, and if nothing differs.
     """
     files = await _files(change, changes)
     for path in texts.keys() - files.keys():
@@ -49,7 +49,7 @@ async def _files(change: Change, changes: ChangeLog) -> dict[str, SkillFile]:
     tree = tree_of(change.kind, change.after)
     data = await read_files((tree,), list(tree.files), changes)
     gone = [path for path, ref in tree.files.items() if ref.sha256 not in data]
-    if gone:  # what is put in its place would lose them
+    if gone:  # the replacement would lose them
         raise NotFound(
             Message(
                 "review.content_not_stored",

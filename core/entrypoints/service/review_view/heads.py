@@ -1,10 +1,9 @@
-"""A change without its contents: what a list, a decision and the head of a sheet tell."""
+"""A change without its contents, for lists, decisions and the head of a review view."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from core.domain.messages import Text
 from core.domain.models import (
     Change,
     ChangeStatus,
@@ -15,6 +14,7 @@ from core.domain.models import (
     Relationship,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class ChangeHead(Model):
@@ -51,7 +51,7 @@ class ChangeHead(Model):
 
 
 def head_of(change: Change) -> ChangeHead:
-    """Give a change without its contents."""
+    """Return a change without its contents."""
     return ChangeHead.model_construct(
         **{name: getattr(change, name) for name in ChangeHead.model_fields}
     )

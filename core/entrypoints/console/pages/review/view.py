@@ -1,4 +1,4 @@
-"""A review sheet drawn: what changes, who said what, why the agent wants it."""
+"""A review view drawn: what changes, who said what, why the agent wants it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REVIEW = "/console/review"
 
 
 def headline(visit: Visit, change: ChangeHead) -> Markup:
-    """Say in one line what the change does to what."""
+    """Draw in one line what the change does to what."""
     return el(
         "div",
         el(
@@ -49,7 +49,7 @@ def headline(visit: Visit, change: ChangeHead) -> Markup:
 
 
 def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
-    """Draw the whole sheet but its buttons."""
+    """Draw the whole review view except its buttons."""
     whole = partial(_whole, review_view.change.id)
     return el(
         "div",
@@ -74,7 +74,8 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     if review_view.moved:
         yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
     if change.decided_at is not None:
-        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}  # who decided let it in
+        # then the name is of who had approved it
+        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}
         said = visit.say(
             "review.approved_by" if gone else "review.decided",
             status=visit.say(f"common.{change.status.value}"),
@@ -167,18 +168,18 @@ def _similar(visit: Visit, change: ChangeHead, hits: tuple[Hit, ...]) -> Markup:
 
 
 def item_address(tenant_id: str, of: Kind, item_id: str) -> str:
-    """Give the page of a known item."""
+    """Return the page of a known item."""
     return address(ITEM, tenant=tenant_id, kind=of.value, id=item_id)
 
 
 def _cost(visit: Visit, cost: ChangeCost) -> str:
-    """Say what a change took: all calls that it shared in, and its own part of the money."""
+    """Return what a change cost: all calls that it shared in, and its own part of the money."""
     shared = cost.author + cost.run
     return spent(visit, shared.model_copy(update={"cost": cost.cost}))
 
 
 def _has_item(change: ChangeHead) -> bool:
-    """Say whether there is an item to go to: what is to be made has none before it is applied."""
+    """Whether there is an item to link to: a CREATE has none before it is applied."""
     applied = change.status in {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
     has_been = applied or change.operation is not Operation.CREATE
     return has_been and change.kind is not Kind.AGENT_SKILLS
