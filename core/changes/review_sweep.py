@@ -43,7 +43,7 @@ class ReviewSweep:
             "review.expired", "nobody decided about it in {days:g} days", days=seconds / 86_400
         )
         for change in await self.reviews.overdue(seconds):
-            with suppress(Stale):  # somebody decided or edited meanwhile
+            with suppress(Stale):  # decided or edited meanwhile
                 await self.decisions.reject(
                     change.id, by=EXPIRY, reason=reason, seen=change.content_hash
                 )

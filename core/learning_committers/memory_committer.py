@@ -23,7 +23,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import held_part, normal_form
+from core.knowledge.duplicates import contained_part, normal_form
 from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
 from core.learning_committers.neighbours import Beside, Neighbours, warnings_beside
 
@@ -101,7 +101,7 @@ def _either_form(word: str) -> str:
 
 
 def _refuse_loss(old: str, new: str) -> None:
-    retained = held_part(old, new)
+    retained = contained_part(old, new)
     if retained < LEAST_RETAINED:
         raise Refused(
             f"this keeps {retained:.0%} of what the memory says, which is no REFINE",

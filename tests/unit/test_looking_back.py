@@ -1,4 +1,4 @@
-"""A worker that lost its work looks back: a late write of its own is put on record."""
+"""A worker that lost its lease checks the store: a late write of its own is recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.skills import World
 
 
 class Holding(MemoryCommitter):
-    """A committer whose store holds what it is given, or is down."""
+    """A committer whose store has a given state, or is down."""
 
     def __init__(self, held: Snapshot | None, *, down: bool = False) -> None:
         self.held = held

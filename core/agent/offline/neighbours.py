@@ -44,7 +44,7 @@ def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     says_more = names[0] or numbers[0]
-    if not says_more and (found.held >= SAID_ALREADY or _repeats(found)):
+    if not says_more and (found.contained >= SAID_ALREADY or _repeats(found)):
         return no_action(view, "duplicate", "known", f"MEMORY {item_id}")
     return _update(item_id, content, reason(view, "adds", item_id), "EXTEND", "EXTENDS")
 
@@ -57,7 +57,7 @@ def _is_about_another(names: Sides, numbers: Sides) -> bool:
 def _repeats(found: Evidence) -> bool:
     """Whether half is known and all new words are verbs of telling."""
     new, _ = _sides(found, "words")
-    return found.held >= TOLD_AGAIN and all(map(_TELLS.match, new))
+    return found.contained >= TOLD_AGAIN and all(map(_TELLS.match, new))
 
 
 def _sides(found: Evidence, what: str) -> Sides:

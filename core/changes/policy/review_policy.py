@@ -22,7 +22,7 @@ Policy = Callable[[Change], Sequence[str]]
 _SCRIPTS = "scripts/"
 _T = TypeVar("_T")
 _A_RULE = Message("policy.a_rule", "a rule of the policy")
-# The reasons in `presets/`, which a policy of somebody's own may give as well.
+# The reasons used in `presets/`, which a custom policy may use too.
 _SHIPPED = {
     str(reason): reason
     for reason in (

@@ -10,8 +10,8 @@ from core.knowledge.duplicates.texts import (
     Evidence,
     Known,
     compare,
+    contained_part,
     evidence,
-    held_part,
     is_repeated,
 )
 
@@ -20,8 +20,8 @@ __all__ = [
     "Evidence",
     "Known",
     "compare",
+    "contained_part",
     "evidence",
-    "held_part",
     "is_repeated",
     "normal_form",
 ]

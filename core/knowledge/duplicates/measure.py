@@ -23,17 +23,17 @@ def alike(one: Words, other: Words) -> float:
     subject, and many things cost 3,000 won.
     """
     there, back = covered(one, other), covered(other, one)
-    mean = (_held(one, other, there) + _held(other, one, back)) / 2
+    mean = (_contained(one, other, there) + _contained(other, one, back)) / 2
     is_subject_only = mean > 0 and _is_subject_only(one, other, there, back)
     return mean * SUBJECT_ONLY if is_subject_only else mean
 
 
-def held(one: Words, other: Words) -> float:
+def contained(one: Words, other: Words) -> float:
     """Return the share of the content of `one` that `other` has too, 0 to 1.
 
     A quantity of the same measure with another value counts half.
     """
-    return _held(one, other, covered(one, other))
+    return _contained(one, other, covered(one, other))
 
 
 def covered(one: Words, other: Words) -> Covered:
@@ -49,7 +49,7 @@ def covered(one: Words, other: Words) -> Covered:
     ]
 
 
-def _held(one: Words, other: Words, there: Covered) -> float:
+def _contained(one: Words, other: Words, there: Covered) -> float:
     if not one.weight:
         return 0.0
     words = sum(word.weight * share for word, share in there if share)

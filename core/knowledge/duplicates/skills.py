@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from core.domain.errors import BundleInvalid
 from core.domain.models import SKILL_MD, Bundle
-from core.knowledge.duplicates.measure import alike, held
+from core.knowledge.duplicates.measure import alike, contained
 from core.knowledge.duplicates.texts import Evidence, Known, evidence
 from core.knowledge.duplicates.words import Words, words_of
 from core.knowledge.search.tokens import stem
@@ -74,7 +74,7 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
     they are for and what they say is."""
     item = _item(known)
     if same_but_for_name(new, known):
-        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
+        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     found = _of_text(_text(new), known)
     words = words_of(_said(_text(new))), words_of(_said(item.text))
     score = alike(*words)
@@ -84,7 +84,7 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
         is_exact=False,  # the frontmatter or another file differs
         is_near=score >= SAME_DOCUMENT and is_for_alike,
         similarity=score,
-        held=held(*words),
+        contained=contained(*words),
         words=words,
         name_collision=same_name(new.name, known.name),
     )

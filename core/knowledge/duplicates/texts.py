@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from core.domain.messages import Message, joined
 from core.domain.text import normal_form
 from core.knowledge.duplicates.differs import SHOWN, Difference, differences
-from core.knowledge.duplicates.measure import alike, covered, held
+from core.knowledge.duplicates.measure import alike, contained, covered
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
 
 # Measured on ordinary wordings, see docs/explanation/duplicates.md. It errs towards near: a false
@@ -42,7 +42,7 @@ class Known:
 class Evidence:
     """How a new text relates to a known item.
 
-    `similarity` is 0 to 1; `held` the share of the new text's content that the item has too.
+    `similarity` is 0 to 1; `contained` the share of the new text's content that the item has too.
     `words` are the compared texts, new and known; for a much longer one its nearest part, a
     sentence or a line.
     """
@@ -51,7 +51,7 @@ class Evidence:
     is_exact: bool
     is_near: bool
     similarity: float
-    held: float
+    contained: float
     words: tuple[Words, Words] | None = None
     name_collision: bool = False
     trigger_collision: bool = False
@@ -77,7 +77,7 @@ class Evidence:
             "exact_duplicate": self.is_exact,
             "near_duplicate": self.is_near,
             "similarity": round(self.similarity, 3),
-            "held": round(self.held, 3),
+            "held": round(self.contained, 3),
             "name_collision": self.name_collision,
             "trigger_collision": self.trigger_collision,
             "shared": [*self.shared],
@@ -140,7 +140,7 @@ def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
 def evidence(content: str, item: Known) -> Evidence:
     """Compare a text with one known item."""
     if normal_form(content) == normal_form(item.text):
-        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
+        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     new, known = _nearest(words_of(content), words_of(item.text), content, item.text)
     shingled = shingle_similarity(content, item.text)
     score = alike(new, known)
@@ -149,15 +149,15 @@ def evidence(content: str, item: Known) -> Evidence:
         is_exact=False,
         is_near=score >= NEAR or shingled >= NEAR_SHINGLES,
         similarity=max(score, shingled),
-        held=held(new, known),
+        contained=contained(new, known),
         words=(new, known),
     )
 
 
-def held_part(text: str, by: str) -> float:
+def contained_part(text: str, by: str) -> float:
     """Return the share of a text's content that another has too, 0 to 1; 1 if it has none."""
     words = words_of(text)
-    return held(words, words_of(by)) if words.weight else 1.0
+    return contained(words, words_of(by)) if words.weight else 1.0
 
 
 def shingle_similarity(one: str, other: str) -> float:

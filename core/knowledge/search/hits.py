@@ -99,11 +99,11 @@ def _is_inside(text: str, at: int) -> bool:
 
 _MOST = 0.5
 _SHOWN = 5
-IN_TEXT = "in the text"  # the places of words, as messages name them
+IN_TEXT = "in the text"  # where words occur, as messages name it
 IN_NAME, IN_HEADING, IN_FILE_NAME = "in the name", "in a heading", "in a file name"
 
 
-class Place(NamedTuple):
+class Section(NamedTuple):
     """A part of an item: its description, its text, and the occurrences of terms in it."""
 
     called: str
@@ -128,46 +128,48 @@ def whole_words(terms: Collection[str]) -> set[str]:
     return longer | ({*terms} - inside)
 
 
-def reason(places: Sequence[Place], weights: Mapping[str, float]) -> str:
+def reason(sections: Sequence[Section], weights: Mapping[str, float]) -> str:
     """Return a sentence naming the matched words of most weight, as written, and their best part.
 
     Partial words are named only if nothing else matched.
     """
-    shown = _chosen(places, weights, is_strict=True) or _chosen(places, weights, is_strict=False)
+    shown = _chosen(sections, weights, is_strict=True) or _chosen(
+        sections, weights, is_strict=False
+    )
     if not shown:
         return Message("search.further_down", "matches further down in the text")
     if {*shown.values()} == {IN_TEXT}:
         return Message("search.matches", "matches {words}", words=", ".join(shown))
     parts = [
-        _said(", ".join(words), place.called)
-        for place in places
-        if (words := [word for word, where in shown.items() if where == place.called])
+        _said(", ".join(words), section.called)
+        for section in sections
+        if (words := [word for word, where in shown.items() if where == section.called])
     ]
     return Message("search.matches", "matches {words}", words=joined(parts))
 
 
-def _said(words: str, place: str) -> Message:
-    if place == IN_NAME:
+def _said(words: str, section: str) -> Message:
+    if section == IN_NAME:
         return Message("search.in_name", "{words} in the name", words=words)
-    if place == IN_HEADING:
+    if section == IN_HEADING:
         return Message("search.in_heading", "{words} in a heading", words=words)
-    if place == IN_FILE_NAME:
+    if section == IN_FILE_NAME:
         return Message("search.in_file_name", "{words} in a file name", words=words)
     return Message("search.in_text", "{words} in the text", words=words)
 
 
 def _chosen(
-    places: Sequence[Place], weights: Mapping[str, float], *, is_strict: bool
+    sections: Sequence[Section], weights: Mapping[str, float], *, is_strict: bool
 ) -> dict[str, str]:
     """Choose up to five words, each adding a new term: word -> part."""
     shown: dict[str, str] = {}
     named: set[str] = set()
-    for place, stretches in _by_weight(places, weights):
+    for section, stretches in _by_weight(sections, weights):
         new = [tokens for tokens in stretches if not _terms(tokens) <= named]
-        words = [one for tokens in new if (one := _matched(place.text, tokens, is_strict))]
+        words = [one for tokens in new if (one := _matched(section.text, tokens, is_strict))]
         for one in sorted(words, key=lambda one: -len(one.text)):
             if not one.terms <= named and not any(_is_in(one.text, known) for known in shown):
-                shown[one.text] = place.called
+                shown[one.text] = section.called
                 named |= one.terms
             if len(shown) == _SHOWN:
                 return shown
@@ -175,15 +177,15 @@ def _chosen(
 
 
 def _by_weight(
-    places: Sequence[Place], weights: Mapping[str, float]
-) -> list[tuple[Place, list[list[Token]]]]:
+    sections: Sequence[Section], weights: Mapping[str, float]
+) -> list[tuple[Section, list[list[Token]]]]:
     """Return the contiguous matches, grouped by weight and part, heaviest first."""
     found: dict[tuple[float, int], list[list[Token]]] = {}
-    for at, place in enumerate(places):
-        for tokens in _joined(place.tokens):
+    for at, section in enumerate(sections):
+        for tokens in _joined(section.tokens):
             heaviest = max(weights[token.term] for token in tokens)
             found.setdefault((-heaviest, at), []).append(tokens)
-    return [(places[at], found[heaviest, at]) for heaviest, at in sorted(found)]
+    return [(sections[at], found[heaviest, at]) for heaviest, at in sorted(found)]
 
 
 def _terms(tokens: Sequence[Token]) -> frozenset[str]:
@@ -249,8 +251,8 @@ def make_hit(
     """Return a hit; excerpt and reason come from the first 20,000 characters."""
     text = " ".join(unicodedata.normalize("NFC", content[:SCANNED_CHARS]).split())
     parts = {**_parts(kind, name, content, files), IN_TEXT: text}
-    places = _places(parts, whole_words(weights)) or _places(parts, weights)
-    tokens = next((place.tokens for place in places if place.called == IN_TEXT), ())
+    sections = _sections(parts, whole_words(weights)) or _sections(parts, weights)
+    tokens = next((section.tokens for section in sections if section.called == IN_TEXT), ())
     return Hit(
         id=item_id,
         kind=kind,
@@ -258,7 +260,7 @@ def make_hit(
         excerpt=_excerpt(text, tokens, weights),
         score=round(score, 4),
         agent_id=agent_id,
-        why=reason(places, weights),
+        why=reason(sections, weights),
     )
 
 
@@ -276,10 +278,10 @@ def _parts(kind: Kind, name: str, content: str, files: Sequence[str]) -> dict[st
     }
 
 
-def _places(parts: Mapping[str, str], terms: Collection[str]) -> list[Place]:
+def _sections(parts: Mapping[str, str], terms: Collection[str]) -> list[Section]:
     """Return the parts in which any of the terms occur."""
-    found = [Place(called, text, spots(text, terms)) for called, text in parts.items()]
-    return [place for place in found if place.tokens]
+    found = [Section(called, text, spots(text, terms)) for called, text in parts.items()]
+    return [section for section in found if section.tokens]
 
 
 def _excerpt(text: str, tokens: Sequence[Token], weights: Mapping[str, float]) -> str:
