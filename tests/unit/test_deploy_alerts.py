@@ -1,4 +1,4 @@
-"""Alerts ask for what a worker tells, and each has its runbook."""
+"""Alerts use metrics that a worker exports, and each has a runbook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
 
 
 def _told() -> str:
-    """Everything that a worker can tell, as Prometheus reads it."""
+    """Return all metrics a worker can export, in Prometheus format."""
     metrics = Metrics(lambda: 0.0)
     for name in ("applied", "failed", "refused", "went_stale"):
         data = {"kind": "MEMORY", "operation": "CREATE"}
