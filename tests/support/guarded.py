@@ -50,11 +50,16 @@ class FailingTokens(MemoryTokens):
 
 @dataclass
 class Ports:
-    """As much of an opened program as the guard knows."""
+    """As much of an opened program as the guard knows, its stores included."""
 
     tokens: Tokens
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
     new_id: NewId = field(default_factory=lambda: counting_ids("id"))
+
+    @property
+    def stores(self) -> Ports:
+        """The stores of the program, of which it has no more than these."""
+        return self
 
 
 @dataclass
