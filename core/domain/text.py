@@ -27,7 +27,7 @@ _CLOSING = re.compile(r"(?<=[^\W\d_]|[)\]%'\"])[.!。…~]+(?=\s|$)|(?<=\d)[.。
 
 
 def printable(text: str, *, keep: str = _KEPT) -> str:
-    """Escape what a terminal would act on, as `\x1b` or `\u202e`, except for characters in `keep`.
+    r"""Escape what a terminal would act on, as `\x1b` or `\u202e`, except for characters in `keep`.
 
     Joiners are left alone: emoji and several scripts need them between letters.
     """

@@ -54,8 +54,8 @@ BESIDES = {
     "intake.revive",
     "presence.note",
     "search.refresh",
-    "turns.decisions.taken",
-    "turns.looks.taken",
+    "review_slots.decisions.taken",
+    "review_slots.reads.taken",
 }
 READS = {
     *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),

@@ -1,4 +1,4 @@
-"""Changes, their blobs and the transactions that settle them."""
+"""Changes, their blobs and the transactions that conclude them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_a
 
 
 class PostgresChangeLog:
-    """The `ChangeLog` port; `observe` is told of each event once it is committed."""
+    """The `ChangeLog` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -118,7 +118,7 @@ def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
 
 
 async def put_change(conn: Connection, change: Change) -> None:
-    """Write a change over its hold, if it has one. Raises TargetBusy, LeaseLost, Stale."""
+    """Write a change over its target lock, if any. Raises TargetBusy, LeaseLost, Stale."""
     try:
         written = await conn.execute(sql("changes.put"), change_row(change))
     except pg.UniqueViolation as error:
@@ -128,7 +128,7 @@ async def put_change(conn: Connection, change: Change) -> None:
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
-    """Keep the bytes of files by their SHA-256; what is there stays."""
+    """Store file contents by SHA-256; existing ones stay."""
     if blobs:
         params = {"hashes": list(blobs), "data": list(blobs.values())}
         await conn.execute(sql("changes.put_blobs"), params)
@@ -140,7 +140,7 @@ async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> 
 
 
 def change_of(row: DictRow) -> Change:
-    """Read a row of `changes`."""
+    """Build a change from a row of `changes`."""
     data = dict(row)
     known = recalled(data.pop("said", None))
     if known:
@@ -150,7 +150,7 @@ def change_of(row: DictRow) -> Change:
 
 
 def change_row(change: Change) -> dict[str, object]:
-    """Give a change as the parameters of a statement, by the names of its columns."""
+    """Return a change as statement parameters, by column name."""
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
     row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)

@@ -1,4 +1,4 @@
-"""What people ask of the queue: bring feedback back, take it off, hold all of it back."""
+"""What people may do to the queue: revive feedback, cancel it, pause everything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.domain.ports import Observer
 
 
 class PostgresIntake:
-    """The `Intake` port; `observe` is told of each event once it is committed."""
+    """The `Intake` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Rows of our tables as models; a row that somebody else damaged is no reason to break."""
+"""Models from rows; a damaged row is reported instead of breaking a list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 _FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
-# What is shown of a column that cannot be read. All others hold what their type lets in.
+# Stand-ins for columns that cannot be read. All others are safe by their type.
 _BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
 
 
@@ -40,7 +40,7 @@ def recalled(said: object) -> Mapping[str, Message]:
 
 
 def feedback_of(row: DictRow) -> Feedback:
-    """Read a row of `feedback`; what cannot be read of it is left out, and named as its error."""
+    """Build feedback from a row; unreadable columns are left out and named in its error."""
     feedback, problem = read_feedback(row)
     if problem is None:
         return feedback
@@ -48,9 +48,9 @@ def feedback_of(row: DictRow) -> Feedback:
 
 
 def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
-    """Read a row of `feedback`, without columns that cannot be read; give what is wrong there.
+    """Build feedback from a row without unreadable columns; return what is wrong with them too.
 
-    Columns that are ours alone are left out.
+    Internal columns are left out.
     """
     known = {key: value for key, value in row.items() if key in _FEEDBACK}
     known["error"] = recalled(row["said"]).get(row["error"], row["error"])
@@ -64,7 +64,7 @@ def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
 
 
 def candidate_of(row: DictRow) -> Candidate:
-    """Read a row of `candidates`; a verdict that cannot be read is none, and is reached again."""
+    """Build a candidate from a row; an unreadable verdict is dropped, to be reached again."""
     known = {key: value for key, value in row.items() if key in _CANDIDATE}
     try:
         return Candidate.model_validate({**known, "usage": usage_of(row)})
@@ -74,7 +74,7 @@ def candidate_of(row: DictRow) -> Candidate:
 
 
 def usage_of(row: DictRow) -> Usage:
-    """Read the columns of usage."""
+    """Build usage from its columns."""
     return Usage(
         model_calls=int(row["model_calls"]),
         input_tokens=int(row["input_tokens"]),

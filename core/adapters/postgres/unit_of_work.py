@@ -1,4 +1,4 @@
-"""One transaction that ends a change: effects in our tables, index, history, status, events."""
+"""One transaction that concludes a change: effects, index, history, status, events."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _FILES = ("previous_files", "new_files")
 
 
 class PostgresUnitOfWork:
-    """The `Settlement` port on a connection whose transaction the change log opened.
+    """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
-    `events` are those that happen once it commits.
+    `events` are to be announced once it commits.
     """
 
     def __init__(self, conn: Connection) -> None:
@@ -76,8 +76,8 @@ class PostgresUnitOfWork:
         params = {"agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
-        held = {row["name"] for row in rows}
-        if held != _names(change.before):
+        present = {row["name"] for row in rows}
+        if present != _names(change.before):
             raise Stale(
                 Message(
                     "change.skills_moved",
@@ -86,13 +86,13 @@ class PostgresUnitOfWork:
                 )
             )
         wanted = _names(change.after)
-        added, dropped = sorted(wanted - held), sorted(held - wanted)
+        added, dropped = sorted(wanted - present), sorted(present - wanted)
         await self._see_there(change, added)
         await self._conn.execute(sql("changes.add_agent_skills"), {**params, "names": added})
         await self._conn.execute(sql("changes.drop_agent_skills"), {**params, "names": dropped})
 
     async def _see_there(self, change: Change, names: Sequence[str]) -> None:
-        """Raise Stale where one of these skills was deleted since the change was begun."""
+        """Raise Stale if one of these skills was deleted since the change was begun."""
         params = {"change_id": change.id, "names": names}
         gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
         if gone is not None:
@@ -111,7 +111,7 @@ class PostgresUnitOfWork:
         await self._conn.execute(sql("changes.record"), row)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
-        """Set the end of a change; what waited for a person may end its feedback too."""
+        """Set the final status of a change; if it was held, its feedback may end too."""
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:

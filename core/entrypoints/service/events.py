@@ -38,9 +38,9 @@ class EventsService:
         self.session.require(Role.READ)
         wanted = EventFilter(tenant_id=self.session.tenant(tenant_id), names=names)
         feed = self.session.stores.feed
-        place = after or await feed.place()
-        first = await feed.after(place, wanted, PAGE)
-        return place, _events(_Reading(feed, wanted, first))
+        cursor = after or await feed.cursor()
+        first = await feed.after(cursor, wanted, PAGE)
+        return cursor, _events(_Reading(feed, wanted, first))
 
     async def of_feedback(
         self, feedback_id: str, after: str | None
@@ -107,10 +107,10 @@ class _Reading:
         if self._is_read:
             self._looked = asyncio.get_running_loop().time()
             try:
-                self._page = await self.feed.after(self._page.place, self.wanted, PAGE)
+                self._page = await self.feed.after(self._page.cursor, self.wanted, PAGE)
                 self._is_down = False
             except DependencyDown:
-                self._page = FeedPage(place=self._page.place)
+                self._page = FeedPage(cursor=self._page.cursor)
                 self._is_down = True
         self._is_read = True
         self._behind = 2 * self._behind if self._page.is_behind else BEHIND_SECONDS

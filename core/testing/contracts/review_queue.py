@@ -9,7 +9,7 @@ import pytest
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Change, ChangeStatus, Kind
-from core.domain.models.review import QueuePlace
+from core.domain.models.review import QueuePosition
 from core.domain.ports import ChangeLog, ReviewQueue, Reviews
 from core.domain.ports.changes import AHEAD
 from core.testing.contracts.reviews import HAPPENED, waiting
@@ -32,17 +32,17 @@ class ReviewQueueContract:
             made.append(await change_log.get(change.id))
         return made
 
-    async def _place(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePlace:
-        return (await queue.open(change.id, tenant_id=None, but=but)).place
+    async def _position(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePosition:
+        return (await queue.open(change.id, tenant_id=None, but=but)).queue_position
 
-    async def test_it_is_given_whole_and_with_its_place(
+    async def test_it_is_given_whole_and_with_its_position(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         first, second, third = await self._line(change_log, 3)
         found = await queue.open(second.id, tenant_id=None, but=())
         assert found.change == second
         assert (found.cause, found.matched) == (None, None)
-        assert found.place == QueuePlace(
+        assert found.queue_position == QueuePosition(
             waiting=3, position=2, previous=first.id, following=(third.id, first.id)
         )
 
@@ -67,15 +67,15 @@ class ReviewQueueContract:
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         line = await self._line(change_log, AHEAD + 2)
-        place = await self._place(queue, line[-1])
+        place = await self._position(queue, line[-1])
         assert place.following == tuple(change.id for change in line[:AHEAD])
-        assert (await self._place(queue, line[0])).previous is None
+        assert (await self._position(queue, line[0])).previous is None
 
     async def test_what_is_left_out_is_neither_next_nor_first(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         first, second, third = await self._line(change_log, 3)
-        assert (await self._place(queue, first, second.id)).following == (third.id,)
+        assert (await self._position(queue, first, second.id)).following == (third.id,)
         assert list(await queue.oldest(tenant_id=None, but=[first.id])) == [second.id, third.id]
 
     async def test_a_tenant_has_a_line_of_its_own(
@@ -84,7 +84,7 @@ class ReviewQueueContract:
         await self._line(change_log, 2)
         own, other = await self._line(change_log, 2, "u")
         found = await queue.open(own.id, tenant_id="u", but=())
-        assert found.place == QueuePlace(waiting=2, position=1, following=(other.id,))
+        assert found.queue_position == QueuePosition(waiting=2, position=1, following=(other.id,))
         assert list(await queue.oldest(tenant_id="u", but=())) == [own.id, other.id]
 
     async def test_what_was_decided_has_no_place_but_neighbours(
@@ -92,7 +92,7 @@ class ReviewQueueContract:
     ) -> None:
         first, second, third = await self._line(change_log, 3)
         await reviews.end(second, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
-        assert await self._place(queue, second) == QueuePlace(
+        assert await self._position(queue, second) == QueuePosition(
             waiting=2, position=None, previous=first.id, following=(third.id, first.id)
         )
 
@@ -102,7 +102,7 @@ class ReviewQueueContract:
         (change,) = await self._line(change_log, 1)
         await reviews.end(change, ChangeStatus.STALE, "", "it moved", HAPPENED)
         assert list(await queue.oldest(tenant_id=None, but=())) == [change.id]
-        assert (await self._place(queue, change)).position == 1
+        assert (await self._position(queue, change)).position == 1
 
     async def test_what_was_taken_back_names_what_did_it(
         self, change_log: ChangeLog, queue: ReviewQueue

@@ -132,10 +132,10 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
         cost=opened.cost,
         undone_by=opened.undone_by,
         neighbours=Neighbours(
-            previous=opened.place.previous,
+            previous=opened.queue_position.previous,
             next=following,
-            position=opened.place.position,
-            waiting=opened.place.waiting,
+            position=opened.queue_position.position,
+            waiting=opened.queue_position.waiting,
         ),
         problems=tuple(problems),
     )
