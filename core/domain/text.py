@@ -116,6 +116,8 @@ def normal_form(text: str) -> str:
     Numbers, signs, question marks and symbols inside words (`C++`, `-5`, `1.5`) are preserved, as
     is a text that consists of such marks alone.
     """
+    # Its hash is stored with each item (`same_key`): changing the form needs a migration. Case
+    # folding decomposes some letters (`ΐ`), hence the second NFC.
     plain = unicodedata.normalize("NFC", text).translate(_FORMS).casefold()
     plain = " ".join(unicodedata.normalize("NFC", plain).split())
     bare = " ".join(_CLOSING.sub("", _QUOTED.sub(r"\2", plain)).split())
