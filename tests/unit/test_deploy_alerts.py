@@ -86,7 +86,7 @@ def test_each_alert_has_a_runbook_and_each_runbook_an_alert() -> None:
 @pytest.mark.parametrize("section", re.split(r"^## ", RUNBOOKS, flags=re.MULTILINE)[1:])
 def test_a_runbook_says_what_to_look_at_and_what_to_do(section: str) -> None:
     parts = re.findall(r"^\*\*(\w+)\.\*\*", section, re.MULTILINE)
-    assert parts == ["Means", "Impact", "Look", "Mend", "Verify"]
+    assert parts == ["Meaning", "Impact", "Diagnose", "Fix", "Verify"]
 
 
 def test_pages_name_metrics_that_exist() -> None:

@@ -330,6 +330,8 @@ def _parser() -> Lark:
     )
 
 
+# Names with blanks and signs are tokens only if they are in scope (DMN 1.3, 10.3.1.2), which no
+# regular expression of the grammar can express: `tokens_of` splits the text instead.
 class _Fed(Lexer):
     """A lexer that reads nothing: the parser is fed tokens one by one."""
 

@@ -40,10 +40,10 @@ def _known_query(request: Request) -> frozenset[str]:
     return names.get(request.scope["route"].name, frozenset())
 
 
-def _see_text(place: str, text: str) -> None:
+def _see_text(where: str, text: str) -> None:
     problem = text_problem(text)
     if problem:
-        raise InvalidInput(f"{place} {problem}")
+        raise InvalidInput(f"{where} {problem}")
 
 
 def _see_body(body: bytes) -> None:

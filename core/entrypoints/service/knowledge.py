@@ -168,14 +168,14 @@ class KnowledgeService:
         version: int | None = None,
     ) -> Shown:
         self.session.require(Role.READ)
-        place = (item_id, self.session.tenant(tenant_id), kind)
+        reference = (item_id, self.session.tenant(tenant_id), kind)
         if at is not None and version is not None:
             raise InvalidInput("a time and a version were given", hint="drop one")
         if at is not None:
-            return await self._items().as_of(*place, at)
+            return await self._items().as_of(*reference, at)
         if version is not None:
-            return await self._items().version(*place, version)
-        return await self._items().current(*place)
+            return await self._items().version(*reference, version)
+        return await self._items().current(*reference)
 
     def _items(self) -> KnownItems:
         app = self.session.app

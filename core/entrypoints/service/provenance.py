@@ -57,11 +57,11 @@ def _steps(
     made: Sequence[Made], hashes: Sequence[tuple[str | None, str | None]], now: str
 ) -> Iterator[Step]:
     last: str | None = None
-    for place, (one, (before, after)) in enumerate(zip(made, hashes, strict=True)):
+    for index, (one, (before, after)) in enumerate(zip(made, hashes, strict=True)):
         if before != last:
-            yield Step(before, OLDER if place == 0 and _is_cut(one) else OTHERS)
+            yield Step(before, OLDER if index == 0 and _is_cut(one) else OTHERS)
         if after != before:
-            yield Step(after, place, _takes_back(one))
+            yield Step(after, index, _takes_back(one))
         last = after
     if last != now or not made:
         yield Step(now, OTHERS)
@@ -237,8 +237,8 @@ def _rows(text: str) -> Units:
 
 
 def _cells(names: Sequence[str], cells: Sequence[str]) -> str:
-    said = zip(names, cells, strict=True)
-    return "\1".join(sorted(f"{name}\2{cell}" for name, cell in said if cell != ANY))
+    named_cells = zip(names, cells, strict=True)
+    return "\1".join(sorted(f"{name}\2{cell}" for name, cell in named_cells if cell != ANY))
 
 
 def _parts(owners: Sequence[int], made: Sequence[Made]) -> Iterator[Part]:

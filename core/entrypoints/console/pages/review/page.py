@@ -52,14 +52,14 @@ class _Review:
     visit: Visit
     service: ChangesService
     review_view: ReviewView
-    place: ui.element
+    area: ui.element
     dialogs: ui.element
     is_busy: bool = False
 
     def draw(self) -> None:
         """Redraw the review view."""
-        self.place.clear()
-        with self.place:
+        self.area.clear()
+        with self.area:
             self._bar()
             show(headline(self.visit, self.review_view.change))
             show(view_parts(self.visit, self.review_view))
@@ -223,8 +223,8 @@ class _Review:
         try:
             self.review_view = await self.service.review_view(self.review_view.change.id)
         except SkillWorkerError as error:
-            self.place.clear()
-            with self.place:
+            self.area.clear()
+            with self.area:
                 show_problem(self.visit, error)
         else:
             self._draw_again()
