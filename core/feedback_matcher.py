@@ -74,6 +74,7 @@ async def match_feedback_to_agents(
         problem = problem or _problem(answer, agents)
         if answer is not None and not problem:
             return _matched(answer, agents)
+        # As text: providers refuse a tool call in the history that no tool message answers.
         messages += [AIMessage(compact(raw)), HumanMessage(f"{problem}. Answer again.")]
     raise RunFailed(
         Message(

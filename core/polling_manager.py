@@ -292,6 +292,7 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
         raise
     except asyncio.CancelledError as error:
         if _is_cancelled():
+            # Shielded: a second signal must not interrupt the release of the piece.
             await asyncio.shield(_stop(feedback, deps))
             raise
         # A library leaked its own cancellation: uncounted, it would be retried for ever.
@@ -464,6 +465,7 @@ async def _give_back(
     counts: bool,
     is_news: bool = True,
 ) -> None:
+    # A start that does not count leaves `attempts` as it is: the epoch makes its delay grow.
     delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
     await deps.inbox.give_back(feedback, error.reason, delay, counts=counts)
     if isinstance(error, BudgetUsedUp) and is_news:

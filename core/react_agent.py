@@ -139,6 +139,7 @@ async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[An
     start: State | None = None
     if saved is None:
         if deps.candidate.generation > 1:
+            # Intents of the last generation: the new thread must see what they came to.
             await deps.shared.gate.resume(deps.fence)
         start = {"messages": [await first_message(feedback_content, deps=deps)]}
     return await own.invoke(start)

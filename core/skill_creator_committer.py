@@ -66,6 +66,7 @@ async def _build(
 ) -> Bundle:
     is_new = operation is Operation.CREATE
     read = read_scripts(deps.documents, with_init=is_new, base=base)
+    # At the same time: reading the scripts does not need the pod.
     async with _beside(read) as scripts, _session(deps.pods) as pod:
         build = _PodBuild(pod, name, bundle, "".join(filter(str.isalnum, deps.new_id())))
         with _step("read_scripts"):

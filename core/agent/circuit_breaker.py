@@ -111,7 +111,7 @@ async def call_deadline(options: BreakerOptions) -> AsyncIterator[None]:
         async with deadline:
             yield
     except TimeoutError:
-        if not deadline.expired():
+        if not deadline.expired():  # an outer time-out of the caller, not this one
             raise
         raise ModelDown(
             Message(

@@ -72,7 +72,7 @@ def rebase(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> l
     """
     elsewhere = _spans(base, onto)
     made = [*onto]
-    for edit in reversed(_spans(base, edited)):
+    for edit in reversed(_spans(base, edited)):  # from the end: earlier positions stay valid
         new = edited[edit.to_start : edit.to_end]
         start, end = _range_in(edit, elsewhere)
         if [*onto[start:end]] == [*new] and edit.start < edit.end:

@@ -78,6 +78,7 @@ class ItemCommitter:
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
         """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
         if not request.target_id:
+            # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
         try:
             taken = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)

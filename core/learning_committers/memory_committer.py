@@ -180,6 +180,7 @@ class MemoryCommitter(ItemCommitter):
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = new_text(request)
+        # Before the exact match: an item added after `seen` is compared again when recording.
         beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but="")
         same = await self._same(text, context)
         if same is not None:

@@ -119,6 +119,7 @@ class SkillCommitter:
         beside: Sequence[str] = ()
         seen = None
         if base is None:
+            # Refusals come before a pod is opened in vain.
             await self._refuse_taken(bundle.name, context.tenant_id)
             found = await self._neighbours.of_skill(bundle, context)
             if found.exact is not None and not says_unrelated(request):

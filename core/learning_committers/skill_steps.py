@@ -46,6 +46,7 @@ class SkillSteps:
         if self.change.before is None or self.change.after is None:
             await self._whole(stored)
             return
+        # The API has no transaction over several files: each call is conditional on the last hash.
         for step in self._remaining(stored):
             await self._call(step)
 

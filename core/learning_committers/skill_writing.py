@@ -165,6 +165,7 @@ class SkillWriter:
     async def _asked(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> AuthorRequest:
+        # The target itself is shown whole, as `existing`.
         names = [name for name in request.related_skill_ids if name != request.target_id]
         room = self.limits.related_chars
         related = await related_skills(self.skills, context.tenant_id, names, room)

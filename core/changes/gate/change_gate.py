@@ -182,6 +182,7 @@ class ChangeGate:
         waited = await when_free(
             lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
         )
+        # The change it waited for may have moved the target since this one was prepared.
         if waited and await has_moved(intent, self._deps):
             moved = Stale(
                 Message(

@@ -191,7 +191,7 @@ class Decisions:
         intent = change
 
         async def approve() -> None:
-            nonlocal intent
+            nonlocal intent  # repeated while the target is locked: the last try counts
             intent = await self._deps.reviews.approve(change, by, event)
 
         await self._first(change_id, when_free(approve, self._deps.sleep))
