@@ -23,7 +23,7 @@ from core.entrypoints.service.overview import OverviewService
 
 PATH = "/console/"
 LOOK_SECONDS = 5.0
-PATIENCE_SECONDS = 3.0
+PATIENCE_SECONDS = 3.0  # after which old figures are shown with their age
 
 
 async def build(visit: Visit) -> None:

@@ -212,8 +212,8 @@ class _Review:
         """Block other actions; the slot of the block is in an element that no redrawing deletes."""
         self.is_busy = True
         try:
-            # redrawing deletes the button that was pressed, and NiceGUI needs a living slot to
-            # notify from
+            # Redrawing deletes the button that was pressed, and NiceGUI needs a living slot to
+            # notify from.
             with self.dialogs:
                 yield
         finally:
