@@ -1,4 +1,4 @@
-"""What committers share: who they are called for, and items that live in our own database."""
+"""Shared parts of the committers: the context of a submission, and items in our own database."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class CommitDeps:
 
 
 class ItemCommitter:
-    """Carries out changes of a kind whose items are rows of ours: nothing happens outside."""
+    """A committer for kinds whose items are rows of our database, without outside effects."""
 
     def __init__(self, kind: Kind, knowledge: Knowledge) -> None:
         self._kind = kind
         self._knowledge = knowledge
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the item as it stands, None where it is absent or deleted."""
+        """Return the current item, None if it is absent or deleted."""
         try:
             return snapshot(await self._knowledge.get(self._kind, tenant_id, target_id))
         except NotFound:
@@ -49,7 +49,7 @@ class ItemCommitter:
         await unit.write_item(change)
 
     async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
-        """Give the item that an UPDATE or DELETE names, if it is the agent's own."""
+        """Return the target of an UPDATE or DELETE. Raises Refused unless it is the agent's own."""
         if not request.target_id:
             raise Refused(
                 f"{request.operation} of a {self._kind} needs the id of the item",
@@ -64,7 +64,7 @@ class ItemCommitter:
         return item
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
-        """Give the id a CREATE asks for, else one of its own. Raises AlreadyExists."""
+        """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
         if not request.target_id:
             return new_item_id(prefix, context.key)
         try:
@@ -114,5 +114,5 @@ def split_names(names: str) -> tuple[str, ...]:
 
 
 def snapshot(item: KnowledgeItem) -> Snapshot:
-    """The state of an item."""
+    """Return the state of an item."""
     return Snapshot(content=item.content, name=item.name, version=item.version)

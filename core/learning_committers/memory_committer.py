@@ -1,4 +1,4 @@
-"""Memories: facts, preferences and guidelines, kept with the span in which each was true."""
+"""Memories: facts, preferences and guidelines, stored with the span in which each was true."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import held_part, normal_form
+from core.knowledge.duplicates import contained_part, normal_form
 from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
 from core.learning_committers.neighbours import Beside, Neighbours, warnings_beside
 
-# A whole new text that keeps less of what the old one tells is no refinement of it.
-KEPT = 0.5
+# A new text with less of the old content than this is no refinement of it.
+LEAST_RETAINED = 0.5
 SHOWN_CHARS = 2_000
 
 
 def new_text(request: MemoryRequest) -> str:
-    """Give the content of a request, without what Unicode counts as white space around it.
+    """Return the content of a request without surrounding white space (as Unicode defines it).
 
-    Within the text every character stays. Raises Refused.
+    Every other character stays. Raises Refused.
     """
     text = request.content.strip()
     if not text:
@@ -46,10 +46,10 @@ def new_text(request: MemoryRequest) -> str:
 
 
 def merged(old: str, request: MemoryRequest) -> str:
-    """Give the text that an UPDATE makes of the old one.
+    """Return the text an UPDATE makes of the old one.
 
-    EXTEND keeps every character of the old; REFINE all but the part it names; REPLACE, or none,
-    puts the new text in its place. Raises Refused.
+    EXTEND retains every character of the old, REFINE all but the part it names; REPLACE, or no
+    mode, substitutes the new text. Raises Refused.
     """
     new = new_text(request)
     mode = request.merge_mode
@@ -74,18 +74,21 @@ def _extended(old: str, new: str) -> str:
 
 
 def _refined(old: str, part: str, new: str) -> str:
-    places = list(_pattern(part).finditer(old))
-    if len(places) != 1:
-        where = "is not in the memory" if not places else f"stands there {len(places)} times"
+    found = list(_pattern(part).finditer(old))
+    if len(found) != 1:
+        where = "is not in the memory" if not found else f"stands there {len(found)} times"
         raise Refused(
             f"the part {part.strip()!r} {where}",
             hint=f"give words that stand there exactly once; it says: {old[:SHOWN_CHARS]!r}",
         )
-    return old[: places[0].start()] + new + old[places[0].end() :]
+    return old[: found[0].start()] + new + old[found[0].end() :]
 
 
 def _pattern(part: str) -> re.Pattern[str]:
-    """Match a part whatever the white space between its words and their Unicode normal form."""
+    """Return a pattern for a part, ignoring white space and Unicode normal form.
+
+    Models repeat text in NFC, while a memory may have come in as NFD (from macOS).
+    """
     return re.compile(r"\s+".join(_either_form(word) for word in part.split()))
 
 
@@ -98,10 +101,10 @@ def _either_form(word: str) -> str:
 
 
 def _refuse_loss(old: str, new: str) -> None:
-    kept = held_part(old, new)
-    if kept < KEPT:
+    retained = contained_part(old, new)
+    if retained < LEAST_RETAINED:
         raise Refused(
-            f"this keeps {kept:.0%} of what the memory says, which is no REFINE",
+            f"this keeps {retained:.0%} of what the memory says, which is no REFINE",
             hint="name the `part` that changes, or use REPLACE if all of it is superseded; it "
             f"says: {old[:SHOWN_CHARS]!r}",
         )
@@ -121,7 +124,7 @@ async def commit_to_memory(
 ) -> Receipt:
     """Submit the creation, change or deletion of a memory to the change gate.
 
-    With REFINE `part` is the words of the old text that `content` takes the place of.
+    With REFINE `part` are the words of the old text that `content` replaces.
     """
     request = MemoryRequest(
         operation=operation,
@@ -136,10 +139,10 @@ async def commit_to_memory(
 
 
 class MemoryCommitter(ItemCommitter):
-    """Prepares memories; one that is known already is prepared as no change at all.
+    """Prepare memories; one that is already known becomes a change without effect.
 
-    What would stand beside a near duplicate is refused, unless the request says why it is
-    unrelated; what is said then is kept with the change.
+    A near duplicate is refused, unless the request says why it is unrelated; that reason is
+    stored as a warning of the change.
     """
 
     def __init__(self, knowledge: Knowledge, neighbours: Neighbours) -> None:
@@ -156,7 +159,7 @@ class MemoryCommitter(ItemCommitter):
         return await self._update(item, request, context)
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Refuse to restore a text that another memory of the agent holds by now."""
+        """Refuse to restore a text that another memory of the agent states by now."""
         if prepared.after is not None:
             await self._refuse_twice(prepared.after.content, context, but=prepared.target_id)
         return ()
@@ -202,7 +205,10 @@ class MemoryCommitter(ItemCommitter):
 
 
 def _mark(request: MemoryRequest, beside: Beside) -> int | None:
-    """Give up to where was looked, so that recording looks again; an import is never held up."""
+    """Return the index position compared up to, from which recording compares again.
+
+    None for an import, which near items never refuse.
+    """
     return None if request.is_import else beside.seen
 
 

@@ -1,4 +1,4 @@
-"""What hangs together: a skill's references, and the skills that refer to it."""
+"""References of a skill, and of other skills to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Dependants = Mapping[str, Sequence[Reference]]
 
 
 def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
-    """Say which references inside the skill lead nowhere that led somewhere, or were not there."""
+    """Return the internal references that dangle and did not before."""
     known = {(item.file, item.target) for item in _own_dangling(base)} if base else set()
     return [
         Message(
@@ -50,14 +50,14 @@ def _own_dangling(bundle: Bundle) -> Iterator[Reference]:
 
 @dataclass(frozen=True)
 class SkillTies:
-    """Looks at the other skills of a tenant, each time as they are."""
+    """Check references against the current skills of a tenant."""
 
     skills: SkillStore
 
     async def warnings(
         self, base: Bundle | None, bundle: Bundle, tenant_id: str
     ) -> tuple[str, ...]:
-        """Say which references lead nowhere after a change, and whom it cuts off."""
+        """Return the references that dangle after a change, in this skill and in others."""
         said = [
             Message(
                 "skill.dangling",
@@ -69,18 +69,20 @@ class SkillTies:
             for found in await self._dangling(bundle, tenant_id)
         ]
         gone = set(base.files) - set(bundle.files) if base else set()
-        return tuple(_few([*said, *await self._cut_off(bundle.name, tenant_id, gone)]))
+        return tuple(_few([*said, *await self._broken(bundle.name, tenant_id, gone)]))
 
-    async def cut_off(self, name: str, tenant_id: str, gone: Collection[str]) -> tuple[str, ...]:
-        """Say which other skills refer to files of a skill that would be gone."""
-        return tuple(_few(await self._cut_off(name, tenant_id, gone)))
+    async def broken_references(
+        self, name: str, tenant_id: str, gone: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return which other skills refer to files of a skill that would be gone."""
+        return tuple(_few(await self._broken(name, tenant_id, gone)))
 
-    async def see_deletable(
+    async def require_deletable(
         self, name: str, tenant_id: str, named: Collection[str]
     ) -> tuple[str, ...]:
-        """Give the warnings of a deletion. Raises Refused while skills that are not `named` refer.
+        """Return the warnings of a deletion. Raises Refused while skills not `named` refer to it.
 
-        `named` are those that whoever asks knows of.
+        `named` are the dependants that the request acknowledges.
         """
         found = await self._dependants(name, tenant_id, lambda _: True)
         unnamed = [skill for skill in found if skill not in named]
@@ -99,13 +101,13 @@ class SkillTies:
         return tuple(_few([_cut(*entry) for entry in found.items()]))
 
     async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
-        """Give what leads nowhere, from the skill itself and to others."""
+        """Return the dangling references, internal and to other skills."""
         found = find_references(bundle)
         others = {item.skill for item in found if item.skill is not None}
         looked = await look_into(self.skills, tenant_id, others, lambda other: [*other.files])
         return dangling(find_references(bundle, looked.seen))
 
-    async def _cut_off(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
+    async def _broken(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
         if not gone:
             return []
         found = await self._dependants(name, tenant_id, lambda item: item.path in gone)
@@ -114,7 +116,7 @@ class SkillTies:
     async def _dependants(
         self, name: str, tenant_id: str, wanted: Callable[[Reference], bool]
     ) -> Dependants:
-        """Give the references of other skills to this one, by skill."""
+        """Return the references of other skills to this one, by skill."""
 
         def look(bundle: Bundle) -> list[Reference]:
             return [item for item in find_references(bundle) if item.skill == name and wanted(item)]

@@ -1,4 +1,4 @@
-"""A page that breaks says so in the reader's language; what broke goes to the log alone."""
+"""A failing page says so in the reader's language; the cause goes to the log only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import says of itself: how far it came, also where it ends before its time."""
+"""The summary of an import: how far it came, also if it ends early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the program says: a code and its parameters, told in English and in Korean."""
+"""Messages: a code and its parameters, rendered in English and Korean."""
 
 from __future__ import annotations
 

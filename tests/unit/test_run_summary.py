@@ -1,4 +1,4 @@
-"""A run knows what it took up itself, and what each piece came to."""
+"""A run reports the feedback it processed itself, and the outcome of each piece."""
 
 from __future__ import annotations
 

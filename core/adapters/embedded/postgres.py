@@ -100,6 +100,8 @@ class Cluster:
         if self._user:
             os.chown(self._data, self._user.uid, self._user.gid)
         try:
+            # No password is needed: only the owner can reach the socket (0700), and there is no
+            # TCP.
             # The builtin provider sorts and folds Korean the same way on every machine.
             self._run(
                 "initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8",

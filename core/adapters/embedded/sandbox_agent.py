@@ -73,6 +73,7 @@ class Agent:
         """Write a file and the folders above it."""
         target = self.resolve(path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
+        # The folder is resolved; the file itself may still be a link that a command has made.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(target, flags, 0o644), "wb") as file:
             file.write(content.encode("utf-8"))
@@ -187,6 +188,7 @@ class Agent:
         if time.monotonic() < self.looked + TICK:
             return
         self.looked, most = time.monotonic(), self.limits["memory_bytes"]
+        # The kernel limits memory per process only; of all together it is summed here.
         if sum(private_bytes(pid) for pid in processes()) > most:
             raise Over(KILLED, f"ended for using more than {most} bytes of memory")
         disk = os.statvfs(self.root)
@@ -202,6 +204,7 @@ class Agent:
         while targets := processes():
             if time.monotonic() > deadline:
                 sys.exit("a process cannot be killed")
+            # From PID 1, -1 means all at once: none can escape by forking meanwhile.
             for pid in [-1] if os.getpid() == 1 else targets:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)

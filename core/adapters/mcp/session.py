@@ -75,6 +75,7 @@ class Wire:
     async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
         status = response.status_code
         is_unknown_session = status == httpx.codes.NOT_FOUND and not self._server.is_sse
+        # The SDK reports a streamable 404 itself, as a session that was terminated.
         if 300 <= status < 400 or is_unknown_session:
             return None
         if status >= 400:
@@ -215,6 +216,7 @@ class McpSession:
             if await self._finished(task, self._call_seconds):
                 return await self._outcome(task)
         self._check()
+        # The server may be stuck, and its late answer has no taker: others get a new session.
         self.retire()
         raise McpDown(f"{self._where}: {tool} gave no answer within {self._call_seconds:g} s")
 
@@ -281,6 +283,7 @@ class McpSession:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._call_seconds) as limit, self._connected() as session:
+                # The timeout covers opening and closing, not the life of the session.
                 limit.reschedule(None)
                 self._opened.set_result(session)
                 await self._stop.wait()
@@ -345,6 +348,7 @@ class McpSession:
         if self._opened.done():
             self._stop.set()
         else:
+            # Still opening: nothing waits for `_stop` yet.
             self.keeper.cancel()
 
     def _stop_unless_used(self) -> None:
@@ -354,6 +358,8 @@ class McpSession:
     def _check(self) -> None:
         if self._ended.done():
             reason = self._ended.result()
+            # A copy for each caller: one exception raised in several tasks mixes up their
+            # tracebacks.
             raise copy(reason) from reason
 
 

@@ -56,6 +56,7 @@ class PostgresChangeLog:
         return change_of(row)
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
+        # A single statement is its own transaction: that saves the trips for BEGIN and COMMIT.
         is_one_statement = change.kind is not Kind.SKILL and not blobs
         async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)

@@ -16,16 +16,16 @@ from core.adapters.postgres.queries import Pool, execute, fetch_one
 from core.adapters.postgres.rows import recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
-    OwnHold,
-    asked_wait,
+    LocalBreaker,
     blames_model,
-    failures_of,
-    first_look,
-    held_back,
-    next_look,
+    call_deadline,
+    failure_weight,
+    first_probe_delay,
+    model_unavailable,
+    probe_delay,
     queue_too_long,
     rate_exceeded,
-    within_its_time,
+    requested_wait,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
 from core.domain.models import Pause, PauseKind
@@ -67,7 +67,7 @@ class ModelSlots:
             # Only the owner of a slot reserves a start time: else all that waited would start
             # together.
             await self._await_begin()
-            async with within_its_time(self._options):
+            async with call_deadline(self._options):
                 yield
         finally:
             await end_tasks([keeper])
@@ -100,13 +100,13 @@ class ModelSlots:
             model=self._model,
             id=slot,
             slots=slots,
-            lasts=self._options.place_lasts,
+            lasts=self._options.slot_ttl,
         )
         return given > 0
 
     async def _renew(self, slot: str) -> None:
         """Renew the slot until cancelled."""
-        lasts = self._options.place_lasts
+        lasts = self._options.slot_ttl
         while True:
             await asyncio.sleep(lasts / 3)
             with suppress(DatabaseDown):
@@ -194,7 +194,7 @@ class PostgresCircuitBreaker:
         self._slots = ModelSlots(pool, model, options, new_id=new_id, sleep=sleep)
         self._state: _State | None = None
         self._has_answered = False
-        self._own = OwnHold(options, clock)
+        self._own = LocalBreaker(options, clock)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -239,12 +239,12 @@ class PostgresCircuitBreaker:
         try:
             await ask()
         except SkillWorkerError as error:
-            self._own.note_look(error)
+            self._own.note_probe_failure(error)
             if claimed is not None:
                 await self._prolong(error, claimed["open_since"])
         else:
             self._has_answered = True
-            self._own.end()
+            self._own.reset()
             if claimed is not None:
                 await self._release(claimed)
 
@@ -257,7 +257,7 @@ class PostgresCircuitBreaker:
         if state.open_since is not None:
             state = await self._refresh()
         if state.open_since is not None:
-            raise held_back(state.reason, state.look_in or 0.0)
+            raise model_unavailable(state.reason, state.look_in or 0.0)
         self._own.require_none()
 
     async def _refresh(self) -> _State:
@@ -266,7 +266,7 @@ class PostgresCircuitBreaker:
         return self._state
 
     async def _fail(self, error: SkillWorkerError) -> None:
-        count = failures_of(error, self._options, has_answered=self._has_answered)
+        count = failure_weight(error, self._options, has_answered=self._has_answered)
         self._own.note_failure(error, count)
         limit = self._options.failures
         row = await self._noted(
@@ -278,8 +278,8 @@ class PostgresCircuitBreaker:
                 limit=limit,
                 reason=error.advice,
                 said=to_said(error.advice),
-                look=first_look(error, self._options),
-                asked=asked_wait(error),
+                look=first_probe_delay(error, self._options),
+                asked=requested_wait(error),
             )
         )
         if row is None:
@@ -304,7 +304,7 @@ class PostgresCircuitBreaker:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = error.advice, next_look(error, self._options)
+        reason, look = error.advice, probe_delay(error, self._options)
         await execute(
             self._pool,
             "circuit_breaker.prolong",

@@ -80,6 +80,7 @@ class PostgresInbox:
         params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
         params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
+            # Handed back at once, as at shutdown, it keeps its turn.
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
             done = await conn.execute(sql("inbox.give_back"), given)

@@ -131,6 +131,7 @@ def _migrate_ours(conninfo: str) -> None:
         "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=NullPool
     )
     config = Config()
+    # "%" begins an interpolation in a ConfigParser.
     config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     with engine.connect() as connection:
         config.attributes["connection"] = connection

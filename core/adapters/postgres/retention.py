@@ -9,7 +9,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.answers import KEEP_SECONDS
 from core.adapters.postgres.queries import Connection, Pool, execute, sql, transaction
-from core.agent.reply_keys import candidate_prefix, kept_key, matching_prefix
+from core.agent.reply_keys import candidate_prefix, matching_prefix, pruned_key
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
         await conn.execute(sql(block), threads)
     feedback_ids = {"feedback_ids": [row["id"] for row in ended]}
     await conn.execute(sql("retention.drop_events"), feedback_ids)
-    parts = [(kept_key(row["id"]), prefix) for row in ended for prefix in _prefixes(row)]
+    parts = [(pruned_key(row["id"]), prefix) for row in ended for prefix in _prefixes(row)]
     keys, prefixes = zip(*parts, strict=True)
     params = {"kept_keys": list(keys), "prefixes": list(prefixes)}
     await conn.execute(sql("retention.fold_replies"), params)

@@ -24,13 +24,13 @@ _BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
 
 
 def to_said(*texts: str | None) -> Jsonb | None:
-    """Return what the messages among texts were written from, by text; None without any."""
+    """Return the codes and parameters of the messages among texts, by text; None without any."""
     found = {str(text): text.to_json() for text in texts if isinstance(text, Message)}
     return Jsonb(found) if found else None
 
 
 def recalled(said: object) -> Mapping[str, Message]:
-    """Return the messages that stored texts were, by text; none of what cannot be read."""
+    """Return the messages behind stored texts, by text, leaving out unreadable ones."""
     try:
         return {
             text: read_message(data) for text, data in _SAID.validate_python(said or {}).items()

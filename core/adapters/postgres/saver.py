@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 def postgres_saver(pool: Pool) -> AsyncPostgresSaver:
     """Build a saver, one per run: a saver's lock lets one statement through at a time."""
+    # Imported late: this module is part of the stores, and most commands open no run.
     from core.adapters.postgres.careful_saver import CarefulSaver
 
     return CarefulSaver(pool)

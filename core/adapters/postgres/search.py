@@ -15,6 +15,7 @@ from core.knowledge.search.asking import ask
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
 from core.knowledge.search.ranking import Corpus, Weighing, extrapolate
 
+# Counting a term stops here; beyond, its frequency is extrapolated from the ids.
 _SAMPLE = 100
 
 
@@ -137,6 +138,7 @@ class _Index:
 async def _ranked(conn: Connection, weighing: Weighing, scope: _Scope) -> list[DictRow]:
     if not weighing.asked:
         return []
+    # Candidates to be scored by all terms: a hundred for the usual limit of five.
     params = {**vars(scope), "found": scope.limit * 15 + 25, **_asked(weighing)}
     return await (await conn.execute(sql("search.rank"), params)).fetchall()
 

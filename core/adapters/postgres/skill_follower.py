@@ -19,7 +19,7 @@ from core.skills.library import look_into
 log = structlog.get_logger(__name__)
 
 LONGEST_SECONDS = 5.0
-COMPARED_A_LOOK = 8
+COMPARED_PER_SCAN = 8
 
 
 class SkillFollower:
@@ -44,11 +44,11 @@ class SkillFollower:
         self._every = every
         self._clock = clock
         self._longest = longest
-        self._looked: dict[str, float] = {}
+        self._scanned_at: dict[str, float] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unreadable: dict[tuple[str, str], str] = {}
         self._compared: dict[tuple[str, str], int] = {}
-        self._looks = 0
+        self._scans = 0
 
     async def follow(self, tenant_id: str) -> None:
         """Bring the index up to date with the store. Raises SkillApiDown, also if it is slow.
@@ -58,16 +58,17 @@ class SkillFollower:
         try:
             async with asyncio.timeout(self._longest), self._locks[tenant_id]:
                 now = self._clock()
-                if now - self._looked.get(tenant_id, float("-inf")) >= self._every:
-                    self._looked[tenant_id] = now
-                    await self._look(tenant_id)
-                    self._looked[tenant_id] = now
+                if now - self._scanned_at.get(tenant_id, float("-inf")) >= self._every:
+                    # Before, so that a failed scan counts; after, since progress clears it.
+                    self._scanned_at[tenant_id] = now
+                    await self._scan(tenant_id)
+                    self._scanned_at[tenant_id] = now
         except TimeoutError:
             raise SkillApiDown(
                 f"looking through the skills took longer than {self._longest:g} s"
             ) from None
 
-    async def _look(self, tenant_id: str) -> None:
+    async def _scan(self, tenant_id: str) -> None:
         # The index first: a skill that is committed in between is in the store by then.
         rows = await fetch_all(self._pool, "search.skills", tenant_id=tenant_id)
         indexed: dict[str, str] = {row["item_id"]: row["version"] for row in rows}
@@ -91,10 +92,10 @@ class SkillFollower:
         self, tenant_id: str, alike: list[SkillSummary], indexed: Mapping[str, str]
     ) -> None:
         """Read the few that were compared longest ago, and index those that have changed."""
-        self._looks += 1
+        self._scans += 1
         alike.sort(key=lambda summary: self._compared.get((tenant_id, summary.name), 0))
-        chosen = {summary.name: summary for summary in alike[:COMPARED_A_LOOK]}
-        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._looks))
+        chosen = {summary.name: summary for summary in alike[:COMPARED_PER_SCAN]}
+        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._scans))
         looked = await look_into(self._skills, tenant_id, chosen, lambda bundle: bundle)
         for name, bundle in looked.seen.items():
             if indexed[name] != indexed_version(chosen[name], bundle):
@@ -117,4 +118,4 @@ class SkillFollower:
         async with transaction(self._pool) as conn:
             await index_document(conn, document)
         # The scan made progress: if it was cut off here, it continues at once.
-        self._looked.pop(tenant_id, None)
+        self._scanned_at.pop(tenant_id, None)

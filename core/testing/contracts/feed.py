@@ -1,4 +1,4 @@
-"""What every feed must give; a test class supplies `feed`, and `journal` that writes to it."""
+"""Contract of every feed; a test class supplies `feed`, and `journal` that writes to it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from core.domain.models import EventFilter, FeedPage, RunEvent
 from core.domain.ports import Feed, Journal
 
 ALL = EventFilter()
-LONG = 60.0  # nobody waits that long: the bell rings before
+LONG = 60.0  # an upper bound: the bell rings earlier
 
 
 def event(name: str = "tool.called", tenant: str | None = "t", piece: str = "f1") -> RunEvent:
-    """An event of a piece."""
+    """Return an event of a piece."""
     return RunEvent(name=name, tenant_id=tenant, feedback_id=piece, data={"글": [1, None]})
 
 
 def told(page: FeedPage) -> list[str]:
-    """Give the names of the events of a page."""
+    """Return the names of the events of a page."""
     return [placed.event.name for placed in page.events]
 
 

@@ -1,4 +1,4 @@
-"""What every line of changes that wait must do; a class supplies `change_log` and its `queue`."""
+"""Contract of the review queue; a class supplies `change_log` and its `queue`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from core.testing.contracts.reviews import HAPPENED, waiting
 
 
 class ReviewQueueContract:
-    """Tests for any such line."""
+    """Tests for any review queue."""
 
     async def _line(
         self, change_log: ChangeLog, count: int, tenant_id: str | None = None
     ) -> list[Change]:
-        """Put changes in that wait, the oldest first."""
+        """Add held changes, the oldest first."""
         made = []
         for number in range(count):
             name = f"{tenant_id or 'm'}{number}"
@@ -119,7 +119,7 @@ class ReviewQueueContract:
         assert (await queue.open(gone, tenant_id=None, but=())).undone_by == undoing
 
     async def _undone(self, change_log: ChangeLog, update: Mapping[str, object]) -> Sequence[str]:
-        """Put in a change that was taken back, the one that did, and one that nothing did."""
+        """Add a change that was undone, the one that undid it, and an unrelated reverted one."""
         statuses = (ChangeStatus.REVERTED, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
         for number, status in enumerate(statuses):
             name = f"m{number}"

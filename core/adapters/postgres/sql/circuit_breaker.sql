@@ -53,8 +53,8 @@ SET failures = 0, open_since = NULL, probe_at = NULL, fatal = false, reason = ''
 WHERE model = %(model)s AND open_since = %(open_since)s
 
 -- name: take_slot
--- A slot is one row: of two that take the same one at once, one gets it. An expired slot is taken
--- over.
+-- A slot is one row: of two that take the same one at once, one gets it; random, so that this is
+-- rare. An expired slot is taken over.
 INSERT INTO model_permits AS permit (model, place, id, expires_at)
 SELECT %(model)s, free.place, %(id)s, clock_timestamp() + make_interval(secs => %(lasts)s)
 FROM generate_series(1, %(slots)s) AS free (place)

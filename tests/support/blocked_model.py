@@ -28,7 +28,7 @@ _ANSWER = json.dumps(
 ).encode()
 
 
-class HeldModel(ThreadingHTTPServer):
+class BlockedModel(ThreadingHTTPServer):
     """Set `goes_on` to let it answer, always that there is nothing to learn."""
 
     daemon_threads = True
@@ -41,7 +41,7 @@ class HeldModel(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: HeldModel
+    server: BlockedModel
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
@@ -58,9 +58,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def held_model() -> Iterator[HeldModel]:
+def blocked_model() -> Iterator[BlockedModel]:
     """Serve a blocked model meanwhile."""
-    with HeldModel() as server:
+    with BlockedModel() as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
