@@ -1,4 +1,4 @@
-"""Data inside prompts: one fenced JSON block that text inside it cannot break out of."""
+"""Data inside prompts: a fenced JSON block that its content cannot break out of."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 
 
 def fenced_json(data: JsonValue) -> str:
-    """Give `data` as a fenced block; backticks in it are escaped, so that it ends where we say."""
+    """Return `data` as a fenced block; backticks are escaped, so that content cannot close it."""
     text = json.dumps(clean(data), ensure_ascii=False, indent=1)
     return f"```json\n{text.replace('`', chr(92) + 'u0060')}\n```"
 
 
 def read_fenced_json(text: str) -> JsonValue:
-    """Give the data of the first fenced block, or None where there is none that parses."""
+    """Return the data of the first fenced block, or None if it is missing or does not parse."""
     found = _BLOCK.search(text)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Brings an item back to one of its versions, through the gate."""
+"""Restore an item to one of its versions, through the gate."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import NotFound
 from core.domain.hashing import ABSENT, text_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Kind,
     KnowledgeItem,
@@ -22,7 +23,7 @@ from core.skills.bundle import bundle_hash
 
 @dataclass(frozen=True, kw_only=True)
 class Restorer:
-    """In a dry run the gate stops at what would be done."""
+    """Restore items; with a dry-run gate, only show the effect."""
 
     knowledge: Knowledge
     past: KnowledgePast
@@ -32,26 +33,33 @@ class Restorer:
     new_id: NewId
 
     async def restore(self, item: KnowledgeItem, version: int, by: str = "") -> Receipt:
-        """Bring back what `item` was as that version; a skill with all its files.
+        """Restore `item` to that version; a skill with all its files.
 
-        `by` is who asks for it. Raises NotFound where there is no such version.
+        `by` is who asks for it. Raises NotFound if there is no such version.
         """
-        place = (item.kind, item.tenant_id, item.id)
-        versions = await self.knowledge.versions(*place)
+        key = (item.kind, item.tenant_id, item.id)
+        versions = await self.knowledge.versions(*key)
         wanted = next((found for found in versions if found.version == version), None)
         if wanted is None:
             known = ", ".join(str(found.version) for found in versions)
             raise NotFound(
-                f"{item.kind} {item.id!r} has no version {version}", hint=f"there are {known}"
+                Message(
+                    "restore.no_version",
+                    "{kind} {id!r} has no version {version}",
+                    kind=item.kind,
+                    id=item.id,
+                    version=version,
+                ),
+                hint=Message("restore.versions", "there are {versions}", versions=known),
             )
-        now = await self._hash_now(*place)
+        now = await self._hash_now(*key)
         request = RestoreRequest(
             operation=Operation.CREATE if now == ABSENT else Operation.UPDATE,
             target_kind=item.kind,
             target_id=item.id,
             state=await self._state(wanted),
             expected_hash=now,
-            reason=f"restores version {version}" + (f", asked for by {by}" if by else ""),
+            reason=_reason(version, by),
         )
         return await self.gate.submit(request, await self._context(versions[-1]))
 
@@ -71,7 +79,7 @@ class Restorer:
             return ABSENT
 
     async def _context(self, last: KnowledgeItem) -> SubmitContext:
-        """Restore on behalf of the agent that learnt it; a skill itself is the tenant's."""
+        """Return the context of the agent that learnt it; a skill belongs to the tenant."""
         agent_id = last.agent_id
         if not agent_id and last.change_id is not None:
             agent_id = (await self.changes.get(last.change_id)).agent_id
@@ -81,3 +89,14 @@ class Restorer:
             agent_id=agent_id,
             origin=Origin.PERSON,
         )
+
+
+def _reason(version: int, by: str) -> Message:
+    if not by:
+        return Message("restore.reason", "restores version {version}", version=version)
+    return Message(
+        "restore.reason_by",
+        "restores version {version}, asked for by {name}",
+        version=version,
+        name=by,
+    )

@@ -11,6 +11,7 @@ from core.decision_table import parse_xml, render_text
 from core.decision_table.learning.learn import Learnt, learn_document, learn_edit, learn_table
 from core.domain.errors import AlreadyExists, NearDuplicate, Refused, RuleInvalid
 from core.domain.hashing import name_key, new_item_id
+from core.domain.messages import Message
 from core.domain.models import (
     ChangeRequest,
     DecisionTable,
@@ -31,7 +32,7 @@ from core.knowledge.duplicates.rules import Beside, beside
 from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
 from core.learning_committers.neighbours import said_of_near, says_unrelated
 
-NEAR_SCORE = 0.9  # the same columns, other rows
+NEAR_SCORE = 0.9  # same columns, other rows: shown as near, never as equal
 
 
 async def commit_to_dmn_rule(
@@ -58,10 +59,10 @@ async def commit_to_dmn_rule(
 
 
 class DmnRuleCommitter(ItemCommitter):
-    """Prepares decision tables; an edit leaves every row it does not name as it was.
+    """Prepare decision tables; an edit leaves every row it does not name unchanged.
 
-    What is wrong with a table is refused where the change brings it in. Checks take long on
-    large tables, so they run in a thread.
+    A problem of a table is refused only if the change introduces it. Checks of large tables take
+    long, so they run in a thread.
     """
 
     def __init__(self, knowledge: Knowledge, search: Search) -> None:
@@ -78,7 +79,7 @@ class DmnRuleCommitter(ItemCommitter):
         return await self._edit(item, request, context)
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Refuse to restore a table whose name another one of the agent has by now."""
+        """Refuse to restore a table whose name another of the agent's tables has taken."""
         if prepared.after is not None:
             await self._refuse_taken(prepared.after.name, context, but=prepared.target_id)
         return ()
@@ -86,7 +87,7 @@ class DmnRuleCommitter(ItemCommitter):
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
         rule_id = await self._new_id(request, context, "rule")
         learnt = await asyncio.to_thread(_new, request, context, rule_id)
-        # Taken before the tables are read, so that recording looks at those that came since.
+        # Read before the tables, so that recording compares with any that are added from now on.
         seen = await self._newest(context)
         same, similar = await self._beside(learnt.table, context)
         if same is not None and not _is_twin(same, learnt.table, request):
@@ -120,7 +121,7 @@ class DmnRuleCommitter(ItemCommitter):
     async def _beside(
         self, table: DecisionTable, context: SubmitContext
     ) -> tuple[KnowledgeItem | None, KnowledgeItem | None]:
-        """Give the agent's table that states all of this, and the one that is most like it."""
+        """Return the agent's table that states all of this, or else the most similar one."""
         items = await self._knowledge.list(
             tenant_id=context.tenant_id, agent_id=context.agent_id, kind=Kind.DMN_RULE
         )
@@ -134,7 +135,9 @@ class DmnRuleCommitter(ItemCommitter):
         taken = await self._knowledge.find_rule(context.tenant_id, context.agent_id, name)
         if taken is not None and taken.id != but:
             raise AlreadyExists(
-                f"a decision table named {taken.name!r} exists",
+                Message(
+                    "near.table_named_so", "a decision table named {name!r} exists", name=taken.name
+                ),
                 item_id=taken.id,
                 name=taken.name,
                 content=render_text(parse_xml(taken.content)),
@@ -160,8 +163,12 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
         )
     if request.merge_mode not in (None, MergeMode.REPLACE):
         raise Refused(
-            f"a whole document takes the place of a table; it is not {request.merge_mode}",
-            hint="ask for merge_mode REPLACE",
+            Message(
+                "rule.whole_document",
+                "a whole document takes the place of a table; it is not {mode}",
+                mode=request.merge_mode,
+            ),
+            hint=Message("rule.ask_replace", "ask for merge_mode REPLACE"),
         )
     return learn_document(request.document, item.content)
 
@@ -169,7 +176,7 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
 def _compared(
     table: DecisionTable, items: Sequence[KnowledgeItem]
 ) -> list[tuple[KnowledgeItem, Beside]]:
-    """Give the items whose table has the same columns; one that cannot be read is passed over."""
+    """Return the items whose table has the same columns; unreadable ones are skipped."""
     found = []
     for item in items:
         with suppress(RuleInvalid):
@@ -179,28 +186,38 @@ def _compared(
 
 
 def _is_twin(same: KnowledgeItem, table: DecisionTable, request: RuleRequest) -> bool:
-    """Tell whether a table that says the same is asked for under a name of its own, on purpose."""
+    """Whether an equal table is deliberately requested under another name."""
     return says_unrelated(request) and name_key(same.name) != name_key(table.name)
 
 
 def _stands_beside(similar: KnowledgeItem, request: RuleRequest, context: SubmitContext) -> str:
-    """Say that a table was created beside one of the same columns. Raises NearDuplicate.
+    """Return the warning of a table created beside one of the same columns.
 
-    A run that says UNRELATED has to name it, or to have been shown it.
+    Raises NearDuplicate unless the request says UNRELATED, and names or was shown that table.
     """
     is_known = context.shown is None or similar.id in context.shown or similar.id in request.reason
     if says_unrelated(request) and is_known:
         told = said_of_near(request)
-        return f"the table {similar.name!r} ({similar.id}) has the same columns{told}"
+        return Message(
+            "near.same_columns",
+            "the table {name!r} ({id}) has the same columns{told}",
+            name=similar.name,
+            id=similar.id,
+            told=told,
+        )
     raise NearDuplicate(
-        f"the decision table {similar.name!r} has the same columns: these rows belong in there",
+        Message(
+            "near.rows_belong_in_table",
+            "the decision table {name!r} has the same columns: these rows belong in there",
+            name=similar.name,
+        ),
         item_id=similar.id,
         name=similar.name,
         content=render_text(parse_xml(similar.content)),
         hint=f"call again with operation UPDATE and rule_id {similar.id} (EXTEND adds rows), or "
         "with relationship UNRELATED and the reason why it is a table of its own, or no_action "
         "(duplicate) where that table decides it so already",
-        why="same columns",
+        why=Message("near.columns", "same columns"),
         score=NEAR_SCORE,
     )
 
@@ -210,6 +227,6 @@ def _state(learnt: Learnt) -> Snapshot:
 
 
 def _row_ids(key: str) -> Callable[[], str]:
-    """Row ids that the same idempotency key always gives again."""
+    """Return a generator of row ids, deterministic in the idempotency key."""
     numbers = count(1)
     return lambda: new_item_id("row", f"{key}#{next(numbers)}")

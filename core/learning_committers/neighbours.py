@@ -1,4 +1,4 @@
-"""What stands beside the text that is about to be written, and whether it may be written."""
+"""Find the known items near a new text, and decide whether it may be written beside them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.domain.errors import NearDuplicate
+from core.domain.messages import Message
 from core.domain.models import (
     Bundle,
     ChangeRequest,
@@ -27,31 +28,31 @@ _ARGUMENT = {Kind.MEMORY: "memory_id", Kind.DMN_RULE: "rule_id", Kind.SKILL: "sk
 
 @dataclass(frozen=True)
 class Beside:
-    """What was found: the items, most similar first, and up to which document was looked."""
+    """The items found, most similar first, and the index position compared up to."""
 
     found: Sequence[Evidence] = ()
     seen: int = 0
 
     @property
     def exact(self) -> Evidence | None:
-        """The item that says exactly this, if there is one."""
+        """The item that says exactly this, if any."""
         return next((evidence for evidence in self.found if evidence.is_exact), None)
 
     @property
     def near(self) -> Sequence[Evidence]:
-        """The items that say this, or nearly, or would be taken for it."""
+        """The items that say this or nearly this, or collide with its name or trigger."""
         return [evidence for evidence in self.found if evidence.is_exact or evidence.is_neighbour]
 
 
 class Neighbours:
-    """Looks up what is known near a new text; a shared part of the committers."""
+    """Look up the known items near a new text, for all committers."""
 
     def __init__(self, search: Search, skills: SkillStore) -> None:
         self._search = search
         self._skills = skills
 
     async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
-        """Compare a text with the agent's own items of a kind, save the item `but`."""
+        """Compare a text with the agent's own items of a kind, except the item `but`."""
         nearby = await self._search.near(
             text,
             tenant_id=context.tenant_id,
@@ -77,7 +78,7 @@ class Neighbours:
 
 
 def says_unrelated(request: ChangeRequest) -> bool:
-    """Tell whether a request says, with a reason, that what is near is about something else."""
+    """Whether a request declares, with a reason, that near items are unrelated."""
     return request.relationship is Relationship.UNRELATED and bool(request.reason.strip())
 
 
@@ -87,33 +88,44 @@ def warnings_beside(
     near: Sequence[Evidence],
     context: SubmitContext,
 ) -> tuple[str, ...]:
-    """Give a sentence for each item that new knowledge stands beside, the nearest first.
+    """Return a sentence for each item near the new one, nearest first.
 
-    Raises NearDuplicate for a CREATE beside items that nothing excuses; an import needs no excuse.
+    Raises NearDuplicate for a CREATE near items it is not excused from; an import always is.
     """
     if request.operation is Operation.CREATE and not request.is_import:
         in_the_way = _in_the_way(request, near, context)
         if in_the_way:
-            # The second refusal shows all that is left, so that one more call can name them.
+            # A second refusal shows all remaining items, so that the next call can name them.
             shown = COMPARED if says_unrelated(request) else SHOWN
             raise _refused(kind, in_the_way, shown)
     told = said_of_near(request)
     return tuple(
-        f"near {kind} {evidence.known.id} {evidence.known.name!r} ({evidence.why}){told}"
+        Message(
+            "near.item",
+            "near {kind} {id} {name!r} ({why}){told}",
+            kind=kind,
+            id=evidence.known.id,
+            name=evidence.known.name,
+            why=evidence.why,
+            told=told,
+        )
         for evidence in _warned_of(request, near)
     )
 
 
 def said_of_near(request: ChangeRequest) -> str:
-    """Give what a request says of the items it stands beside, as the end of a warning."""
+    """Return what a request says about near items, as the end of a warning."""
     if request.is_import:
         return f"; {request.reason.strip()}"
-    return f"; said to be unrelated: {request.reason.strip()}" if says_unrelated(request) else ""
+    if not says_unrelated(request):
+        return ""
+    reason = request.reason.strip()
+    return Message("near.said_unrelated", "; said to be unrelated: {reason}", reason=reason)
 
 
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
-    """Give what a reviewer should know of: all that was excused, else the nearest."""
-    if request.is_import:  # a list of the like of many would warn of every line
+    """Return the items to warn a reviewer of: all excused ones, else the nearest."""
+    if request.is_import:  # a list of similar entries would warn on every line
         return [evidence for evidence in near if not evidence.is_of_one_form][:SHOWN]
     return near if says_unrelated(request) else near[:SHOWN]
 
@@ -121,11 +133,11 @@ def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evi
 def _in_the_way(
     request: ChangeRequest, near: Sequence[Evidence], context: SubmitContext
 ) -> list[Evidence]:
-    """Give the near items that a CREATE is not excused from.
+    """Return the near items that a CREATE is not excused from.
 
-    UNRELATED with a reason excuses those that the run was shown (a caller without a run is taken to
-    know the nearest); those the reason names; and those that are about another by what they name.
-    It says nothing of what came later.
+    UNRELATED with a reason excuses items the run was shown (a caller without a run is assumed to
+    know the nearest), items the reason names, and items that name someone or something else. It
+    does not cover items added later.
     """
     if not says_unrelated(request):
         return [*near]
@@ -146,14 +158,28 @@ def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDupl
     if others:
         ids = ", ".join(error.item_id for error in others)
         more = len(in_the_way) - shown
-        first.message += f"; so do {ids}" + (f" and {more} more" if more > 0 else "")
+        first.message = Message(
+            "near.so_do",
+            "{first}; so do {ids}",
+            first=first.message,
+            ids=Message("near.and_more", "{ids} and {n} more", ids=ids, n=more)
+            if more > 0
+            else ids,
+        )
     return first
 
 
 def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
     known = evidence.known
     return NearDuplicate(
-        f"{kind} {known.id} {known.name!r} says nearly this ({evidence.why})",
+        Message(
+            "near.says_nearly_this",
+            "{kind} {id} {name!r} says nearly this ({why})",
+            kind=kind,
+            id=known.id,
+            name=known.name,
+            why=evidence.why,
+        ),
         item_id=known.id,
         name=known.name,
         content=known.text,

@@ -1,4 +1,4 @@
-"""What an agent's skills cost it: it reads all their descriptions whenever it starts."""
+"""The budget of skill descriptions: an agent reads all of them whenever it starts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid, NotFound
+from core.domain.messages import Message
 from core.domain.models import Bundle
 from core.domain.ports import Agents, SkillStore
 from core.skills.document.frontmatter import read_frontmatter
@@ -13,7 +14,7 @@ from core.skills.document.frontmatter import read_frontmatter
 
 @dataclass(frozen=True)
 class DescriptionsBudget:
-    """Warns where the descriptions of an agent's skills come to more than `limit` characters."""
+    """Warn if the descriptions of an agent's skills exceed `limit` characters together."""
 
     agents: Agents
     skills: SkillStore
@@ -28,10 +29,10 @@ class DescriptionsBudget:
         changed: Bundle | None = None,
         base: Bundle | None = None,
     ) -> tuple[str, ...]:
-        """Say so where a change bursts the budget, or goes further beyond it.
+        """Return a warning if a change exceeds the budget, or exceeds it further.
 
-        `added` are names that go on the agent's list; `changed` is a skill as it will be, which
-        goes on the list too, and `base` the same skill as it is.
+        `added` are names to add to the agent's list; `changed` is the new state of a skill, which
+        is added too, and `base` its current state.
         """
         try:
             agent = await self.agents.get(agent_id)
@@ -47,14 +48,23 @@ class DescriptionsBudget:
         if after <= max(before, self.limit):
             return ()
         return (
-            f"the descriptions of the {len(names)} skills of agent {agent_id} come to {after}"
-            f" characters, {after - self.limit} over its budget of {self.limit} ({before} before);"
-            " it reads them all at start",
+            Message(
+                "skill.descriptions_over_budget",
+                "the descriptions of the {n} skills of agent {agent} come to {now} "
+                "characters, {over} over its budget of {budget} ({before} before); it "
+                "reads them all at start",
+                n=len(names),
+                agent=agent_id,
+                now=after,
+                over=after - self.limit,
+                budget=self.limit,
+                before=before,
+            ),
         )
 
 
 def description_of(bundle: Bundle) -> str:
-    """Give a skill's description, "" where it cannot be read."""
+    """Return a skill's description, "" if it cannot be read."""
     try:
         return read_frontmatter(bundle.document).description
     except (BundleInvalid, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Skill folders as states of a change, and what an answer of the author may do to one (pure)."""
+"""Skill folders as states of a change, and the checks on an author's answer (pure)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import ArtifactInvalid, BundleInvalid, Refused
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -35,10 +36,10 @@ def folder_of(
     base: Bundle | None,
     shrink_percent: float,
 ) -> Bundle:
-    """Turn an artifact or edits into the whole folder.
+    """Return the whole folder from an artifact or edits.
 
-    Raises ArtifactInvalid: with what is wrong in it, or else with what it would drop of `base`,
-    or with the references that it would leave dangling.
+    Raises ArtifactInvalid, with the problems of the answer, else with what it would drop from
+    `base` and the references it would leave dangling.
     """
     if isinstance(answer, SkillArtifact):
         folder = assemble(answer, name=request.target_id, base=base)
@@ -56,27 +57,38 @@ def folder_of(
 
 
 def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
-    """Give the folder that came with the request, as it is. Raises BundleInvalid.
+    """Return the folder of the request unchanged. Raises BundleInvalid.
 
-    It is held to what every skill is, not to what we keep to where we write one.
+    It must be a valid skill; the stricter rules for skills the author writes do not apply.
     """
     assert request.folder is not None
     if request.artifact is not None:
-        raise BundleInvalid("a folder and an artifact were given; give one of them")
+        raise BundleInvalid(
+            Message(
+                "skill.folder_and_artifact", "a folder and an artifact were given; give one of them"
+            )
+        )
     files = dict(request.folder)
     name = request.target_id or _name_in(files)
     if base is None and _name_in(files) != name:
-        raise BundleInvalid(f"the folder is of a skill named {_name_in(files)!r}, not {name!r}")
+        raise BundleInvalid(
+            Message(
+                "skill.folder_of_another",
+                "the folder is of a skill named {found!r}, not {name!r}",
+                found=_name_in(files),
+                name=name,
+            )
+        )
     bundle = Bundle(name=name, files=files)
     if errors := errors_of(check_bundle(bundle, base)):
-        raise BundleInvalid("; ".join(problem.message for problem in errors))
+        raise BundleInvalid(joined(problem.message for problem in errors))
     return bundle
 
 
 def guarded_mode(request: SkillRequest) -> MergeMode | None:
-    """Give the mode whose promise an update keeps; None where it may drop what was there.
+    """Return the merge mode an update is checked against; None if it may drop content.
 
-    Without a mode edits of the author refine, and what is passed in whole replaces.
+    Without a mode, edits by the author refine and a whole artifact or folder replaces.
     """
     if request.merge_mode is MergeMode.REPLACE or request.folder is not None:
         return None
@@ -89,18 +101,21 @@ def refuse_bad_name(name: str) -> None:
     """Refuse a name that no new skill may have. Raises Refused."""
     problems = creation_name_problems(name)
     if problems:
-        raise Refused("; ".join(problems), hint="give the skill another name; its id is its name")
+        raise Refused(
+            joined(problems),
+            hint=Message("skill.other_name", "give the skill another name; its id is its name"),
+        )
 
 
 def state_of(bundle: Bundle) -> Snapshot:
-    """The state of a folder, as a change keeps it."""
+    """Return the state of a folder, as stored in a change."""
     return Snapshot(content=bundle.document, name=bundle.name, files=file_refs(bundle))
 
 
 def prepared_change(
     operation: Operation, base: Bundle | None, bundle: Bundle | None, warnings: Iterable[str] = ()
 ) -> Prepared:
-    """Make the change from one folder to another; None is absent."""
+    """Return the prepared change from one folder to another; None is absent."""
     named = bundle or base
     assert named is not None
     before = state_of(base) if base else None
@@ -126,7 +141,7 @@ def prepared_change(
 def replaced_warnings(
     request: SkillRequest, base: Bundle | None, bundle: Bundle, shrink_percent: float
 ) -> list[str]:
-    """Say what a change that replaces drops: it may, but not in silence."""
+    """Return what a replacing change drops: permitted, but not silently."""
     if base is None or guarded_mode(request) is not None:
         return []
     try:
@@ -137,16 +152,20 @@ def replaced_warnings(
 
 
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
-    """What is allowed, but not good: a body that grew too long, an old name."""
+    """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
     for problem in check_bundle(bundle, base, created=base is None):
         yield f"{problem.message} ({problem.hint})" if problem.hint else problem.message
 
 
 def _name_in(files: Mapping[str, SkillFile]) -> str:
-    """Give the name that SKILL.md has. Raises BundleInvalid."""
+    """Return the name in SKILL.md. Raises BundleInvalid."""
     document = files.get(SKILL_MD)
     if document is None:
-        raise BundleInvalid(f"there is no {SKILL_MD} at the root of the folder")
+        raise BundleInvalid(
+            Message(
+                "skill.no_document", "there is no {file} at the root of the folder", file=SKILL_MD
+            )
+        )
     return read_frontmatter(document.data.decode("utf-8", "replace")).name
 
 

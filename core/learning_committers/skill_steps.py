@@ -1,4 +1,4 @@
-"""Writing a skill over the skill API in steps that can be taken up, or taken back."""
+"""Write a skill over the skill API in steps that can be resumed or rolled back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import Stale
 from core.domain.hashing import state_hash
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, Change, Fence, FileRef, SkillFile, Snapshot
 from core.domain.ports import ChangeLog, SkillStore
 from core.skills.bundle import file_refs
@@ -36,41 +37,42 @@ class SkillSteps:
     async def take(self) -> None:
         """Bring the store from the change's before to its after.
 
-        Idempotent: what the store really holds says how far an earlier try came. Raises Stale
-        where it holds something that is no state of this change.
+        Idempotent: the state of the store shows how far an earlier attempt came. Raises Stale if
+        it is no intermediate state of this change.
         """
-        held = await self._held()
-        if _hash(held) == state_hash(self.change.after):
+        stored = await self._stored()
+        if _hash(stored) == state_hash(self.change.after):
             return
         if self.change.before is None or self.change.after is None:
-            await self._whole(held)
+            await self._whole(stored)
             return
-        for step in self._remaining(held):
+        # The API has no transaction over several files: each call is conditional on the last hash.
+        for step in self._remaining(stored):
             await self._call(step)
 
-    async def take_back(self) -> None:
-        """Bring a half-written folder back to the change's before.
+    async def roll_back(self) -> None:
+        """Return a half-written folder to the change's before.
 
-        Nothing where the store holds what this change has not made, or all of it: then another
-        who carried it out at the same time has finished.
+        Does nothing if the store has a state this change has not made, or its final one: then a
+        concurrent worker has finished it.
         """
-        before, held = self.change.before, await self._held()
-        if _hash(held) == state_hash(self.change.after):
+        before, stored = self.change.before, await self._stored()
+        if _hash(stored) == state_hash(self.change.after):
             return
         made = {_hash(step.after) for step in _steps(self.change)}
-        if before is None or held is None or _hash(held) not in made:
+        if before is None or stored is None or _hash(stored) not in made:
             return
-        for step in _steps_between(held, before.files or {}):
+        for step in _steps_between(stored, before.files or {}):
             await self._call(step)
 
-    async def _held(self) -> Manifest | None:
+    async def _stored(self) -> Manifest | None:
         bundle = await self.skills.read(self.change.target_id, self.change.tenant_id)
         return file_refs(bundle) if bundle else None
 
-    async def _whole(self, held: Manifest | None) -> None:
+    async def _whole(self, stored: Manifest | None) -> None:
         """Create or delete the folder in one call."""
         change = self.change
-        if _hash(held) != change.base_hash:
+        if _hash(stored) != change.base_hash:
             raise self._stale()
         await self._fenced()
         if change.after is None:
@@ -81,11 +83,11 @@ class SkillSteps:
         files = {path: _file(ref, blobs) for path, ref in refs.items()}
         await self.skills.upload(Bundle(name=change.target_id, files=files), change.tenant_id)
 
-    def _remaining(self, held: Manifest | None) -> list[Step]:
-        """The steps still to take from what the store holds."""
+    def _remaining(self, stored: Manifest | None) -> list[Step]:
+        """Return the steps still to take from the state of the store."""
         steps = _steps(self.change)
         for taken, step in enumerate(steps):
-            if _hash(step.before) == _hash(held):
+            if _hash(step.before) == _hash(stored):
                 return steps[taken:]
         raise self._stale()
 
@@ -105,7 +107,13 @@ class SkillSteps:
             await self.check(Fence(candidate_id=candidate_id, epoch=epoch))
 
     def _stale(self) -> Stale:
-        return Stale(f"skill {self.change.target_id!r} is not what this change was prepared on")
+        return Stale(
+            Message(
+                "skill.moved",
+                "skill {name!r} is not what this change was prepared on",
+                name=self.change.target_id,
+            )
+        )
 
 
 def _steps(change: Change) -> list[Step]:
@@ -115,7 +123,10 @@ def _steps(change: Change) -> list[Step]:
 
 
 def _steps_between(old: Manifest, new: Manifest) -> list[Step]:
-    """SKILL.md first, then each changed file by path, then the deleted ones."""
+    """Return the steps: SKILL.md first, then changed files by path, then deletions.
+
+    A fixed order, so that each intermediate state is known and its hash shows where to resume.
+    """
     written = sorted((p for p in new if old.get(p) != new[p]), key=lambda p: (p != SKILL_MD, p))
     steps: list[Step] = []
     folder = dict(old)

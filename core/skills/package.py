@@ -1,4 +1,4 @@
-"""Write a skill as a `.skill` file, once it keeps the rules."""
+"""Write a skill as a `.skill` file, provided that it obeys the rules."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.domain.errors import BundleInvalid, InvalidInput
 from core.domain.hashing import sha256
+from core.domain.messages import joined
 from core.domain.models import Bundle
 from core.skills.bundle import bundle_to_zip
 from core.skills.document.frontmatter import read_frontmatter
@@ -28,14 +29,14 @@ class Package:
 
 
 def package_skill(bundle: Bundle, out: Path) -> Package:
-    """Write a skill to `out`, a file or a folder that is there, under its frontmatter's name.
+    """Write a skill to `out`, a file or an existing folder, under its frontmatter's name.
 
-    The file is there whole or not at all. Raises BundleInvalid with all rules that are broken,
-    InvalidInput where nothing can be written.
+    The file is written atomically. Raises BundleInvalid with all rules that are broken,
+    InvalidInput if nothing can be written.
     """
     problems = check_bundle(bundle)
     if errors := errors_of(problems):
-        raise BundleInvalid("; ".join(problem.message for problem in errors), hint=errors[0].hint)
+        raise BundleInvalid(joined(problem.message for problem in errors), hint=errors[0].hint)
     named = Bundle(name=read_frontmatter(bundle.document).name, files=bundle.files)
     target = out / f"{named.name}.skill" if out.is_dir() else out
     data = bundle_to_zip(named, root=False)

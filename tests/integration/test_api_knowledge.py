@@ -1,4 +1,4 @@
-"""What is known over HTTP: pages, items, versions, back to a version, search and the graph."""
+"""What is known over HTTP: pages, items, versions, restoring, search and the graph."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ async def test_any_id_and_any_text_is_only_data(api: Api, database: str, item_id
 
 
 async def _rename(database: str, old: str, new: str) -> None:
-    """Give an item an id that only an import could bring."""
+    """Replace an item's id by one that only an import could bring."""
     async with open_pool(database) as pool, transaction(pool) as conn:
         for table, column in (("knowledge_versions", "item_id"), ("history", "knowledge_id")):
             update = SQL("UPDATE {} SET {} = %s WHERE {} = %s")
@@ -219,7 +219,7 @@ async def test_a_search_names_what_it_found(api: Api) -> None:
     assert len(only) == 1
     assert (await fails(api, "search", q="  !? "))[0] == 422
     answer = await api.call("GET", "/v1/search", params={"q": "환불"})
-    assert answer.status_code == 422  # a token of all tenants says of which
+    assert answer.status_code == 422  # a token of all tenants has to name one
     answer = await api.call("GET", "/v1/search", params={"q": "환불", "agent_id": "a"})
     assert len(answer.json()["items"]) == 2
 

@@ -1,4 +1,4 @@
-"""What people ask of the queue: bring feedback back, take it off, hold all of it back."""
+"""What people may do to the queue: revive feedback, cancel it, pause everything."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, fetch_one, sql, transaction
 from core.adapters.postgres.rows import feedback_of
 from core.domain.errors import Refused
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Feedback,
@@ -22,7 +23,7 @@ from core.domain.ports import Observer
 
 
 class PostgresIntake:
-    """The `Intake` port; `observe` is told of each event once it is committed."""
+    """The `Intake` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -47,7 +48,10 @@ class PostgresIntake:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
             if taken is None:
                 raise await _refusal(
-                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                    conn,
+                    feedback_id,
+                    "has ended",
+                    Message("see.piece", "see `skill-worker feedback show ID`"),
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)

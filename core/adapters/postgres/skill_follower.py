@@ -1,4 +1,4 @@
-"""Keeps the index up with skills that others wrote into the store, a tenant at a time."""
+"""Keeps the index in step with skills that others write to the store, tenant by tenant."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import structlog
 from core.adapters.postgres.queries import Pool, connection, execute, fetch_all, transaction
 from core.adapters.postgres.search_index import drop_document, index_document
 from core.domain.errors import InvalidInput, NotFound, SkillApiDown
+from core.domain.messages import Message
 from core.domain.models import Bundle, Kind, SkillSummary
 from core.domain.ports import SkillStore
 from core.knowledge.search.documents import indexed_version, skill_search_document, skill_version
@@ -19,16 +20,15 @@ from core.skills.library import look_into
 log = structlog.get_logger(__name__)
 
 LONGEST_SECONDS = 5.0
-COMPARED_A_LOOK = 8
+COMPARED_PER_SCAN = 8
 
 
 class SkillFollower:
-    """Looks through a tenant's skills at most every `every` seconds of `clock`.
+    """Scans a tenant's skills at most every `every` seconds of `clock`.
 
-    A skill that looks the same in the store's list may differ all the same: of those, a few at
-    each look are read and compared, in turn. A look that failed counts as one. Whoever waits for
-    one waits `longest` seconds at most; a look that is cut off keeps what it has put in, and the
-    next goes on from there.
+    A skill that looks unchanged in the store's list may still differ: each scan reads and compares
+    a few of those, in turn. A failed scan counts as one. Callers wait for a scan at most `longest`
+    seconds; a scan that is cut off keeps what it has indexed, and the next continues from there.
     """
 
     def __init__(
@@ -45,30 +45,35 @@ class SkillFollower:
         self._every = every
         self._clock = clock
         self._longest = longest
-        self._looked: dict[str, float] = {}
+        self._scanned_at: dict[str, float] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unreadable: dict[tuple[str, str], str] = {}
         self._compared: dict[tuple[str, str], int] = {}
-        self._looks = 0
+        self._scans = 0
 
     async def follow(self, tenant_id: str) -> None:
-        """Bring the index up to what the store holds. Raises SkillApiDown, also where it is slow.
+        """Bring the index up to date with the store. Raises SkillApiDown, also if it is slow.
 
-        A skill that cannot be read is left out, and looked at again once it has changed.
+        A skill that cannot be read is skipped, and tried again once it has changed.
         """
         try:
             async with asyncio.timeout(self._longest), self._locks[tenant_id]:
                 now = self._clock()
-                if now - self._looked.get(tenant_id, float("-inf")) >= self._every:
-                    self._looked[tenant_id] = now
-                    await self._look(tenant_id)
-                    self._looked[tenant_id] = now
+                if now - self._scanned_at.get(tenant_id, float("-inf")) >= self._every:
+                    # Before, so that a failed scan counts; after, since progress clears it.
+                    self._scanned_at[tenant_id] = now
+                    await self._scan(tenant_id)
+                    self._scanned_at[tenant_id] = now
         except TimeoutError:
             raise SkillApiDown(
-                f"looking through the skills took longer than {self._longest:g} s"
+                Message(
+                    "dependency.skills_too_slow",
+                    "looking through the skills took longer than {seconds:g} s",
+                    seconds=self._longest,
+                )
             ) from None
 
-    async def _look(self, tenant_id: str) -> None:
+    async def _scan(self, tenant_id: str) -> None:
         # The index first: a skill that is committed in between is in the store by then.
         rows = await fetch_all(self._pool, "search.skills", tenant_id=tenant_id)
         indexed: dict[str, str] = {row["item_id"]: row["version"] for row in rows}
@@ -91,11 +96,11 @@ class SkillFollower:
     async def _compare(
         self, tenant_id: str, alike: list[SkillSummary], indexed: Mapping[str, str]
     ) -> None:
-        """Read the few that were not compared for longest, and index those that have changed."""
-        self._looks += 1
+        """Read the few that were compared longest ago, and index those that have changed."""
+        self._scans += 1
         alike.sort(key=lambda summary: self._compared.get((tenant_id, summary.name), 0))
-        chosen = {summary.name: summary for summary in alike[:COMPARED_A_LOOK]}
-        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._looks))
+        chosen = {summary.name: summary for summary in alike[:COMPARED_PER_SCAN]}
+        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._scans))
         looked = await look_into(self._skills, tenant_id, chosen, lambda bundle: bundle)
         for name, bundle in looked.seen.items():
             if indexed[name] != indexed_version(chosen[name], bundle):
@@ -117,5 +122,5 @@ class SkillFollower:
         document = skill_search_document(bundle, summary, tenant_id)
         async with transaction(self._pool) as conn:
             await index_document(conn, document)
-        # The look has come somewhere: cut off from here on, it is gone on with at once.
-        self._looked.pop(tenant_id, None)
+        # The scan made progress: if it was cut off here, it continues at once.
+        self._scanned_at.pop(tenant_id, None)

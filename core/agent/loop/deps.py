@@ -1,4 +1,4 @@
-"""What a ReAct run works with: shared by all runs, and of one run."""
+"""Dependencies of a ReAct run: those shared by all runs, and those of a single one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_ITERATIONS = 50
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReactDeps:
-    """What every run shares; each is its own key. `max_iterations` counts calls of one thread."""
+    """What all runs share, hashed by identity. `max_iterations` bounds the calls of one thread."""
 
     model: BaseChatModel
     breaker: CircuitBreaker
@@ -47,7 +47,7 @@ class ReactDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class RunDeps:
-    """What one run works with: one candidate, its feedback and its agent."""
+    """Dependencies of one run: a candidate, its feedback and its agent."""
 
     shared: ReactDeps
     candidate: Candidate
@@ -56,13 +56,13 @@ class RunDeps:
 
     @property
     def fence(self) -> Fence:
-        """The right to write that this run started with."""
+        """The epoch this run started with, which its writes must still match."""
         return Fence(candidate_id=self.candidate.id, epoch=self.candidate.epoch)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """What the graph, which all runs share, is told of the run that it serves."""
+    """What the shared graph receives about the run it executes."""
 
     deps: RunDeps
     tools: Mapping[str, StructuredTool]

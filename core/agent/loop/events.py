@@ -1,11 +1,11 @@
-"""The events that a ReAct run writes to the journal, in one place.
+"""The events a ReAct run writes to the journal.
 
 | name | data |
 |---|---|
-| `run.started` | `generation`, `resumed`: the thread has been begun before |
+| `run.started` | `generation`, `resumed`: the thread existed already |
 | `model.called` | `generation`, `ordinal` in its thread, `input_tokens`, `output_tokens`, `cost` |
 | `tool.called` | `tool`, `key` of the call, `status`: `success` or `error` |
-| `run.finished` | `status` of the verdict, `model_calls` and the same of all of them |
+| `run.finished` | `status` of the verdict, and over all calls `model_calls`, tokens, `cost` |
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from core.domain.models.base import plain
 
 
 async def run_started(deps: RunDeps, *, resumed: bool) -> None:
-    """A run begins, or goes on after it was cut off."""
+    """Record that a run starts, or resumes after an interruption."""
     generation = deps.candidate.generation
     await _emit(deps, "run.started", {"generation": generation, "resumed": resumed})
 
 
 async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
-    """The model has answered; what that cost is kept with the candidate, however the run ends."""
-    place: dict[str, JsonValue] = {"generation": deps.candidate.generation, "ordinal": ordinal}
-    await _emit(deps, "model.called", place | _spent(usage), usage)
+    """Record a model call; its cost is charged to the candidate however the run ends."""
+    position: dict[str, JsonValue] = {"generation": deps.candidate.generation, "ordinal": ordinal}
+    await _emit(deps, "model.called", position | _spent(usage), usage)
 
 
 async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
-    """A tool has answered."""
+    """Record a tool's answer."""
     await _emit(deps, "tool.called", {"tool": tool, "key": key, "status": status})
 
 
 async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
-    """A run has come to its verdict."""
+    """Record the verdict of a run."""
     usage = verdict.usage
     data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
     await _emit(deps, "run.finished", data | _spent(usage))

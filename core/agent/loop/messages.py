@@ -1,4 +1,4 @@
-"""Reading and tidying the messages of a ReAct thread (pure)."""
+"""Read and normalise the messages of a ReAct thread (pure)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _CONTENT = TypeAdapter[JsonValue](JsonValue)
 
 
 def ai_messages(messages: Iterable[BaseMessage]) -> list[AIMessage]:
-    """Give the model's own messages, in order."""
+    """Return the model's own messages, in order."""
     return [message for message in messages if isinstance(message, AIMessage)]
 
 
 def call_key(thread: str, messages: Sequence[BaseMessage], call_id: str | None) -> str:
-    """Give a call's idempotency key: thread, ordinal of the model's message, index of the call.
+    """Return a call's idempotency key: thread, ordinal of the model's message, index of the call.
 
-    The ids of providers are no keys: they may repeat, and differ when a turn is asked for again.
+    Provider ids cannot serve: they may repeat within a thread, and change when a turn is asked
+    for again. Position in the thread survives a resumed run, which then gets its old receipts.
     """
     said = ai_messages(messages)
     index = next(i for i, call in enumerate(said[-1].tool_calls) if call["id"] == call_id)
@@ -37,7 +38,7 @@ def call_key(thread: str, messages: Sequence[BaseMessage], call_id: str | None) 
 
 
 def receipts_of(messages: Iterable[BaseMessage]) -> list[Receipt]:
-    """Give the receipts of a thread, in order: write tools leave them on their messages."""
+    """Return the receipts of a thread, in order: write tools attach them to their messages."""
     return [
         Receipt.model_validate(message.artifact)
         for message in messages
@@ -45,37 +46,37 @@ def receipts_of(messages: Iterable[BaseMessage]) -> list[Receipt]:
     ]
 
 
-def shown_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
-    """Give the ids of the items that refusals of a thread have shown to the model."""
+def hits_shown_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
+    """Return the ids of the items that refusals in this thread showed to the model."""
     refused = (r for r in receipts_of(messages) if r.status is ReceiptStatus.REFUSED)
     return frozenset(hit.id for receipt in refused for hit in receipt.hits)
 
 
 def has_outcome(receipts: Iterable[Receipt]) -> bool:
-    """Tell whether a run with these receipts has come to something."""
+    """Whether any of these receipts counts as an outcome of the run."""
     return any(receipt.status.is_outcome for receipt in receipts)
 
 
-def is_called_off(receipts: Iterable[Receipt]) -> bool:
-    """Tell whether the model has ended the run with `no_action`."""
+def is_ended_by_model(receipts: Iterable[Receipt]) -> bool:
+    """Whether the model ended the run with `no_action`."""
     return any(receipt.status is ReceiptStatus.NO_ACTION for receipt in receipts)
 
 
 def nudge(number: int, text: str) -> HumanMessage:
-    """Tell the model for the `number`th time that prose is no outcome."""
+    """Return the `number`th reminder to the model that prose is no outcome."""
     return HumanMessage(text, id=f"{_NUDGE}{number}")
 
 
 def nudges(messages: Iterable[BaseMessage]) -> int:
-    """Count how often the model was told so."""
+    """Count the reminders sent so far."""
     return sum((message.id or "").startswith(_NUDGE) for message in messages)
 
 
 def tidy(message: AIMessage, earlier: Sequence[BaseMessage]) -> AIMessage:
-    """Make what a provider sent safe to store and to answer.
+    """Return a provider's message in a form that is safe to store and to answer.
 
     Ids of message and calls become unique in the thread, text becomes storable, and a message
-    is never empty, which some providers refuse to be sent back.
+    is never empty: some providers reject an empty one in the next request.
     """
     said = ai_messages(earlier)
     taken = {call["id"] for m in said for call in (*m.tool_calls, *m.invalid_tool_calls)}
@@ -84,6 +85,7 @@ def tidy(message: AIMessage, earlier: Sequence[BaseMessage]) -> AIMessage:
         {**call, "id": _unique(call["id"], f"{prefix}{i}", taken), "args": _args(call["args"])}
         for i, call in enumerate(message.tool_calls)
     ]
+    # `x`: malformed calls are indexed apart, so that their ids cannot collide with valid ones.
     malformed: list[InvalidToolCall] = [
         {
             **call,
@@ -120,7 +122,7 @@ def _content(message: AIMessage, *, is_empty: bool) -> object:
 
 
 def malformed_answers(message: AIMessage) -> list[ToolMessage]:
-    """Answer the calls whose arguments were no JSON, so that the model can make them again."""
+    """Answer the calls whose arguments were not JSON, so that the model can repeat them."""
     return [
         ToolMessage(
             f"The arguments of {call['name']} were not valid JSON, or were cut off: "

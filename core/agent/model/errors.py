@@ -1,4 +1,4 @@
-"""Errors of model providers, sorted once by class and status code: retry it, or not."""
+"""Translate provider errors, by class and status code, into transient and permanent ones."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from langchain_core.exceptions import (
 
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
 from core.domain.http_retry import passes, retry_after
+from core.domain.messages import Message
 
 _OURS_TO_FIX = frozenset({401, 403, 404})
 _HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
-# The client libraries under the providers, where those let their errors through.
+# HTTP clients whose errors some providers let through untranslated.
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc", "openai"})
-# What a provider's client raises over an answer that is no completion: HTML, an empty body.
+# Raised by provider clients on a body that is no completion: HTML, nothing at all.
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError)
 
 
 @contextmanager
 def translate_model_errors() -> Iterator[None]:
-    """Raise ModelDown for what may pass, else ConfigurationError or InvalidInput.
+    """Raise ModelDown for transient errors, else ConfigurationError or InvalidInput.
 
-    408, 409, 425, 429, 5xx, time-outs, the network and unreadable answers may pass.
+    Transient: 408, 409, 425, 429, 5xx, time-outs, network errors and unreadable answers.
     """
     try:
         yield
@@ -44,7 +45,10 @@ def translate_model_errors() -> Iterator[None]:
 
 def _translated(error: Exception) -> SkillWorkerError | None:
     if isinstance(error, ContextOverflowError):
-        return InvalidInput(_says(error), hint="the feedback, its log or a skill is too long")
+        return InvalidInput(
+            _says(error),
+            hint=Message("model.too_long", "the feedback, its log or a skill is too long"),
+        )
     status = _status(error)
     if status >= 400:
         return _by_status(status, error)
@@ -52,19 +56,36 @@ def _translated(error: Exception) -> SkillWorkerError | None:
         return _by_class(error)
     if _is_transport(error):
         return ModelDown(
-            f"the model{_address(error)} cannot be reached: {_says(error)}", hint=_HINT
+            Message(
+                "model.unreachable",
+                "the model{address} cannot be reached: {text}",
+                address=_address(error),
+                text=_says(error),
+            ),
+            hint=_HINT,
         )
     if isinstance(error, _UNREADABLE) or status:
-        return ModelDown(f"the model's answer cannot be read: {_says(error)}")
+        return ModelDown(
+            Message(
+                "model.unreadable", "the model's answer cannot be read: {text}", text=_says(error)
+            )
+        )
     return None
 
 
 def _by_status(status: int, error: Exception) -> SkillWorkerError:
-    message = f"the model answered {status}: {_says(error)}"
+    message = Message(
+        "model.answered", "the model answered {status}: {text}", status=status, text=_says(error)
+    )
     if passes(status):
         return ModelDown(message, retry_after=retry_after(_headers(error)))
     if status in _OURS_TO_FIX:
-        return ConfigurationError(message, hint="check LLM_MODEL, its API key and LLM_PROXY_URL")
+        return ConfigurationError(
+            message,
+            hint=Message(
+                "model.check_with_proxy", "check LLM_MODEL, its API key and LLM_PROXY_URL"
+            ),
+        )
     return InvalidInput(message)
 
 
@@ -72,8 +93,12 @@ def _by_class(error: ModelError) -> SkillWorkerError:
     if isinstance(
         error, ModelAuthenticationError | ModelPermissionDeniedError | ModelNotFoundError
     ):
-        return ConfigurationError(_says(error), hint="check LLM_MODEL and its API key")
-    return InvalidInput(f"the model refused the request: {_says(error)}")
+        return ConfigurationError(
+            _says(error), hint=Message("model.check", "check LLM_MODEL and its API key")
+        )
+    return InvalidInput(
+        Message("model.refused", "the model refused the request: {text}", text=_says(error))
+    )
 
 
 def _is_transport(error: Exception) -> bool:
@@ -82,16 +107,19 @@ def _is_transport(error: Exception) -> bool:
 
 
 def _address(error: Exception) -> str:
-    """Give ` at http://host:port` of the request that failed, or nothing."""
+    """Return ` at http://host:port` of the failed request, or an empty text."""
     try:
         url = urlsplit(str(getattr(error, "request").url))  # noqa: B009 - most have none
     except (AttributeError, RuntimeError, ValueError):
         return ""
-    return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}" if url.netloc else ""
+    if not url.netloc:
+        return ""
+    address = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+    return Message("model.at_address", " at {address}", address=address)
 
 
 def _status(error: Exception) -> int:
-    """Give the HTTP status the error stands for, 0 where it stands for none."""
+    """Return the HTTP status of an error, or 0."""
     for holder in (error, getattr(error, "response", None)):
         status = getattr(holder, "status_code", None)
         if isinstance(status, int):

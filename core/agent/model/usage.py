@@ -1,4 +1,4 @@
-"""What a model's answer took, counted and priced in one place: calls, tokens, money."""
+"""Usage of a model answer: calls, tokens and cost."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.agent.prices import Price
 from core.domain.models import Usage
 from core.domain.models.base import plain
 
-_COST = "skill_worker_cost"  # among what the provider told of its answer: that is not sent back
+_COST = "skill_worker_cost"  # in `response_metadata`, which no provider is sent back
 
 
 def billed(message: AIMessage, price: Price | None) -> AIMessage:
-    """Write on a message what its call cost: its price may be another when that is summed."""
+    """Return the message with its cost on it: prices may have changed when costs are summed."""
     told = message.usage_metadata
     if price is None or told is None:
         return message
@@ -26,7 +26,7 @@ def billed(message: AIMessage, price: Price | None) -> AIMessage:
 
 
 def usage_of(message: BaseMessage) -> Usage:
-    """Give what one model message took: a call, its tokens where the provider tells, its cost."""
+    """Return the usage of one message: a call, its cost, and the tokens the provider reports."""
     if not isinstance(message, AIMessage):
         return Usage()
     told = message.usage_metadata

@@ -1,4 +1,4 @@
-"""The frame of a chat model that answers by itself: tools bound by name, no network."""
+"""A base for chat models that compute their answers: tools bound by name, no network."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pydantic import JsonValue
 
 
 class AnsweringChatModel(BaseChatModel):
-    """Turns `answer(messages, tools)` into LangChain's chat model protocol."""
+    """Adapts `answer(messages, tools)` to LangChain's chat model protocol."""
 
     @abstractmethod
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
-        """Give the next message; `tools` are the names of the tools bound."""
+        """Return the next message; `tools` are the names of the bound tools."""
 
     @property
     def _llm_type(self) -> str:
@@ -32,7 +32,7 @@ class AnsweringChatModel(BaseChatModel):
         tool_choice: str | None = None,  # noqa: ARG002
         **kwargs: object,  # noqa: ARG002
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools; `answer` needs no more of them than their names."""
+        """Bind tools by name, all that `answer` needs."""
         return self.bind(tool_names=[_name(tool) for tool in tools])
 
     def _generate(

@@ -1,4 +1,4 @@
-"""What the offline model takes for noise: clause by clause, so that a lesson beside it is heard."""
+"""Noise detection of the offline model, by clause, so that a lesson beside noise is kept."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _COMPLAINT = re.compile(
 
 
 def nothing_in(text: str) -> tuple[str, str] | None:
-    """Give the category and the reason why nothing is learnt, or None where something is."""
+    """Return category and reason if there is nothing to learn, else None."""
     parts = clauses(text)
     if has(_NOT_ONLY.sub("", text), Cue.ONE_OFF):
         return "one_off", "once"
@@ -67,12 +67,12 @@ def nothing_in(text: str) -> tuple[str, str] | None:
 
 
 def lesson_of(text: str) -> str:
-    """Give the text without the praise, the failures and the complaints beside a lesson."""
+    """Return the text without praise, failures and complaints beside a lesson."""
     parts = clauses(text)
-    kept = [part for part in parts if _is_lesson(part) or not _is_noise(part)]
-    if has(text, Cue.SEQUENCE) or not kept or len(kept) == len(parts):
+    lessons = [part for part in parts if _is_lesson(part) or not _is_noise(part)]
+    if has(text, Cue.SEQUENCE) or not lessons or len(lessons) == len(parts):
         return text
-    return " ".join(kept)
+    return " ".join(lessons)
 
 
 def _is_lesson(part: str) -> bool:

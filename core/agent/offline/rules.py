@@ -1,23 +1,24 @@
-"""The offline model's rules of thumb: what it calls for one candidate, in documented order.
+"""The offline model's rules of thumb: the tool call for one candidate.
 
-The first that applies:
+The first rule that applies decides; specific cues come before general ones, since a text about
+steps often has amounts and conditions too:
 
 1. "just this once", "이번 건만": `no_action` one_off
-2. without a lesson: praise, small talk, "try again", a passing error, another's task: noise
-3. without a lesson: questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
-4. "no longer", "더 이상", "폐지": DELETE of the first related item that holds what is named; where
-   none does and it asks for a deletion: unclear. To delete files and the like is work, no DELETE
+2. no lesson but praise, small talk, "try again", a passing error, another's task: noise
+3. no lesson but questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
+4. "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
+   has and a deletion is asked for: unclear. Deleting files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
 6. a memory or rule says it already: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
 8. a condition with an amount, unless a memory says nearly this: DMN_RULE
 9. other words of procedure ("절차", "how to"), or a skill named: SKILL
 10. if … then, unless a memory says nearly this: DMN_RULE
-11. a like memory and a word of change ("이제", "instead"): UPDATE of it
+11. a similar memory and a word of change ("이제", "instead"): UPDATE of it
 12. a rule says nearly this: `no_action` duplicate
-13. else a new MEMORY; see `offline_neighbours` for one beside a near one
+13. else a new MEMORY; see `neighbours` for one refused beside a near one
 
-A SKILL or DMN_RULE is an UPDATE where a related one is like it, else a CREATE.
+A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from core.agent.offline.text import (
 from core.agent.offline.withdrawals import asks_to_delete, deletes_as_work, is_about
 from core.knowledge.duplicates import Known, evidence
 
-LIKE = 0.35
+LIKE = 0.35  # share of common letter pairs from which texts count as similar
 Call = tuple[str, dict[str, JsonValue]]
 
 
 @dataclass(frozen=True)
 class Related:
-    """A hit as the first message shows it."""
+    """A hit as shown in the first message."""
 
     id: str
     kind: str
@@ -59,26 +60,26 @@ class Related:
     on_agent: bool
 
     def like(self, text: str) -> float:
-        """How much of the shorter of text and item the other holds."""
+        """Return the similarity of a text to the item, by excerpt or name, 0 to 1."""
         return max(likeness(text, self.excerpt), likeness(text, self.name) if self.name else 0.0)
 
 
 @dataclass(frozen=True)
 class View:
-    """What the rules look at: the candidate's text, its task, and the related items."""
+    """The input of the rules: the candidate's text, its task, and the related items."""
 
     text: str
     task: str
     related: tuple[Related, ...]
 
     def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
-        """Give the related item of these kinds that is most like the text."""
+        """Return the related item of these kinds most similar to the text, if similar enough."""
         usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
 
     def beside(self, kind: str, *, same_values: bool = False) -> Related | None:
-        """Give the agent's own item of a kind that says nearly what the text says."""
+        """Return the agent's own item of a kind that says nearly the same as the text."""
         for hit in self.related:
             found = evidence(self.text, Known(hit.id, hit.name, hit.excerpt))
             is_other = any(d.what == "number" and d.new for d in found.differs)
@@ -89,7 +90,7 @@ class View:
 
 
 def decide(view: View) -> Call:
-    """Give the call that the first rule that applies makes."""
+    """Return the call of the first rule that applies."""
     nothing = _nothing(view)
     view = replace(view, text=lesson_of(view.text))
     return (
@@ -171,7 +172,7 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
-    """Give the UPDATE of a rule whose table was read."""
+    """Return the UPDATE of a rule whose table was read."""
     edits = edited_table(rows_of(view.text), table, view.text)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
@@ -179,7 +180,7 @@ def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
 
 
 def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonValue]) -> Call | None:
-    """Give the UPDATE again where a row it adds was refused: of the row that it clashes with."""
+    """Return a refused UPDATE again, changing the row that the added one clashed with."""
     edits = instead_of(args.get("rule"), told, table)
     return ("commit_to_dmn_rule", args | {"rule": edits} | mode_of(edits)) if edits else None
 
@@ -199,7 +200,7 @@ def _memory(view: View) -> Call:
 
 
 def update_instead(view: View, kind: str, item_id: str) -> Call:
-    """Give the UPDATE of an item that stood in the way of a CREATE."""
+    """Return the UPDATE of an item that a CREATE was refused for."""
     if kind == "DMN_RULE":
         return "get_knowledge_detail", {"knowledge_type": kind, "knowledge_id": item_id}
     hit = Related(item_id, kind, item_id, "", is_own=True, on_agent=True)
@@ -213,7 +214,7 @@ def no_action(view: View, category: str, why: str, about: str = "") -> Call:
 
 
 def reason(view: View, why: str, about: str = "") -> str:
-    """Say why in the user's language, and that no language model has judged it."""
+    """Return the reason in the user's language, marked as that of the stand-in."""
     text = REASONS[why][1 if is_korean(view.text) else 0]
     return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
 

@@ -1,4 +1,4 @@
-"""What the offline model takes for a withdrawal, and which known item it is about."""
+"""Detect withdrawals for the offline model, and which known item they concern."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from core.agent.offline.tables import rows_of
 from core.agent.offline.text import Cue, clauses, has, letters, words
 
-RELATED = 0.5
+RELATED = 0.5  # share of the named words that an item must have
 _ASKS = re.compile(
     r"(?:삭제|폐지|제거)\s?(?:해|하|부탁|바랍|요청)|(?:없애|지워|잊어)\s?(?:주|버려|달라)"
     r"|\b(?:delete|forget|remove|drop|scrap) (?:it|this|that|the|our|my)\b",
@@ -51,7 +51,7 @@ _ENGLISH_FORM = words(
 
 
 class Known(Protocol):
-    """What is looked at of a known item."""
+    """The compared parts of a known item."""
 
     @property
     def name(self) -> str:
@@ -59,24 +59,24 @@ class Known(Protocol):
 
     @property
     def excerpt(self) -> str:
-        """What is shown of its text."""
+        """The excerpt of its text."""
 
 
 def asks_to_delete(text: str) -> bool:
-    """Tell whether a clause asks that something known be deleted, and not that work be done so."""
+    """Whether a clause asks to delete something known, rather than to delete as part of work."""
     return not has(text, Cue.SEQUENCE) and any(map(_asks, clauses(text)))
 
 
 def deletes_as_work(text: str) -> bool:
-    """Tell whether things are to be deleted in the course of work, which withdraws nothing."""
+    """Whether deleting is part of the described work, which withdraws nothing."""
     return any(map(_is_work, clauses(text)))
 
 
 def is_about(text: str, known: Known) -> bool:
-    """Tell whether an item holds every number, and half of the words, that a withdrawal names."""
+    """Whether an item has every number and half of the words that a withdrawal names."""
     named = [word for word in _WORD.findall(text.casefold()) if not _is_form(word)]
-    held = letters(f"{known.name} {known.excerpt}")
-    found = [word for word in named if _stem(word) in held]
+    text_of_item = letters(f"{known.name} {known.excerpt}")
+    found = [word for word in named if _stem(word) in text_of_item]
     has_numbers = all(word in found for word in named if word[0].isdigit())
     return has_numbers and bool(named) and len(found) >= RELATED * len(named)
 
@@ -87,7 +87,7 @@ def _asks(clause: str) -> bool:
 
 
 def _is_work(clause: str) -> bool:
-    """Tell whether a deletion lasts, or is of files and the like, and withdraws nothing known."""
+    """Whether a deletion is recurrent, or of files and the like, and withdraws nothing known."""
     if not _VERB.search(clause) or _WITHDRAWS.search(clause):
         return False
     return bool(_LASTING.search(clause) or _THINGS.search(clause))
@@ -98,7 +98,7 @@ def _is_form(word: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """Give a word without the letter or two that endings take, where enough is left."""
+    """Return a word without its last one or two letters, if long enough: a crude stem."""
     least = 3 if word.isascii() else 2
     if word[0].isdigit() or len(word) <= least:
         return letters(word)

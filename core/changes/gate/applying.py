@@ -1,4 +1,4 @@
-"""An open intent is carried out and put on record, as often as it takes."""
+"""Apply and record an open intent, idempotently: a crash or an outage repeats it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from core.domain.ports import Committer, Journal, TargetLocks
 log = structlog.get_logger(__name__)
 
 
-async def look_back(
+async def report_divergence(
     change: Change, committer: Committer, target_locks: TargetLocks, journal: Journal
 ) -> None:
-    """Put on record where the target's store holds something else than was recorded last."""
+    """Emit `change.diverged` if the target's store differs from the last recorded state."""
     try:
         if await _has_diverged(change, committer, target_locks):
             await journal.emit(event("change.diverged", change))
@@ -27,9 +27,9 @@ async def look_back(
 
 
 async def _has_diverged(change: Change, committer: Committer, target_locks: TargetLocks) -> bool:
-    """Compare. Only a skill lives in a store that may have let a late write through.
+    """Whether the store differs. Only a skill's store is outside our fenced transactions.
 
-    While a change of it is being applied, whoever applies that one finds out.
+    While another change of it is being applied, that one compares.
     """
     if change.kind is not Kind.SKILL:
         return False
@@ -44,22 +44,23 @@ _PAST = {ChangeStatus.FAILED: "failed", ChangeStatus.STALE: "went_stale"}
 
 
 async def finish(change: Change, deps: GateDeps) -> Receipt:
-    """Apply and record an open intent; repeating what was done already changes nothing.
+    """Apply and record an open intent; idempotent.
 
-    Raises LeaseLost where another has taken it over; a write of ours that the store let
-    through all the same is on record then. Raises Stale (recorded) when the target moved, and
-    DependencyDown when it cannot be reached: the intent stays open, the attempt is on record,
-    and calling again goes on.
+    Raises LeaseLost if another worker has taken it over; a late write of ours that reached the
+    store is recorded first. Raises Stale (recorded) if the target moved, and DependencyDown if
+    it is unreachable: the intent stays open, the attempt is recorded, and a later call resumes.
     """
     try:
         return await _carried_out(change, deps)
     except LeaseLost:
-        await look_back(change, deps.committers[change.kind], deps.target_locks, deps.journal)
+        await report_divergence(
+            change, deps.committers[change.kind], deps.target_locks, deps.journal
+        )
         raise
 
 
 async def has_moved(change: Change, deps: GateDeps) -> bool:
-    """Tell whether the target is not any more what the change was prepared against."""
+    """Whether the target has changed since the change was prepared."""
     now = await deps.committers[change.kind].current(change.tenant_id, change.target_id)
     return state_hash(now) != change.base_hash
 
@@ -67,7 +68,7 @@ async def has_moved(change: Change, deps: GateDeps) -> bool:
 async def close(
     change: Change, status: ChangeStatus, error: SkillWorkerError, deps: GateDeps, *, tried: bool
 ) -> None:
-    """End an intent that was not applied, with a history row where it was tried."""
+    """Close an intent that was not applied, with a history row if applying it was tried."""
     async with deps.changes.unit_of_work(change) as unit:
         if tried:
             await unit.record_knowledge_history(records.failed(change, deps.new_id(), error))
@@ -82,7 +83,7 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
     except LeaseLost:
         raise
     except Stale as error:
-        # Only a skill has effects outside, which may have begun before it was seen to move.
+        # Only a skill has effects outside the transaction, some perhaps made before this error.
         await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
         raise
     except DependencyDown as error:

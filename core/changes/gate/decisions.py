@@ -1,4 +1,4 @@
-"""What a person makes of a change that waits: approve, reject, edit, prepare it again."""
+"""A reviewer's decisions on a held change: approve, reject, edit, prepare again."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from core.domain.errors import (
     Stale,
 )
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     AttachRequest,
@@ -44,21 +45,29 @@ from core.domain.ports import ChangeLog
 
 
 async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> ChangeRequest:
-    """Ask for the edited content, whole, on behalf of the same agent.
+    """Return the request for the whole edited content, on behalf of the same agent.
 
-    Raises Refused where there is nothing to edit, InvalidInput where the content does not fit.
+    Raises Refused if there is nothing to edit, InvalidInput if the content does not fit the kind.
     """
     if change.after is None or isinstance(change.request, RestoreRequest):
         raise Refused(
-            f"change {change.id} {_what(change)}: there is no content to edit",
-            hint="approve it or reject it",
+            Message(
+                "review.nothing_to_edit",
+                "change {id} {what}: there is no content to edit",
+                id=change.id,
+                what=_what(change),
+            ),
+            hint=Message("review.approve_or_reject", "approve it or reject it"),
         )
     if edited.files is not None and change.kind is not Kind.SKILL:
-        raise InvalidInput(f"a {change.kind} has no files", hint="give its content")
+        raise InvalidInput(
+            Message("review.no_files", "a {kind} has no files", kind=change.kind),
+            hint=Message("review.give_content", "give its content"),
+        )
     if change.kind is Kind.SKILL:
         return _skill(change, await _edited_folder(change, edited, changes))
     if edited.content is None:
-        raise InvalidInput("the edited content is missing")
+        raise InvalidInput(Message("review.edited_missing", "the edited content is missing"))
     if change.kind is Kind.AGENT_SKILLS:
         names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
         return AttachRequest(skill_ids=names, reason=change.reason)
@@ -68,16 +77,25 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
 
 
 async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) -> ChangeRequest:
-    """Give what was asked for, to be prepared against what is there `now`.
+    """Return the original request, to be prepared against the state `now`.
 
-    What a person has edited is done to that as an edit. Raises Refused where it does not fit any
-    more, or is not on record.
+    A reviewer's edit is rebased onto that state. Raises Refused if it no longer applies, or if
+    the request was not recorded.
     """
     if change.request is None:
-        raise Refused(f"change {change.id} does not tell what was asked for", hint="reject it")
+        raise Refused(
+            Message(
+                "review.request_unknown",
+                "change {id} does not tell what was asked for",
+                id=change.id,
+            ),
+            hint=Message("review.reject", "reject it"),
+        )
     if change.edited_by is not None and change.before is not None and now is not None:
-        return await edit_request(change, await _done_to(change, now, deps.changes), deps.changes)
-    # A person looks at what it stands beside: that is told, and in nobody's way.
+        return await edit_request(
+            change, await _rebased_edit(change, now, deps.changes), deps.changes
+        )
+    # A reviewer sees near items as warnings; they must not refuse the request as for a model.
     request = change.request.model_copy(update={"is_import": True})
     if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
         folder = await _folder(change.after, deps.changes)
@@ -85,7 +103,7 @@ async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) ->
     return request
 
 
-async def _done_to(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
+async def _rebased_edit(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
     stored = StoredStates(changes)
     try:
         before, after, onto = [
@@ -97,8 +115,13 @@ async def _done_to(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
         made = rebased(change.kind, before, after, onto)
     except (Clash, NotFound):
         raise Refused(
-            f"what was edited in change {change.id} does not fit {change.target_name!r} any more",
-            hint="edit it again, or reject it",
+            Message(
+                "review.edit_misfits",
+                "what was edited in change {id} does not fit {name!r} any more",
+                id=change.id,
+                name=change.target_name,
+            ),
+            hint=Message("review.edit_again", "edit it again, or reject it"),
         ) from None
     return Edited(content=made.text, files=made.files)
 
@@ -113,7 +136,7 @@ def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
 
 
 def _common(change: Change) -> dict[str, object]:
-    """What stays as it was asked for. A person's text stands beside what is near it."""
+    """Return the unchanged parts of the request; near items only warn about a person's text."""
     is_new = change.operation is Operation.CREATE
     return {
         "operation": change.operation,
@@ -138,18 +161,19 @@ async def _edited_folder(
 
 
 def _what(change: Change) -> str:
-    return "deletes its target" if change.after is None else "restores an earlier state"
+    if change.after is None:
+        return Message("review.deletes_target", "deletes its target")
+    return Message("review.restores", "restores an earlier state")
 
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
 class Decisions:
-    """Every method names who decides. `seen` is the hash of what they looked at, `known` the
-    change where the caller has just read it.
+    """`by` is who decides, `seen` the content hash they reviewed, `known` the change if just read.
 
-    What is approved is what is applied: where it was edited, decided or overtaken since, the
-    decision is refused and nothing happens. All raise NotFound, Decided and Stale.
+    What is approved is what is applied: if the change was edited, decided or overtaken since,
+    the decision is refused and nothing happens. All methods raise NotFound, Decided and Stale.
     """
 
     def __init__(self, deps: GateDeps) -> None:
@@ -158,7 +182,7 @@ class Decisions:
     async def approve(
         self, change_id: str, *, by: str, seen: str | None = None, known: Change | None = None
     ) -> Receipt:
-        """Apply a held change as it stands. Raises DependencyDown: then a worker goes on."""
+        """Apply a held change as it stands. Raises DependencyDown: a worker finishes it later."""
         change = await self._waiting(change_id, seen, known)
         await self._see_current(change)
         if self._deps.dry_run:
@@ -167,14 +191,15 @@ class Decisions:
         intent = change
 
         async def approve() -> None:
-            nonlocal intent
+            nonlocal intent  # repeated while the target is locked: the last try counts
             intent = await self._deps.reviews.approve(change, by, event)
 
         await self._first(change_id, when_free(approve, self._deps.sleep))
         try:
             return await finish(intent, self._deps)
         except DependencyDown as error:
-            error.hint = f"the change is approved; a worker goes on with it. {error.hint}".strip()
+            goes_on = Message("review.goes_on", "the change is approved; a worker goes on with it.")
+            error.hint = joined([goes_on, error.hint] if error.hint else [goes_on], " ")
             raise
 
     async def reject(
@@ -186,9 +211,12 @@ class Decisions:
         seen: str | None = None,
         known: Change | None = None,
     ) -> Change:
-        """End a change that waits; nothing is applied. Raises InvalidInput without a reason."""
+        """Close a held change unapplied. Raises InvalidInput without a reason."""
         if not reason.strip():
-            raise InvalidInput("a rejection needs a reason", hint="say why, for who taught it")
+            raise InvalidInput(
+                Message("review.reason_needed", "a rejection needs a reason"),
+                hint=Message("review.say_why", "say why, for who taught it"),
+            )
         change = await self._waiting(change_id, seen, known)
         if not self._deps.dry_run:
             event = records.event("change.rejected", change, by=by, reason=reason)
@@ -199,9 +227,9 @@ class Decisions:
     async def edit(
         self, change_id: str, edited: Edited, *, by: str, seen: str | None = None
     ) -> Change:
-        """Put other content in the place of what waits; it is checked, and waits again.
+        """Replace the content of a held change; it is checked and held again.
 
-        Raises InvalidInput and Refused where the checks refuse it.
+        Raises InvalidInput and Refused if the checks reject it.
         """
         change = await self._waiting(change_id, seen)
         await self._see_current(change)
@@ -209,27 +237,27 @@ class Decisions:
         return await self._prepared(change, request, "change.edited", by, edited_by=by)
 
     async def prepare_again(self, change_id: str, *, by: str) -> Change:
-        """Prepare a change anew against what is there now; it waits again.
+        """Prepare a change against the current state; it is held again.
 
-        Raises ConfigurationError where a model has to write and none is set.
+        Raises ConfigurationError if a model has to write and none is configured.
         """
         change = await self._waiting(change_id, None)
         committer = self._deps.committers[change.kind]
         now = await committer.current(change.tenant_id, change.target_id)
         request = await whole_request(change, now, self._deps)
         if change.edited_by is not None and change.merge_mode is MergeMode.REPLACE:
-            # What was edited is done to what is there now: it replaces the whole no more.
+            # The edit was rebased onto the current state, so it no longer replaces the whole.
             change = change.model_copy(update={"merge_mode": MergeMode.REFINE})
         return await self._prepared(
             change, request, "change.prepared_again", by, edited_by=change.edited_by
         )
 
     async def has_moved(self, change: Change) -> bool:
-        """Tell whether the target is not any more what a change is about; notes nothing."""
+        """Whether the target has changed since; records nothing."""
         return await has_moved(change, self._deps)
 
     async def _first(self, change_id: str, decision: Awaitable[object]) -> None:
-        """Carry a decision out; where another came first, say who, or that it was edited."""
+        """Carry out a decision; if another came first, raise who made it, or that it was edited."""
         try:
             await decision
         except Decided as error:
@@ -247,7 +275,7 @@ class Decisions:
         return change
 
     async def _see_current(self, change: Change) -> None:
-        """Raise Stale, and note it, where the target is not any more what the change is about."""
+        """Raise Stale, and record it, if the target has changed since."""
         error = _gone_stale(change)
         if change.status is ChangeStatus.STALE:
             raise error
@@ -277,8 +305,13 @@ class Decisions:
             raise InvalidInput(error.message, hint=error.hint) from error
         if state_hash(prepared.before) == state_hash(prepared.after):
             raise Refused(
-                f"{change.kind} {prepared.target_name!r} already says this",
-                hint="reject the change: there is nothing to apply",
+                Message(
+                    "review.already_said",
+                    "{kind} {name!r} already says this",
+                    kind=change.kind,
+                    name=prepared.target_name,
+                ),
+                hint=Message("review.reject_it", "reject the change: there is nothing to apply"),
             )
         fresh = drafts.again(change, request, prepared)
         fresh = fresh.model_copy(
@@ -297,24 +330,60 @@ class Decisions:
 
 def _edited(change_id: str) -> Stale:
     return Stale(
-        f"change {change_id} is not what was looked at any more",
-        hint="look at it again, then decide",
+        Message(
+            "review.not_what_was_seen",
+            "change {id} is not what was looked at any more",
+            id=change_id,
+        ),
+        hint=Message("review.look_then_decide", "look at it again, then decide"),
     )
 
 
 def _gone_stale(change: Change) -> Stale:
     return Stale(
-        f"{change.kind} {change.target_name!r} has changed since change {change.id} was prepared",
-        hint=f"prepare it again: `skill-worker changes refresh {change.id}`, then review it",
+        Message(
+            "review.target_changed",
+            "{kind} {name!r} has changed since change {id} was prepared",
+            kind=change.kind,
+            name=change.target_name,
+            id=change.id,
+        ),
+        hint=Message(
+            "review.refresh",
+            "prepare it again: `skill-worker changes refresh {id}`, then review it",
+            id=change.id,
+        ),
     )
 
 
 def _decided(change: Change) -> Decided:
     if not change.held:
-        return Decided(f"change {change.id} is {change.status}: it waits for nobody")
-    by = f" by {change.decided_by}" if change.decided_by else ""
-    at = f" at {change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
-    return Decided(f"change {change.id} was decided already{by}{at}: it is {change.status}")
+        return Decided(
+            Message(
+                "review.waits_for_nobody",
+                "change {id} is {status}: it waits for nobody",
+                id=change.id,
+                status=change.status,
+            )
+        )
+    return Decided(
+        Message(
+            "review.decided",
+            "change {id} was decided already{how}: it is {status}",
+            id=change.id,
+            how=_how(change),
+            status=change.status,
+        )
+    )
+
+
+def _how(change: Change) -> str:
+    at = f"{change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
+    if change.decided_by and at:
+        return Message("review.by_at", " by {who} at {time}", who=change.decided_by, time=at)
+    if change.decided_by:
+        return Message("review.by", " by {who}", who=change.decided_by)
+    return Message("review.at", " at {time}", time=at) if at else ""
 
 
 def _as(change: Change, status: ChangeStatus) -> Change:

@@ -1,4 +1,4 @@
-"""What the gate writes down: history records and events (pure)."""
+"""History records and events of the gate, and the states they refer to."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from core.domain.ports import ChangeLog
 
 
 class StoredStates:
-    """Reads states; the bytes of a file are fetched once. Raises NotFound where some are gone."""
+    """Read stored states, each blob once. Raises NotFound if a blob is gone."""
 
     def __init__(self, changes: ChangeLog) -> None:
         self._changes = changes
         self._blobs: dict[str, bytes] = {}
 
     async def read(self, state: Snapshot | None) -> State | None:
-        """Give a state whole, None for absent."""
+        """Return the whole state, None for absent."""
         if state is None:
             return None
         if state.files is None:
@@ -42,7 +42,7 @@ class StoredStates:
         return State(document.data.decode("utf-8"), state.name, files, document.executable)
 
     async def folder(self, refs: Mapping[str, FileRef]) -> dict[str, SkillFile]:
-        """Give the files behind references."""
+        """Return the files behind references."""
         missing = [ref for ref in refs.values() if ref.sha256 not in self._blobs]
         if missing:
             self._blobs |= await self._changes.blobs(missing)
@@ -53,20 +53,20 @@ class StoredStates:
 
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
-    """The audit row of an applied change, or of one that reverted another."""
+    """Return the history row of an applied change, or of one that reverted another."""
     status = HistoryStatus.REVERTED if change.undoes else HistoryStatus.APPLIED
     return _history(change, record_id, None, status)
 
 
 def failed(change: Change, record_id: str, error: SkillWorkerError) -> HistoryRecord:
-    """The audit row of an attempt that failed."""
+    """Return the history row of a failed attempt."""
     return _history(change, record_id, error, HistoryStatus.FAILED)
 
 
 def _history(
     change: Change, record_id: str, error: SkillWorkerError | None, status: HistoryStatus
 ) -> HistoryRecord:
-    """The audit row of a change, with its whole before and after."""
+    """Return the history row of a change, with its whole before and after."""
     return HistoryRecord(
         id=record_id,
         knowledge_type=change.kind,
@@ -89,7 +89,7 @@ def _history(
 
 
 def event(name: str, change: Change, error: str | None = None, **more: JsonValue) -> RunEvent:
-    """An event about a change; what is in `more` is told as well."""
+    """Return an event about a change; `more` is added to its data."""
     data: dict[str, JsonValue] = {
         "kind": change.kind.value,
         "operation": change.operation.value,
@@ -114,7 +114,7 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
 def refused_event(
     request: ChangeRequest, context: SubmitContext, error: SkillWorkerError
 ) -> RunEvent:
-    """An event about a request that made no change."""
+    """Return the event of a refused request."""
     return RunEvent(
         name="change.refused",
         tenant_id=context.tenant_id,
@@ -133,5 +133,6 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
     content = change.after.content if change.after else None
     if error is None or change.kind is not Kind.SKILL:
         return content
+    # The marker of contracts, section 3; an unescaped `-->` would end the comment early.
     reason = error.message.replace("-->", "--&gt;")
     return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"

@@ -1,4 +1,4 @@
-"""One change at a time on a target: waiting for it, holding it, letting it go."""
+"""The lock on a target: one change at a time prepares and applies."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from core.domain.errors import TargetBusy
 from core.domain.models import Change
 from core.domain.ports import Sleep, TargetLocks
 
-# Who waits keeps a worker's slot from other work. What another holds for long, because it asks a
-# model or has died, is come back to.
+# A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a
+# model call or a dead run, is retried later as its own job.
 WAIT_SECONDS = 10.0
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 0.3
 
 
 @asynccontextmanager
-async def held(change: Change, target_locks: TargetLocks, sleep: Sleep) -> AsyncIterator[None]:
-    """Hold the change's target while the block runs, unless the target is not known yet.
+async def locked(change: Change, target_locks: TargetLocks, sleep: Sleep) -> AsyncIterator[None]:
+    """Lock the change's target for the block, unless the target is not known yet.
 
-    Whoever comes second waits before it prepares, so that it prepares on what the first has
-    made, and no model call is paid for in vain. Raises TargetBusy, LeaseLost, Stale.
+    The second change waits before it prepares, so that it builds on the first one's result and
+    pays for no model call in vain. Raises TargetBusy, LeaseLost, Stale.
     """
     if not change.target_id:
         yield
@@ -34,7 +34,7 @@ async def held(change: Change, target_locks: TargetLocks, sleep: Sleep) -> Async
 
 
 async def when_free(attempt: Callable[[], Awaitable[None]], sleep: Sleep) -> bool:
-    """Repeat `attempt` while it raises TargetBusy; gives True where it had to wait.
+    """Repeat `attempt` while it raises TargetBusy; return whether it had to wait.
 
     Raises TargetBusy after `WAIT_SECONDS`.
     """

@@ -1,4 +1,4 @@
-"""Idempotency keys: a call that comes twice is carried out once and answered twice."""
+"""Idempotency keys: a call that is sent twice is carried out once and answered twice."""
 
 from __future__ import annotations
 
@@ -44,25 +44,27 @@ _KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 
 
 class Idempotency:
-    """An ASGI app between the guard and the API. It looks at every POST that brings a key.
+    """An ASGI app between the guard and the API, for every POST with a key.
 
-    The first call under a key is carried out and its answer kept, unless it is 429 or a 5xx. The
-    same call under the same key is answered the same; another one is refused.
+    The first call under a key is carried out and its answer stored, unless it is 429 or a 5xx. The
+    same call under the same key gets the same answer; another one is refused.
     """
 
     def __init__(self, app: ASGIApp, opened: Opened) -> None:
         self._app, self._opened = app, opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a call on, or answer it as it was answered before."""
+        """Pass a call on, or repeat its stored answer."""
         key = _key(scope)
-        who = scope.get("state", {}).get(PRINCIPAL)
-        if key is None or not isinstance(who, Principal):
+        principal = scope.get("state", {}).get(PRINCIPAL)
+        if key is None or not isinstance(principal, Principal):
             await self._app(scope, receive, send)
             return
         try:
             body = await _body(key, receive)
-            call = _Call(self._opened().stores.answers, who.token_id, key, _digest(scope, body))
+            call = _Call(
+                self._opened().stores.answers, principal.token_id, key, _digest(scope, body)
+            )
             known = await call.answers.begin(call.owner, key, call.digest)
             answered = None if known is None else _again(known, call.digest)
         except SkillWorkerError as error:
@@ -87,7 +89,7 @@ class _Call:
         self._body = b""
 
     async def carry_out(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the app answer; the answer is kept before the caller has it."""
+        """Let the app answer; the answer is stored before the caller receives it."""
 
         async def keep_and_send(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -111,11 +113,11 @@ class _Call:
         if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             await self._noted(self.answers.forget(self.owner, self.key))
             return
-        kept = Answer(digest=self.digest, status=status, body=self._body.decode())
-        await self._noted(self.answers.end(self.owner, self.key, kept))
+        stored = Answer(digest=self.digest, status=status, body=self._body.decode())
+        await self._noted(self.answers.end(self.owner, self.key, stored))
 
     async def _noted(self, noting: Awaitable[None]) -> None:
-        """Note what a call came to; where that fails the caller is answered all the same."""
+        """Store the outcome of a call; if that fails the caller is answered all the same."""
         try:
             await noting
         except SkillWorkerError as error:
@@ -123,7 +125,7 @@ class _Call:
 
 
 def document(app: FastAPI) -> None:
-    """Name the header at every POST of the OpenAPI document."""
+    """Declare the header on every POST of the OpenAPI document."""
     for path in app.openapi()["paths"].values():
         if "post" in path:
             path["post"].setdefault("parameters", []).append(_PARAMETER)
@@ -136,7 +138,7 @@ def _key(scope: Scope) -> str | None:
 
 
 async def _body(key: str, receive: Receive) -> bytes:
-    """Give the whole body of a call. Raises InvalidInput on a bad key, 413 on a long one."""
+    """Return the whole body of a call. Raises InvalidInput on a bad key, 413 on a long body."""
     if not _KEY.fullmatch(key):
         raise InvalidInput(f"{HEADER} is not 1 to {LONGEST_KEY} visible ASCII characters")
     parts: list[bytes] = []
@@ -155,7 +157,7 @@ async def _body(key: str, receive: Receive) -> bytes:
 
 
 def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
-    """Give a `receive` that says the body that has been read, and then goes on."""
+    """Return a `receive` that first repeats the body already read."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:
@@ -170,15 +172,15 @@ def _digest(scope: Scope, body: bytes) -> str:
 
 
 def _again(known: Answer, digest: str) -> Response:
-    """Answer a call whose key is known. Raises KeyReused where it was of another call."""
+    """Repeat the answer to a known key. Raises KeyReused if it belongs to another call."""
     if known.digest != digest:
         raise KeyReused(
             f"the {HEADER} was used for another call", hint="take a new key for a new call"
         )
     if known.status is None:
         status = HTTPStatus.CONFLICT
-        told = "the first call under this key is still worked on"
-        busy = problem(status, told, "busy", "send the call again later")
+        detail = "the first call under this key is still worked on"
+        busy = problem(status, detail, "busy", "send the call again later")
         return answer(busy, {"Retry-After": "1"})
     failed = known.status >= HTTPStatus.BAD_REQUEST
     media = PROBLEM_TYPE if failed else "application/json"

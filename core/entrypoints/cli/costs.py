@@ -30,8 +30,8 @@ def costs(
     found, budgets = with_app(lambda opened: _read(opened, tenant, days))
     if as_json:
         dumped = found.model_dump(mode="json")
-        told: list[JsonValue] = [budget.model_dump(mode="json") for budget in budgets]
-        print_json({"items": dumped.pop("days"), "next": None, **dumped, "budgets": told})
+        shown_costs: list[JsonValue] = [budget.model_dump(mode="json") for budget in budgets]
+        print_json({"items": dumped.pop("days"), "next": None, **dumped, "budgets": shown_costs})
         return
     _show_days(found)
     _show_budgets([b for b in budgets if b.budget is not None], found.currency)
@@ -95,7 +95,7 @@ def _show_budgets(budgets: Sequence[TenantBudget], currency: str) -> None:
 
 
 def spent_in_words(usage: Usage, currency: str) -> str:
-    """Say calls, tokens and money in one line."""
+    """Return calls, tokens and money in one line."""
     from core.domain.models.base import shown
 
     return (
@@ -105,16 +105,16 @@ def spent_in_words(usage: Usage, currency: str) -> str:
 
 
 def change_cost_in_words(cost: ChangeCost, currency: str) -> dict[str, str]:
-    """Say what a change cost and what that is made of; nothing where no model was asked."""
+    """Return the cost of a change and its parts; nothing if no model was asked."""
     from core.domain.models.base import shown
 
     if not cost.author.model_calls and not cost.run.model_calls:
         return {}
-    told = {"cost": shown(cost.cost, currency)}
+    shown_costs = {"cost": shown(cost.cost, currency)}
     if cost.author.model_calls:
         shared = f", shared by {cost.authored_by} attempts" if cost.authored_by > 1 else ""
-        told["of its author"] = spent_in_words(cost.author, currency) + shared
+        shown_costs["of its author"] = spent_in_words(cost.author, currency) + shared
     if cost.run.model_calls:
         shared = f", shared by {cost.shared_by} changes" if cost.shared_by > 1 else ""
-        told["of its run"] = spent_in_words(cost.run, currency) + shared
-    return told
+        shown_costs["of its run"] = spent_in_words(cost.run, currency) + shared
+    return shown_costs

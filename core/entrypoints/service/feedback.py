@@ -1,4 +1,4 @@
-"""Feedback at the desk: put it in, see where it stands, retry it, cancel it, take it back."""
+"""Feedback: add it, see its state, retry it, cancel it, retract what it taught."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from hashlib import sha256
 from core.changes.retraction.retract import Retraction
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.feedback import agent_problem, checked
+from core.domain.messages import Message
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.entrypoints.service.session import Session
 
 MOST_AT_ONCE = 1_000
-_TOLD = 20  # of many that are refused
-_FEW = 20  # so many agents are looked up one by one
+_TOLD = 20  # refusals reported of many
+_FEW = 20  # agents up to this number are looked up one by one
 
 
 class Taken(Model):
-    """A piece that is in the inbox now. `new` is false where it was there already."""
+    """A piece that is now in the inbox. `new` is false if it already was."""
 
     id: str
     status: FeedbackStatus
@@ -36,22 +37,26 @@ class FeedbackService:
     async def add(
         self, entries: Sequence[object], tenant_id: str | None, key: str | None = None
     ) -> Sequence[Taken]:
-        """Take in entries with the fields of `NewFeedback`, all of them or none.
+        """Add entries with the fields of `NewFeedback`, all of them or none.
 
-        One without a tenant is for `tenant_id`, else for the principal's own. A source's id is
-        one of its tenant: the same id again is the same piece. With `key`, one without an id is
-        the same piece too when it comes again under that key, however the first call ended.
+        An entry without a tenant is for `tenant_id`, else for the principal's own. A source's id is
+        unique within its tenant: the same id again is the same piece. With `key`, an entry without
+        an id is also the same piece when it is sent again under that key, however the first call
+        ended.
 
-        Raises InvalidInput; Refused where a known id comes with other content; NotFound where an
-        agent is not there, or is another tenant's.
+        Raises InvalidInput; Refused if a known id has other content; NotFound if an agent does not
+        exist, or is another tenant's.
         """
-        self.session.needs(Role.SUBMIT)
+        self.session.require(Role.SUBMIT)
         pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
         if key is not None:
-            pieces = [self._with_id(piece, f"{key} {place}") for place, piece in enumerate(pieces)]
+            pieces = [self._with_id(piece, f"{key} {index}") for index, piece in enumerate(pieces)]
         tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
         if len(tenants) != 1:
-            raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
+            raise InvalidInput(
+                Message("feedback.several_tenants", "pieces of several tenants at once"),
+                hint=Message("feedback.one_by_one", "send them one by one"),
+            )
         await self._see_agents(pieces, tenants[0])
         try:
             stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
@@ -62,8 +67,8 @@ class FeedbackService:
     async def page(
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None = None
     ) -> Page[Feedback]:
-        """Give feedback, newest first. Raises InvalidInput on another list's cursor."""
-        self.session.needs(Role.READ)
+        """Return feedback, newest first. Raises InvalidInput on another list's cursor."""
+        self.session.require(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         items, following = await self.session.stores.reader.feedback(
             scope, limit=limit, cursor=cursor
@@ -71,34 +76,37 @@ class FeedbackService:
         return Page(items=tuple(items), next=following)
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Give one piece. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return one piece. Raises NotFound."""
+        self.session.require(Role.READ)
         return await self._own(feedback_id)
 
     async def retry(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again. Raises NotFound, Refused."""
-        self.session.needs(Role.OPERATE)
+        self.session.require(Role.OPERATE)
         await self._own(feedback_id)
         return await self.session.stores.intake.revive(feedback_id)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece that waits or is worked on. Raises InvalidInput, NotFound, Refused."""
-        self.session.needs(Role.OPERATE)
+        """End a piece that waits or is being processed. Raises InvalidInput, NotFound, Refused."""
+        self.session.require(Role.OPERATE)
         if not reason.strip():
-            raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
+            raise InvalidInput(
+                Message("feedback.no_reason", "the reason is blank"),
+                hint=Message("feedback.say_why", "say why it is not to be learnt from"),
+            )
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
 
     async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
-        """Take back what a piece taught and keep what was learnt later, or say what stands there.
+        """Undo what a piece taught and retain what was learnt later, or return what prevents that.
 
-        Raises NotFound, also where it taught nothing; Refused while it is worked on.
+        Raises NotFound, also if it taught nothing; Refused while it is being processed.
         """
-        self.session.needs(Role.REVIEW)
+        self.session.require(Role.REVIEW)
         piece = await self._own(feedback_id)
         app = self.session.app.as_dry_run() if dry_run else self.session.app
         try:
-            return await app.retractor.retract(piece, by=self.session.who.name)
+            return await app.retractor.retract(piece, by=self.session.principal.name)
         except InvalidInput as error:
             raise Refused(error.message, hint=error.hint) from error
 
@@ -119,39 +127,42 @@ class FeedbackService:
         return {**entry, "tenant_id": tenant}
 
     def _with_id(self, piece: NewFeedback, name: str) -> NewFeedback:
-        """Give a piece that has no id of its source one that is made of the call's key."""
+        """Return a piece with its source's id, or else one derived from the call's key."""
         if piece.id is not None:
             return piece
-        digest = sha256(f"{self.session.who.token_id} {name}".encode()).hexdigest()
+        digest = sha256(f"{self.session.principal.token_id} {name}".encode()).hexdigest()
         return piece.model_copy(update={"id": f"key-{digest[:32]}"})
 
     def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
         """Check all entries. Raises InvalidInput, which names each that is refused."""
         if not 0 < len(entries) <= MOST_AT_ONCE:
-            raise InvalidInput(f"{len(entries)} pieces at once", hint=f"from 1 to {MOST_AT_ONCE}")
+            raise InvalidInput(
+                Message("feedback.too_many", "{n} pieces at once", n=len(entries)),
+                hint=Message("feedback.how_many", "from 1 to {n}", n=MOST_AT_ONCE),
+            )
         pieces: list[NewFeedback] = []
         problems: list[str] = []
-        for place, entry in enumerate(entries):
+        for index, entry in enumerate(entries):
             try:
                 pieces.append(checked(entry, self.session.app.feedback_max_chars))
             except InvalidInput as error:
-                problems.append(_named(place, error.message, entries))
+                problems.append(_named(index, error.message, entries))
         if problems:
-            raise InvalidInput(_told(problems), hint=_NOTHING if len(entries) > 1 else "")
+            raise InvalidInput(_listing(problems), hint=_NOTHING if len(entries) > 1 else "")
         return pieces
 
     async def _see_agents(self, pieces: Sequence[NewFeedback], tenant_id: str) -> None:
-        """Raise NotFound where an agent is unknown to the tenant."""
+        """Raise NotFound if an agent is unknown to the tenant."""
         agents = await self._agents_of(pieces, tenant_id)
-        found = [(place, agent_problem(piece, agents)) for place, piece in enumerate(pieces)]
-        problems = [_named(place, problem, pieces) for place, problem in found if problem]
+        found = [(index, agent_problem(piece, agents)) for index, piece in enumerate(pieces)]
+        problems = [_named(index, problem, pieces) for index, problem in found if problem]
         if problems:
-            raise NotFound(_told(problems), hint=_NOTHING if len(pieces) > 1 else "")
+            raise NotFound(_listing(problems), hint=_NOTHING if len(pieces) > 1 else "")
 
     async def _agents_of(
         self, pieces: Sequence[NewFeedback], tenant_id: str
     ) -> Mapping[str, Agent]:
-        """Give those of the tenant's agents that are named, and others where many are."""
+        """Return those of the tenant's agents that are named, among others if they are many."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
         if len(named) > _FEW:
             found = await self.session.stores.agents.list(tenant_id)
@@ -169,10 +180,10 @@ class FeedbackService:
 _NOTHING = "nothing was taken in; mend these and send all of it again"
 
 
-def _named(place: int, problem: str, entries: Sequence[object]) -> str:
-    return f"items.{place}: {problem}" if len(entries) > 1 else problem
+def _named(index: int, problem: str, entries: Sequence[object]) -> str:
+    return f"items.{index}: {problem}" if len(entries) > 1 else problem
 
 
-def _told(problems: Sequence[str]) -> str:
+def _listing(problems: Sequence[str]) -> str:
     more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
     return "; ".join(problems[:_TOLD]) + more

@@ -1,4 +1,4 @@
-"""What the desk shows of what is known, as data."""
+"""What people see of the knowledge, as data."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from enum import StrEnum
 
 from core.domain.models import DecisionTable, Hit, Kind, KnowledgeItem, Page
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.models.views import Cause, Listed, Version
 
 
 class KnownPage(Page[Listed]):
-    """A page of what is known; `warnings` say what may be missing in it."""
+    """A page of what is known; `warnings` say what may be missing from it."""
 
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
 
 
 class Found(Model):
     """Hits of a search, best first; `warnings` say what may be missing."""
 
     items: tuple[Hit, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
 
 
 class KnownFile(Model):
-    """A file of a skill; `size` in bytes. What is UTF-8 without a NUL is text."""
+    """A file of a skill; `size` in bytes. Valid UTF-8 without a NUL is text."""
 
     path: str
     size: int
@@ -34,7 +35,7 @@ class KnownFile(Model):
 
 
 class KnownText(KnownFile):
-    """A file with its text, None where it is binary."""
+    """A file with its text, None if it is binary."""
 
     text: str | None
 
@@ -42,8 +43,8 @@ class KnownText(KnownFile):
 class Known(Model):
     """A version of an item, and how it came about.
 
-    `versions` is how many there are, `replaces` the one it took the place of; `by` is None where
-    nobody of ours wrote it. `table` is a decision table's, None where `table_problem` says why.
+    `versions` is the number of versions, `replaces` the one it replaced; `by` is None if it was not
+    made by this program. `table` is a decision table's, None if `table_problem` says why.
     """
 
     item: KnowledgeItem
@@ -53,11 +54,11 @@ class Known(Model):
     by: Cause | None = None
     files: tuple[KnownFile, ...] = ()
     table: DecisionTable | None = None
-    table_problem: str = ""
+    table_problem: Text = ""
 
 
 class Versions(Model):
-    """The versions of an item with its deletions, newest first; `left_out` older ones are not."""
+    """The versions of an item with its deletions, newest first; `left_out` counts omitted ones."""
 
     kind: Kind
     id: str
@@ -70,7 +71,7 @@ class Source(StrEnum):
     """Who brought a part of a text.
 
     `others`: it was there before our first change, or was written in between; `older`: a version
-    before those that were looked at; `unread`: it is too large to be followed.
+    before those that were read; `unread`: it is too large to be traced.
     """
 
     VERSION = "version"
@@ -91,7 +92,7 @@ class Part(Model):
 class Provenance(Model):
     """Which version brought each line of a text, or each row of a decision table.
 
-    `lines` are empty for a binary file. `versions` are those that `parts` name, oldest first.
+    `lines` are empty for a binary file. `versions` are those that `parts` refer to, oldest first.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""How one piece of feedback came to what it did, step by step, as far as that is kept."""
+"""How one piece of feedback led to its outcome, step by step, as far as records are retained."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from core.domain.errors import RunFailed
 from core.domain.models import Candidate, ChangeFilter, Feedback, RunEvent
 from core.domain.models.access import Role
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.models.views import Said, Speaker
 from core.entrypoints.service.review_view.heads import ChangeHead, head_of
 from core.entrypoints.service.session import Session
 
 MAX_STEPS = 2_000
 MAX_CHANGES = 200
-GENERATIONS = 10  # of a piece that was retried more often, the threads of the last ones are read
+GENERATIONS = 10  # threads read of a piece that was retried more often: the last ones
 
 
 class RunStep(Model):
-    """An event, and what was said there: a turn of the model, or the answer of a tool.
+    """An event with its messages: a turn of the model, or the answer of a tool.
 
-    `after_seconds` is the time since the step before. `at` is None where a thread tells what no
-    event does.
+    `after_seconds` is the time since the previous step. `at` is None if a thread has messages
+    without an event.
     """
 
     name: str
@@ -38,21 +39,21 @@ class RunStep(Model):
 
 
 class RunCandidate(Model):
-    """What the matcher said for one agent, and how that ended.
+    """What the matcher assigned to one agent, and how that ended.
 
-    `pruned`: its thread is kept no more, so that its events are all there is to tell; `problem`
-    says why one that is kept cannot be read.
+    `pruned`: its thread is no longer stored, so that only its events are left; `problem` says why a
+    stored one cannot be read.
     """
 
     candidate: Candidate
     pruned: bool = False
-    problem: str = ""
+    problem: Text = ""
 
 
 class RunLine(Model):
-    """One piece of feedback and its whole way; `feedback` is without the events it came with.
+    """The timeline of one piece of feedback; `feedback` is without the events it came with.
 
-    `pruned`: its events are kept no more. `more` counts the steps left out, the first ones.
+    `pruned`: its events are no longer stored. `more` counts the omitted steps, the first ones.
     """
 
     feedback: Feedback
@@ -70,8 +71,8 @@ class RunService:
     session: Session
 
     async def timeline(self, feedback_id: str) -> RunLine:
-        """Give the way of one piece of feedback. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return the timeline of one piece of feedback. Raises NotFound."""
+        self.session.require(Role.READ)
         app = self.session.app
         piece = await self.session.own(app.stores.inbox.get(feedback_id), "feedback", feedback_id)
         events = await app.stores.reader.events(feedback_id)
@@ -117,35 +118,35 @@ class _Read:
 
 @dataclass
 class _Threads:
-    """What was said and is not told yet, by the place in its run that events name."""
+    """Messages not yet assigned to a step, by their position in the run, as events name it."""
 
     left: dict[str, list[Said]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, read: Sequence[_Read]) -> _Threads:
-        """Sort by place: one for the start, each turn and each call of a tool."""
+        """Sort by position: one for the start, each turn and each tool call."""
         made = cls()
         for known in read:
             for generation, messages in known.threads.items():
                 thread = f"{known.shown.candidate.id}:{generation}"
                 for said in messages:
-                    made.left.setdefault(_place_of(thread, said), []).append(said)
+                    made.left.setdefault(_position_of(thread, said), []).append(said)
         return made
 
-    def take(self, place: str) -> tuple[Said, ...]:
-        """Give what was said at a place, once."""
-        return tuple(self.left.pop(place, ()))
+    def take(self, position: str) -> tuple[Said, ...]:
+        """Return the messages at a position, once."""
+        return tuple(self.left.pop(position, ()))
 
 
-def _place_of(thread: str, said: Said) -> str:
-    """Give where a message belongs; a nudge, and an answer to no real call, to their turn."""
+def _position_of(thread: str, said: Said) -> str:
+    """Return the position of a message; a nudge, or an answer to no real call, is its turn's."""
     if said.speaker is Speaker.TOOL and said.key:
         return said.key
     return f"{thread}:{said.ordinal}"
 
 
-def _place(event: RunEvent) -> str:
-    """Give the place in a run that an event is about, "" where it is about none."""
+def _position(event: RunEvent) -> str:
+    """Return the position in a run that an event is about, "" if it is about none."""
     generation = event.data.get("generation")
     if event.name == "tool.called":
         return str(event.data.get("key", ""))
@@ -157,21 +158,21 @@ def _place(event: RunEvent) -> str:
 
 
 def _steps(events: Sequence[RunEvent], threads: _Threads) -> Iterator[RunStep]:
-    """Give each event with what was said; of a turn that was repeated the last one has it."""
-    last = {_place(event): number for number, event in enumerate(events)}
+    """Yield each event with its messages; of a repeated turn the last one has them."""
+    last = {_position(event): number for number, event in enumerate(events)}
     for number, event in enumerate(events):
-        place = _place(event)
+        position = _position(event)
         yield RunStep(
             name=event.name,
             at=event.at,
             candidate_id=event.candidate_id,
             change_id=event.change_id,
             data=event.data,
-            said=threads.take(place) if place and last[place] == number else (),
+            said=threads.take(position) if position and last[position] == number else (),
         )
-    for place, untold in threads.left.items():
-        name = _NAMES[untold[0].speaker]
-        yield RunStep(name=name, candidate_id=place.split(":")[0], said=tuple(untold))
+    for position, unassigned in threads.left.items():
+        name = _NAMES[unassigned[0].speaker]
+        yield RunStep(name=name, candidate_id=position.split(":")[0], said=tuple(unassigned))
 
 
 _NAMES = {

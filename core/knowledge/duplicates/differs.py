@@ -1,4 +1,4 @@
-"""What two texts of one subject do not have in common: values, denial, whom or what they name."""
+"""Differences between two texts: values, negation, names, other words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ What = Literal["number", "negation", "name", "words"]
 
 @dataclass(frozen=True)
 class Difference:
-    """What stands in only one of two texts, as each writes it; () where a side has nothing."""
+    """What only one of two texts says, as written there; () for a side without any."""
 
     what: What
     new: tuple[str, ...]
@@ -24,7 +24,7 @@ class Difference:
 
 
 def differences(new: Words, known: Words) -> list[Difference]:
-    """Compare two texts; an empty list says that no word or value stands in only one of them."""
+    """Return the differences of two texts; none if every word and value is in both."""
     names, words = _unshared(new, known)
     other_names, other_words = _unshared(known, new)
     found = [

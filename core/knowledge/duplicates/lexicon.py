@@ -1,4 +1,4 @@
-"""Words that say the same, or little, in the English and Korean of offices (data)."""
+"""Synonyms and low-information words of office English and Korean (data)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from core.knowledge.search.tokens import stem
 
-# Each line is one sense. Korean words stand as `words.korean_stem` gives them.
+# Each line is one sense. Korean words are stems as `words.korean_stem` returns them.
 _SAME = """
 begin began begun start commence 시작 개시
 end ended finish complete conclude over 끝 끝나 종료 완료 마치 마감
@@ -91,7 +91,7 @@ weekly 매주 주간
 monthly 매월 매달 월간
 yearly annual 매년 연간
 """
-# Words that nearly any memory may hold: they tell little of what it is about.
+# Words that nearly any memory may contain: they say little about its subject.
 _LITTLE = """
 쓸 쓴 할 될 있다 없다 있는 없는 있고 한
 " use using used want wish prefer like love need require must should shall may might can could
@@ -116,7 +116,7 @@ he him his she her they them their there who whom whose which what how why not n
 mrs ms dr prof don't doesn't isn't aren't won't can't cannot 은 는 이 가 을 를 의 에 와 과 도 로
 으로 께 에게
 """
-# What stands behind the name of a person.
+# Titles that follow a person's name.
 _TITLES = """
 사장 부사장 대표 회장 이사 상무 전무 본부장 실장 팀장 부장 차장 과장 대리 주임 사원 매니저 선생
 교수 박사 씨
@@ -127,7 +127,7 @@ TITLES = tuple(_TITLES.split())
 
 @lru_cache(maxsize=1)
 def senses() -> Mapping[str, str]:
-    """Give the first word of its line for each word (stemmed)."""
+    """Return the sense of each stem: the first word of its line."""
     found: dict[str, str] = {}
     for line in _SAME.strip().splitlines():
         words = [stem(word) for word in line.split()]
@@ -137,5 +137,5 @@ def senses() -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def tells_little() -> frozenset[str]:
-    """Give the words (stemmed) that say little of what a text is about."""
+    """Return the stems that say little about the subject of a text."""
     return frozenset(stem(word) for word in _LITTLE.split())

@@ -1,4 +1,4 @@
-"""How much two texts say in common, whatever the wording."""
+"""How much two texts have in common, independent of wording."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import TypeAlias
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.words import Word, Words
 
-OTHER_VALUE = 0.5
-SUBJECT_ONLY = 0.65
-LEAST_COVERED = 0.5
+OTHER_VALUE = 0.5  # credit for the same measure with another value: the subject is the same
+SUBJECT_ONLY = 0.65  # discount where the texts share no more than their first word or a value
+LEAST_COVERED = 0.5  # a smaller part of a Korean compound is chance, not the same word
 
 
 Covered: TypeAlias = "list[tuple[Word, float]]"
 
 
 def alike(one: Words, other: Words) -> float:
-    """Give the mean of what each text holds of the other's informative words, 0 to 1.
+    """Return the mean share of its words that each text finds in the other, 0 to 1.
 
-    Where all that both say is the word they begin with, or a quantity, it counts for less: many
-    things are said of one subject, and many things cost 3,000 won.
+    If they share only their first word, or a quantity, it is discounted: many facts concern one
+    subject, and many things cost 3,000 won.
     """
     there, back = covered(one, other), covered(other, one)
-    mean = (_held(one, other, there) + _held(other, one, back)) / 2
+    mean = (_contained(one, other, there) + _contained(other, one, back)) / 2
     is_subject_only = mean > 0 and _is_subject_only(one, other, there, back)
     return mean * SUBJECT_ONLY if is_subject_only else mean
 
 
-def held(one: Words, other: Words) -> float:
-    """Give the part of what `one` tells that `other` holds too, 0 to 1.
+def contained(one: Words, other: Words) -> float:
+    """Return the share of the content of `one` that `other` has too, 0 to 1.
 
-    A quantity of the same measure and another value counts half: the subject is the same.
+    A quantity of the same measure with another value counts half.
     """
-    return _held(one, other, covered(one, other))
+    return _contained(one, other, covered(one, other))
 
 
 def covered(one: Words, other: Words) -> Covered:
-    """Give each word of `one` with the part of it that `other` holds.
+    """Return each word of `one` with the share of it found in `other`.
 
-    A Korean word may stand in a compound, or apart in two (`배송비`, `배송 비용`): the part of it
-    whose syllable pairs the other's words hold, if that is half of it.
+    A Korean word may occur inside a compound, or split in two (`배송비`, `배송 비용`): its share is
+    the part whose syllable pairs occur in the other's words, if that is at least half.
     """
     stems, pairs = other.stems, other.pairs
     return [
@@ -49,7 +49,7 @@ def covered(one: Words, other: Words) -> Covered:
     ]
 
 
-def _held(one: Words, other: Words, there: Covered) -> float:
+def _contained(one: Words, other: Words, there: Covered) -> float:
     if not one.weight:
         return 0.0
     words = sum(word.weight * share for word, share in there if share)
@@ -80,7 +80,7 @@ def _in_part(stem: str, pairs: frozenset[str]) -> float:
 
 @lru_cache(maxsize=4_000)
 def _pairs(stem: str) -> tuple[str, ...]:
-    """Give the pairs of neighbouring syllables of a Korean word, none of another."""
+    """Return the pairs of adjacent syllables of a Korean word, none for another script."""
     if not "가" <= stem[:1] <= "힣":
         return ()
     return tuple(stem[at : at + 2] for at in range(len(stem) - 1))

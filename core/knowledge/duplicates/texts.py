@@ -1,4 +1,4 @@
-"""What code can prove of how a text relates to known ones: the same, nearly the same, or not."""
+"""What code can prove about how a text relates to known ones: equal, near, or neither."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from functools import cached_property, lru_cache
 
 from pydantic import JsonValue
 
+from core.domain.messages import Message, joined
 from core.domain.text import normal_form
 from core.knowledge.duplicates.differs import SHOWN, Difference, differences
-from core.knowledge.duplicates.measure import alike, covered, held
+from core.knowledge.duplicates.measure import alike, contained, covered
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
 
-# Measured on ordinary wordings, see docs/explanation/duplicates.md: one that is called near and
-# is not costs the model a sentence, one that is missed costs a duplicate.
+# Measured on ordinary wordings, see docs/explanation/duplicates.md. It errs towards near: a false
+# match costs the model one sentence of reason, a missed one costs a duplicate.
 NEAR = 0.34
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
 _PARTS = 40
 _SHINGLED_CHARS = 20_000
-_KEPT = 512  # texts of the last comparisons: one is compared with a dozen, and the next with most
+_CACHED = 512  # recent texts: one is compared with a dozen, the next one with most of the same
 _LEAST_WORDS = 2.0
+# Ratios of content: above the first, parts of the longer text are compared as well, above the
+# second only parts: whole against part, the longer text would dilute any match.
 _LONGER, _MUCH_LONGER = 1.5, 3
 _PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s+|\n+")
 
@@ -41,16 +44,16 @@ class Known:
 class Evidence:
     """How a new text relates to a known item.
 
-    `similarity` is 0 to 1; `held` the part of what the new text tells that the item holds.
-    What is compared, `words`, is the new text and the known one; of one that is much longer the
-    part that is nearest, a sentence or a line.
+    `similarity` is 0 to 1; `contained` the share of the new text's content that the item has too.
+    `words` are the compared texts, new and known; for a much longer one its nearest part, a
+    sentence or a line.
     """
 
     known: Known
     is_exact: bool
     is_near: bool
     similarity: float
-    held: float
+    contained: float
     words: tuple[Words, Words] | None = None
     name_collision: bool = False
     trigger_collision: bool = False
@@ -59,16 +62,16 @@ class Evidence:
     @cached_property
     def shared(self) -> tuple[str, ...]:
         """The words that both have, as the new text writes them."""
-        held_words = covered(*self.words) if self.words else []
-        return tuple(word.text for word, share in held_words if share and word.weight >= 1)[:SHOWN]
+        shares = covered(*self.words) if self.words else []
+        return tuple(word.text for word, share in shares if share and word.weight >= 1)[:SHOWN]
 
     @cached_property
     def differs(self) -> tuple[Difference, ...]:
-        """What stands in only one of them."""
+        """What only one of them says."""
         return tuple(differences(*self.words)) if self.words else ()
 
     def data(self) -> dict[str, JsonValue]:
-        """Give the evidence as the model reads it."""
+        """Return the evidence as data for the model."""
         return {
             "id": self.known.id,
             "name": self.known.name,
@@ -76,7 +79,7 @@ class Evidence:
             "exact_duplicate": self.is_exact,
             "near_duplicate": self.is_near,
             "similarity": round(self.similarity, 3),
-            "held": round(self.held, 3),
+            "held": round(self.contained, 3),
             "name_collision": self.name_collision,
             "trigger_collision": self.trigger_collision,
             "shared": [*self.shared],
@@ -88,30 +91,35 @@ class Evidence:
 
     @property
     def is_neighbour(self) -> bool:
-        """Tell whether one who adds this has to say how it relates to the item."""
+        """Whether a request that adds this must say how it relates to the item."""
         return self.is_near or self.name_collision or self.trigger_collision
 
     @property
     def is_about_another(self) -> bool:
-        """Tell whether each names somebody or something that the other does not."""
+        """Whether each names someone or something that the other does not."""
         return any(d.what == "name" and d.new and d.known for d in self.differs)
 
     @property
     def is_of_one_form(self) -> bool:
-        """Tell whether both say one thing of two, and differ in nothing but names and numbers."""
+        """Whether both state one fact about two subjects, differing only in names and numbers."""
         return self.is_about_another and all(d.what in {"name", "number"} for d in self.differs)
 
     @property
     def why(self) -> str:
-        """Say in one line what the two have in common and what not."""
+        """One line on what the two have in common and what not."""
         if self.is_exact:
-            return "the same but for its form"
-        parts = [f"similarity {self.similarity:.2f}"]
-        parts += ["the same name but for its form"] if self.name_collision else []
-        parts += ["both would be read for the same request"] if self.trigger_collision else []
-        parts += [f"both say {', '.join(self.shared)}"] if self.shared else []
+            return Message("near.same_but_for_form", "the same but for its form")
+        parts: list[str] = [
+            Message("near.similarity", "similarity {score:.2f}", score=self.similarity)
+        ]
+        if self.name_collision:
+            parts.append(Message("near.same_name", "the same name but for its form"))
+        if self.trigger_collision:
+            parts.append(Message("near.same_request", "both would be read for the same request"))
+        if self.shared:
+            parts.append(Message("near.both_say", "both say {words}", words=", ".join(self.shared)))
         parts += [_said(difference) for difference in self.differs if difference.what != "words"]
-        return "; ".join(parts)
+        return joined(parts)
 
 
 def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
@@ -121,9 +129,9 @@ def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
 
 
 def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
-    """Tell whether a text is an exact or a near duplicate of a known one.
+    """Whether a text is an exact or near duplicate of a known one.
 
-    What is said to be `unrelated` to the like of it repeats none that is about another.
+    A text declared `unrelated` does not repeat a near one that names someone else.
     """
     found = evidence(content, Known("", "", known))
     if found.is_near and unrelated:
@@ -134,7 +142,7 @@ def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
 def evidence(content: str, item: Known) -> Evidence:
     """Compare a text with one known item."""
     if normal_form(content) == normal_form(item.text):
-        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
+        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     new, known = _nearest(words_of(content), words_of(item.text), content, item.text)
     shingled = shingle_similarity(content, item.text)
     score = alike(new, known)
@@ -143,28 +151,28 @@ def evidence(content: str, item: Known) -> Evidence:
         is_exact=False,
         is_near=score >= NEAR or shingled >= NEAR_SHINGLES,
         similarity=max(score, shingled),
-        held=held(new, known),
+        contained=contained(new, known),
         words=(new, known),
     )
 
 
-def held_part(text: str, by: str) -> float:
-    """Give the part of what a text tells that another tells too, 0 to 1; 1 where it tells none."""
+def contained_part(text: str, by: str) -> float:
+    """Return the share of a text's content that another has too, 0 to 1; 1 if it has none."""
     words = words_of(text)
-    return held(words, words_of(by)) if words.weight else 1.0
+    return contained(words, words_of(by)) if words.weight else 1.0
 
 
 def shingle_similarity(one: str, other: str) -> float:
-    """Give the Jaccard similarity of two texts' character shingles, 0 to 1.
+    """Return the Jaccard similarity of two texts' character shingles, 0 to 1.
 
-    It serves what no word is known of: other scripts, typing errors, code.
+    It covers what word comparison cannot: other scripts, typing errors, code.
     """
     a, b = _shingles(one), _shingles(other)
     return len(a & b) / len(a | b)
 
 
 def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Words, Words]:
-    """Give the texts, or in the place of one that is much longer its nearest part."""
+    """Return the two texts, a much longer one replaced by its nearest part."""
     pairs = []
     if new.weight <= _MUCH_LONGER * known.weight and known.weight <= _MUCH_LONGER * new.weight:
         pairs.append((new, known))
@@ -184,7 +192,7 @@ def _shingles(text: str) -> frozenset[str]:
     return _remembered(text) if len(text) <= REMEMBERED_CHARS else _shingled(text)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _remembered(text: str) -> frozenset[str]:
     return _shingled(text)
 
@@ -194,6 +202,21 @@ def _shingled(text: str) -> frozenset[str]:
     return frozenset(plain[i : i + SHINGLE] for i in range(max(1, len(plain) - SHINGLE + 1)))
 
 
+_NOTHING = Message("near.nothing", "nothing")
+_CALLED = {
+    "number": Message("near.number", "number"),
+    "negation": Message("near.negation", "negation"),
+    "name": Message("near.name", "name"),
+}
+
+
 def _said(difference: Difference) -> str:
-    new, known = (", ".join(side) or "nothing" for side in (difference.new, difference.known))
-    return f"{difference.what}: new says {new}, known says {known}"
+    sides = (difference.new, difference.known)
+    new, known = (", ".join(side) or _NOTHING for side in sides)
+    return Message(
+        "near.differ",
+        "{what}: new says {new}, known says {old}",
+        what=_CALLED[difference.what],
+        new=new,
+        old=known,
+    )

@@ -1,4 +1,4 @@
-"""From a query to what it asks of each document, in as few looks at the index as it takes."""
+"""Turn a query into weights for its terms, with as few index lookups as possible."""
 
 from __future__ import annotations
 
@@ -12,24 +12,23 @@ from core.knowledge.search.spelling import guesses, keys, likely
 
 
 class Index(Protocol):
-    """What a query has to know of a tenant's index."""
+    """The statistics of a tenant's index that a query needs."""
 
     async def describe(self, terms: Sequence[str]) -> Corpus:
-        """Give the corpus with the frequencies of these terms."""
+        """Return the corpus with the frequencies of these terms."""
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """Give the frequencies of further terms, of those that stand somewhere."""
+        """Return the frequencies of further terms that occur."""
 
     async def known(self, keys: Sequence[str]) -> set[str]:
-        """Give which of these terms and marked words have ever stood somewhere."""
+        """Return which of these terms and marked words have ever occurred."""
 
 
 async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | None:
-    """Weigh a query against an index, or give None where it holds no words.
+    """Weigh a query against an index; None if it has no words.
 
-    What may be meant by words that stand nowhere is looked up only where there are such words.
-    With `for_name`, what bears the query as its name comes before all else, and what holds too
-    little of it is no hit.
+    Spelling corrections are looked up only for words that occur nowhere. With `for_name`, items
+    named like the query come first, and items that match too little of it are no hits.
     """
     question = read_question(text)
     if not question.counts:

@@ -1,4 +1,4 @@
-"""What a query asks for: its terms, what each is worth, and its words as they were typed."""
+"""Parse a query: its terms, their weights, and its words as typed."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from core.knowledge.search.tokens import is_single, plain_run, runs, suffix_star
 MAX_TERMS = 2_000
 MAX_RUNS = 64
 
-SINGLE = 0.3
-SUFFIX = 0.3
-ALONE = 0.5
+# Factors for Hangul, whose pairs of syllables carry the meaning.
+SINGLE = 0.3  # one syllable: it occurs in unrelated words
+SUFFIX = 0.3  # what a particle or an ending adds
+ALONE = 0.5  # a one-syllable word among others
 
 _CLOSE = re.compile(r"[ \t_-]?")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A word as it was typed: case folded, without stray letters.
+    """A word as typed: case folded, without stray letters.
 
-    `joins` says that only a blank, a hyphen or an underscore parts it from the run before.
+    `joins`: only a blank, a hyphen or an underscore separates it from the run before.
     """
 
     kind: str
@@ -35,9 +36,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Question:
-    """The terms of a query with their counts; a factor below 1 says that a term tells less.
+    """The terms of a query with their counts; a factor below 1 reduces the weight of a term.
 
-    `runs` is empty for a long query, which needs no guess at what was meant by a single word.
+    `runs` is empty for a long query, whose single words need no spelling correction.
     """
 
     counts: Mapping[str, int]
@@ -46,10 +47,10 @@ class Question:
 
 
 def read_question(text: str, *, limit: int = MAX_TERMS) -> Question:
-    """Read a query up to its first `limit` distinct terms.
+    """Parse a query up to its first `limit` distinct terms.
 
-    A single character of Hangul tells less than a pair, as a word among others half as much, and
-    so does what a particle or an ending brings in.
+    A single Hangul syllable weighs less than a pair, half as a word among others; so does what a
+    particle or an ending adds.
     """
     counts: Counter[str] = Counter()
     factors: dict[str, float] = {}
@@ -67,10 +68,10 @@ def read_question(text: str, *, limit: int = MAX_TERMS) -> Question:
 
 
 def _read(text: str) -> Iterator[tuple[Run, list[tuple[str, float]]]]:
-    held = unicodedata.normalize("NFC", text)
+    composed = unicodedata.normalize("NFC", text)
     end, last = 0, ""
     for kind, piece, tokens in runs(text):
-        close = kind == last and _CLOSE.fullmatch(held, end, piece.start()) is not None
+        close = kind == last and _CLOSE.fullmatch(composed, end, piece.start()) is not None
         plain = "".join(char for _, char in plain_run(piece[0])) if kind == "unspaced" else piece[0]
         folded = unicodedata.normalize("NFC", plain.casefold())
         terms = [(token.term, 1.0) for token in tokens]
@@ -84,8 +85,8 @@ def _worth(run: str) -> list[tuple[str, float]]:
     stem = suffix_start(run)
     terms = []
     for at, char in enumerate(run):
-        place = 1.0 if at < stem else SUFFIX
-        terms.append((char, SINGLE * place if is_single(char) and len(run) > 1 else place))
+        factor = 1.0 if at < stem else SUFFIX
+        terms.append((char, SINGLE * factor if is_single(char) and len(run) > 1 else factor))
     for at, (one, two) in enumerate(pairwise(run)):
         terms.append((one + two, 1.0 if at + 1 < stem else SUFFIX))
     return terms

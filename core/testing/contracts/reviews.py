@@ -1,4 +1,4 @@
-"""What every store of changes that wait for a person must do."""
+"""Contract of the store of held changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HAPPENED = RunEvent(name="change.held")
 
 
 def waiting(item_id: str = "m1", text: str = "원화") -> Change:
-    """Make a change that waits."""
+    """Return a held change."""
     change = remembered(item_id, text, None).model_copy(
         update={"status": ChangeStatus.HELD, "held": ("every change is reviewed",)}
     )
@@ -28,7 +28,7 @@ class ReviewsContract:
     """Tests for any such store; a test class supplies `change_log` and its `reviews`."""
 
     async def _held(self, change_log: ChangeLog, change: Change) -> Change:
-        await change_log.keep(change, {}, HAPPENED)
+        await change_log.store(change, {}, HAPPENED)
         return await change_log.get(change.id)
 
     async def test_what_waits_is_kept_whole(self, change_log: ChangeLog) -> None:

@@ -1,4 +1,4 @@
-"""What every store must tell of how targets came to be what they are."""
+"""Contract of the store of steps: how targets came to their state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HELD = RunEvent(name="change.held")
 
 
 def taught(number: int, before: str | None, after: str | None, **given: object) -> Change:
-    """Make an intent that leads memory `m1` from one text to the next."""
+    """Return an intent to change memory `m1` from one text to the next."""
     old = None if before is None else Snapshot(content=before, name="m1")
     new = None if after is None else Snapshot(content=after, name="m1")
     operation = Operation.DELETE if new is None else Operation.UPDATE
@@ -80,7 +80,7 @@ class StepsContract:
         await self._apply(change_log, taught(1, None, "하나"))
         waiting = {"target_id": "m2", "status": ChangeStatus.HELD, "held": ("why",)}
         held = taught(2, None, "둘", feedback_id="f1", **waiting)
-        await change_log.keep(held, {}, HELD)
+        await change_log.store(held, {}, HELD)
         assert [change.id for change in await steps.of_feedback("f1")] == ["c1", "c2"]
         await self._apply(change_log, taught(3, "하나", None, feedback_id="f1", retracts=("c1",)))
         assert [change.id for change in await steps.of_feedback("f1")] == ["c2"]

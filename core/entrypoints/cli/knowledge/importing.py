@@ -1,4 +1,4 @@
-"""`skill-worker knowledge import`: what people have, brought in line by line."""
+"""`skill-worker knowledge import`: what people have, imported line by line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from core.domain.input_formats.feedback import Problem
     from core.knowledge.transfer.importer import Imported, Importer
 
-_ORDER = ("created", "updated", "known", "held")
+_ORDER = (
+    Message("receipt.created", "created"),
+    Message("receipt.updated", "updated"),
+    "known",
+    "held",
+)
 # A file of much that is alike would drown what is wrong with it; --json gives all.
 _SHOWN_WARNINGS = 20
 _FURTHER = (
@@ -37,8 +43,8 @@ _GO_ON = "repeat the import to go on"
 
 
 @dataclass
-class Tally:
-    """What became of the lines so far; each is kept only where all are asked for at the end."""
+class ImportSummary:
+    """The outcome of the lines so far; results are retained only if all are printed at the end."""
 
     keep: bool
     dry_run: bool
@@ -49,7 +55,7 @@ class Tally:
     problems: list[JsonValue] = field(default_factory=list)
 
     def add(self, result: Imported | Problem | None) -> None:
-        """Count what became of a line, and say what a person should know of it."""
+        """Count the outcome of a line, and print what a person should know of it."""
         from core.knowledge.transfer.importer import Imported
 
         if isinstance(result, Imported):
@@ -64,8 +70,8 @@ class Tally:
                 self.problems.append(result.model_dump(mode="json", exclude={"size"}))
 
     @property
-    def summary(self) -> str:
-        """Say it in one line."""
+    def words(self) -> str:
+        """Return the counts in one line."""
         words = [f"{self.counts[word]} {word}" for word in _ORDER if self.counts[word]]
         words += [f"{self.refused} refused"] if self.refused else []
         words += [f"{self.warned} with a warning"] if self.warned else []
@@ -73,9 +79,9 @@ class Tally:
         return lead + (", ".join(words) or "there was nothing to import")
 
     def show(self) -> None:
-        """Print the end of it."""
+        """Print the final result."""
         if not self.keep:
-            say(self.summary)
+            say(self.words)
             return
         counts: Mapping[str, JsonValue] = {word: self.counts[word] for word in _ORDER}
         print_json(
@@ -124,36 +130,36 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring memories, rules and skills in, one JSON object a line. Good lines go in."""
-    tally = Tally(keep=as_json, dry_run=dry_run)
+    summary = ImportSummary(keep=as_json, dry_run=dry_run)
     settings = load(interactive=True)
-    with told_so_far(tally):
+    with reports_progress(summary):
         run_until_stopped(
-            lambda stop: _work(settings, _Asked(file, tenant, agent, replace), tally, stop),
+            lambda stop: _work(settings, _Asked(file, tenant, agent, replace), summary, stop),
             lambda: talk("Stopping when what has begun is stored; a second signal stops at once."),
             whole=True,
         )
-    tally.show()
-    if tally.refused:
+    summary.show()
+    if summary.refused:
         raise typer.Exit(FAILED)
 
 
 @contextmanager
-def told_so_far(tally: Tally) -> Iterator[None]:
-    """Say how far an import came, whatever ends it before its time."""
+def reports_progress(summary: ImportSummary) -> Iterator[None]:
+    """Report how far an import came, whatever interrupts it."""
     try:
         yield
     except typer.Exit:
-        tally.show()
+        summary.show()
         talk(f"{_GO_ON}: what is in already stays as it is")
         raise
     except SkillWorkerError as error:
-        if tally.counts:
-            so_far = f"so far: {tally.summary}; {_GO_ON}"
+        if summary.counts:
+            so_far = f"so far: {summary.words}; {_GO_ON}"
             error.hint = f"{error.hint}; {so_far}" if error.hint else so_far
         raise
     except Exception:
-        if tally.counts or tally.refused:
-            talk(f"so far: {tally.summary}; {_GO_ON}")
+        if summary.counts or summary.refused:
+            talk(f"so far: {summary.words}; {_GO_ON}")
         raise
 
 
@@ -165,7 +171,9 @@ class _Asked:
     replace: bool
 
 
-async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.Event) -> None:
+async def _work(
+    settings: Settings, asked: _Asked, summary: ImportSummary, stop: asyncio.Event
+) -> None:
     from core.app import program
     from core.domain.input_formats.knowledge import MAX_LINE_BYTES
     from core.entrypoints.cli.files import open_input, read_lines, size_of
@@ -175,11 +183,11 @@ async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.E
     with open_input(asked.file) as handle, byte_bar("importing", size_of(asked.file)) as advance:
 
         def tell(result: Imported | Problem | None, size: int) -> None:
-            tally.add(result)
+            summary.add(result)
             advance(size)
 
-        async with program.open_app(settings, dry_run=tally.dry_run) as opened:
-            importer = await _importer(opened, asked, dry_run=tally.dry_run)
+        async with program.open_app(settings, dry_run=summary.dry_run) as opened:
+            importer = await _importer(opened, asked, dry_run=summary.dry_run)
             lines = read_lines(handle, MAX_LINE_BYTES, stop)
             await import_lines(lines, importer, settings.feedback_max_chars, tell)
 

@@ -1,7 +1,7 @@
-"""Which units of two sequences belong together, in about linear time whatever they hold (pure).
+"""Which units of two sequences correspond, in about linear time whatever they contain (pure).
 
-Units that stand once on both sides are anchors (patience diff); what lies between them is
-compared closely where it is small, and counts as rewritten where it is not.
+Units that occur once on both sides are anchors (patience diff); what lies between them is compared
+closely if it is small, and counts as rewritten if not.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+# Close comparison is quadratic: only short parts get it, and only so many equal pairs in all.
 _LEAF_UNITS = 200
 _LEAF_PAIRS = 4_000
 _DEPTH = 8
@@ -36,7 +37,7 @@ class Effort:
 
 
 def align(old: Sequence[str], new: Sequence[str], effort: Effort) -> list[Block]:
-    """Give the blocks of two sequences in order, without empty ones."""
+    """Return the blocks of two sequences in order, without empty ones."""
     whole = Block(False, 0, len(old), 0, len(new))
     return [*_joined(_aligned(old, new, whole, effort, _DEPTH))]
 
@@ -68,13 +69,13 @@ def _middle(
         return
     once = {unit for unit, count in ours.items() if count == 1 and theirs.get(unit) == 1}
     at, to_at = start, to_start
-    for place, to_place in _anchors(old, new, part, once):
-        gap = Block(False, at, place, to_at, to_place)
+    for index, to_place in _anchors(old, new, part, once):
+        gap = Block(False, at, index, to_at, to_place)
         yield from _aligned(old, new, gap, effort, depth - 1)
-        yield Block(True, place, place + 1, to_place, to_place + 1)
-        at, to_at = place + 1, to_place + 1
+        yield Block(True, index, index + 1, to_place, to_place + 1)
+        at, to_at = index + 1, to_place + 1
     rest = Block(False, at, end, to_at, to_end)
-    if rest == part:  # no anchor: nothing would be gained by looking again
+    if rest == part:  # no anchor: another pass would gain nothing
         yield part
     else:
         yield from _aligned(old, new, rest, effort, depth - 1)
@@ -96,27 +97,27 @@ def _closely(
 def _anchors(
     old: Sequence[str], new: Sequence[str], part: Block, once: set[str]
 ) -> list[tuple[int, int]]:
-    """Give the longest run of pairs of units that stand once, rising on both sides."""
-    places = {new[at]: at for at in range(part.to_start, part.to_end) if new[at] in once}
-    pairs = [(at, places[old[at]]) for at in range(part.start, part.end) if old[at] in once]
+    """Return the longest run of pairs of units that occur once, rising on both sides."""
+    indexes = {new[at]: at for at in range(part.to_start, part.to_end) if new[at] in once}
+    pairs = [(at, indexes[old[at]]) for at in range(part.start, part.end) if old[at] in once]
     return [pairs[at] for at in rising([to for _, to in pairs])]
 
 
 def rising(numbers: Sequence[int]) -> list[int]:
-    """Give the places of a longest rising run of different numbers."""
+    """Return the indexes of a longest increasing subsequence of distinct numbers."""
     ends: list[int] = []  # the lowest last number of a run of each length
-    places: list[int] = []  # where it stands
+    indexes: list[int] = []  # its index
     before: list[int] = []
-    for place, number in enumerate(numbers):
+    for index, number in enumerate(numbers):
         length = bisect_left(ends, number)
-        before.append(places[length - 1] if length else -1)
+        before.append(indexes[length - 1] if length else -1)
         if length == len(ends):
             ends.append(number)
-            places.append(place)
+            indexes.append(index)
         else:
-            ends[length], places[length] = number, place
+            ends[length], indexes[length] = number, index
     run: list[int] = []
-    at = places[-1] if places else -1
+    at = indexes[-1] if indexes else -1
     while at >= 0:
         run.append(at)
         at = before[at]
@@ -124,7 +125,7 @@ def rising(numbers: Sequence[int]) -> list[int]:
 
 
 def _joined(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Join neighbours of one kind, and drop what is empty."""
+    """Join neighbours of one kind, and drop empty ones."""
     last: Block | None = None
     for block in blocks:
         if block.start == block.end and block.to_start == block.to_end:

@@ -1,4 +1,4 @@
-"""What was changed, and who works."""
+"""What was changed, and the workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.entrypoints.console.visit import Visit
 
 
 def outcomes(visit: Visit, seen: Overview) -> Markup:
-    """Draw what came of changes: a line a kind and operation, a day and 30 days."""
+    """Draw the outcomes of changes: a row per kind and operation, for a day and for 30 days."""
     title = el("h2", visit.say("overview.outcomes"))
     if not seen.outcomes:
         return join([title, el("p", visit.say("overview.no_outcomes"), class_="muted")])
@@ -53,9 +53,9 @@ def workers(visit: Visit, seen: Overview) -> Markup:
 
 def _worker(visit: Visit, one: WorkerSeen) -> tuple[Part, ...]:
     state = "alive" if one.is_alive else "silent"
-    places = str(one.working)
+    slots = str(one.working)
     if one.concurrency is not None:
-        places = visit.say("overview.of_places", working=one.working, concurrency=one.concurrency)
+        slots = visit.say("overview.of_places", working=one.working, concurrency=one.concurrency)
     pieces = [
         el("a", "●", href=address("/console/feedback/run", id=piece), title=piece)
         for piece in one.feedback_ids
@@ -64,6 +64,6 @@ def _worker(visit: Visit, one: WorkerSeen) -> tuple[Part, ...]:
         one.name or f"#{one.id}",
         badge(visit.say(f"overview.{state}"), state),
         moment(visit, one.last_heartbeat),
-        el("span", places, " ", join(pieces, " ")),
+        el("span", slots, " ", join(pieces, " ")),
         moment(visit, one.started_at),
     )

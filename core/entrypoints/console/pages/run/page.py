@@ -1,4 +1,4 @@
-"""The run of one piece of feedback: its facts, what it led to, its steps; drawn as it goes on."""
+"""The run of one piece of feedback: its facts, its results, its steps; drawn as they happen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.lists import badge, listed, twin
 from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.feedback import FeedbackService
 from core.entrypoints.service.run import RunCandidate, RunLine, RunService
@@ -29,7 +29,7 @@ _LIVE = {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
 
 
 async def build(visit: Visit) -> None:
-    """Draw the page, and draw it again while the piece has not ended."""
+    """Draw the page, and redraw it while the piece has not ended."""
     feedback_id = visit.query("id")
     if feedback_id is None:
         raise NotFound("no feedback is named", hint="open it from the list")
@@ -38,37 +38,37 @@ async def build(visit: Visit) -> None:
     head, steps = ui.element("div"), ui.element("ol").classes("steps")
     page = _Run(visit, feedback_id, head, steps, ui.element("div"))
     page.draw(line)
-    ui.timer(LOOK_SECONDS, page.look)
+    ui.timer(LOOK_SECONDS, page.refresh)
 
 
 @dataclass
 class _Run:
-    """What is drawn now; a look draws it anew only where something has happened."""
+    """What is on screen; refreshing redraws it only if something has happened."""
 
     visit: Visit
     feedback_id: str
-    place: ui.element
+    element: ui.element
     steps: ui.element
     dialogs: ui.element
     drawn: tuple[str, ...] = ()
     drawn_steps: list[tuple[Markup, ui.html]] = field(default_factory=list)
     is_live: bool = True
 
-    async def look(self, *, always: bool = False) -> None:
-        """Look again where it is not at its end, or where somebody has just done something."""
+    async def refresh(self, *, always: bool = False) -> None:
+        """Refresh unless the piece has ended, or after an action."""
         if self.is_live or always:
-            with told(self.visit):
+            with notify_failures(self.visit):
                 self.draw(await RunService(self.visit.session).timeline(self.feedback_id))
 
     def draw(self, line: RunLine) -> None:
-        """Draw what there is, where it is not what is drawn."""
+        """Draw the run, unless it is already on screen."""
         self.is_live = line.feedback.status in _LIVE
         seen = tuple(lines_of(line))
         if seen == self.drawn:
             return
         self.drawn = seen
-        self.place.clear()
-        with self.place:
+        self.element.clear()
+        with self.element:
             show(el("h1", self.visit.say("run.title")))
             show(_facts(self.visit, line))
             self._buttons(line)
@@ -78,19 +78,19 @@ class _Run:
         self._draw_steps(steps_of(self.visit, line))
 
     def _draw_steps(self, steps: Sequence[Markup]) -> None:
-        """Draw what is new: what the reader has opened in an earlier step stays open."""
-        for (was, place), markup in zip(self.drawn_steps, steps, strict=False):
+        """Draw only new steps: one that the reader has expanded stays expanded."""
+        for (was, element), markup in zip(self.drawn_steps, steps, strict=False):
             if was != markup:
-                place.set_content(str(markup))
+                element.set_content(str(markup))
         with self.steps:
             new = [show(markup, tag="li") for markup in steps[len(self.drawn_steps) :]]
-        for _, place in self.drawn_steps[len(steps) :]:
-            place.delete()
-        places = [place for _, place in self.drawn_steps[: len(steps)]] + new
-        self.drawn_steps = [*zip(steps, places, strict=True)]
+        for _, element in self.drawn_steps[len(steps) :]:
+            element.delete()
+        elements = [element for _, element in self.drawn_steps[: len(steps)]] + new
+        self.drawn_steps = [*zip(steps, elements, strict=True)]
 
     def _buttons(self, line: RunLine) -> None:
-        say, roles = self.visit.say, self.visit.session.who.roles
+        say, roles = self.visit.say, self.visit.session.principal.roles
         service = FeedbackService(self.visit.session)
 
         async def retry() -> None:
@@ -117,14 +117,14 @@ class _Run:
     async def _retract(self) -> None:
         self.dialogs.clear()
         with self.dialogs:
-            await ask_retraction(self.visit, self.feedback_id, lambda: self.look(always=True))
+            await ask_retraction(self.visit, self.feedback_id, lambda: self.refresh(always=True))
 
     async def _do(self, key: str, done: Awaitable[object]) -> None:
-        with self.dialogs:  # a look may delete the button that was pressed
-            with told(self.visit):
+        with self.dialogs:  # refreshing may delete the button that was pressed
+            with notify_failures(self.visit):
                 await done
                 ui.notify(self.visit.say(key), type="positive")
-            await self.look(always=True)
+            await self.refresh(always=True)
 
 
 def _facts(visit: Visit, line: RunLine) -> Markup:
@@ -144,7 +144,7 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         "section",
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
-        el("p", visit.translated(piece.error), class_="banner bad text") if piece.error else None,
+        _error(visit, piece.error) if piece.error else None,
         el("dl", *facts, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
@@ -191,3 +191,8 @@ def _candidate(visit: Visit, known: RunCandidate) -> Markup:
         el("p", visit.say("run.thread_pruned"), class_="muted small") if known.pruned else None,
         class_="card",
     )
+
+
+def _error(visit: Visit, error: str) -> Markup:
+    told = visit.translated(error)
+    return el("p", told, class_="banner bad text", lang=visit.marked(error))
