@@ -12,6 +12,7 @@ import structlog
 
 from core.domain.errors import DependencyDown, McpDown, PodCallFailed, SkillWorkerError, StepFailed
 from core.domain.hashing import sha256
+from core.domain.messages import Message
 from core.domain.models import Bundle, Operation, ShellResult
 from core.domain.ports import NewId, Pod, Pods, SkillDocuments
 from core.skills.bundle import is_text, zip_to_bundle
@@ -203,7 +204,7 @@ class _PodBuild:
             pieces.append(piece)
         data = b"".join(pieces)
         if len(data) != payload.size or sha256(data) != payload.sha256:
-            raise StepFailed("what came is not what was packaged")
+            raise StepFailed(Message("pod.other_package", "what came is not what was packaged"))
         return data
 
     async def _write(self, inner_path: str, data: bytes) -> None:

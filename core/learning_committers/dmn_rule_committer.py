@@ -163,8 +163,12 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
         )
     if request.merge_mode not in (None, MergeMode.REPLACE):
         raise Refused(
-            f"a whole document takes the place of a table; it is not {request.merge_mode}",
-            hint="ask for merge_mode REPLACE",
+            Message(
+                "rule.whole_document",
+                "a whole document takes the place of a table; it is not {mode}",
+                mode=request.merge_mode,
+            ),
+            hint=Message("rule.ask_replace", "ask for merge_mode REPLACE"),
         )
     return learn_document(request.document, item.content)
 

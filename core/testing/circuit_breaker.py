@@ -1,4 +1,4 @@
-"""The `ModelLine` port in memory: several lines over one `SharedLine` are several workers."""
+"""The `CircuitBreaker` port in memory: breakers over one `SharedBreaker` are several workers."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class MemoryCircuitBreaker:
             self._shared.reset()
 
     async def current_pause(self) -> Pause | None:
-        """Say why no work is begun; `fatal` only where this worker has looked too."""
+        """Return why no work starts; `fatal` only if this worker was refused too."""
         shared = self._shared
         if shared.open_since is None:
             return self._own.current_pause()

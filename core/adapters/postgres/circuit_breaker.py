@@ -152,13 +152,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _State:
-    """The row as this process last read it; `look_in` is in seconds."""
+    """The row as this process last read it; `probe_in` is in seconds."""
 
     failures: int = 0
     open_since: datetime | None = None
     fatal: bool = False
     reason: str = ""
-    look_in: float | None = None
+    probe_in: float | None = None
 
 
 def _state(row: DictRow) -> _State:
@@ -257,7 +257,7 @@ class PostgresCircuitBreaker:
         if state.open_since is not None:
             state = await self._refresh()
         if state.open_since is not None:
-            raise model_unavailable(state.reason, state.look_in or 0.0)
+            raise model_unavailable(state.reason, state.probe_in or 0.0)
         self._own.require_none()
 
     async def _refresh(self) -> _State:
@@ -278,7 +278,7 @@ class PostgresCircuitBreaker:
                 limit=limit,
                 reason=error.advice,
                 said=to_said(error.advice),
-                look=first_probe_delay(error, self._options),
+                probe_after=first_probe_delay(error, self._options),
                 asked=requested_wait(error),
             )
         )
@@ -304,18 +304,18 @@ class PostgresCircuitBreaker:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = error.advice, probe_delay(error, self._options)
+        reason, delay = error.advice, probe_delay(error, self._options)
         await execute(
             self._pool,
             "circuit_breaker.prolong",
             model=self._model,
             open_since=open_since,
-            look=look,
+            probe_after=delay,
             fatal=not error.retryable,
             reason=reason,
             said=to_said(reason),
         )
-        log.warning("look.failed", model=self._model, reason=reason, next_in=round(look, 1))
+        log.warning("look.failed", model=self._model, reason=reason, next_in=round(delay, 1))
 
     async def _release(self, claimed: DictRow) -> None:
         ended = await execute(
@@ -326,4 +326,4 @@ class PostgresCircuitBreaker:
         )
         self._state = None
         if ended:
-            log.info("model.released", model=self._model, seconds=round(claimed["held_for"], 1))
+            log.info("model.released", model=self._model, seconds=round(claimed["open_for"], 1))

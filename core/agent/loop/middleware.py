@@ -93,7 +93,9 @@ def _check_limit(ordinal: int, limit: int) -> None:
     if ordinal > limit:
         raise IterationsExhausted(
             Message("run.calls_used_up", "the run used up its {n} model calls", n=limit),
-            hint="look at its events, or raise REACT_MAX_ITERATIONS",
+            hint=Message(
+                "run.raise_iterations", "look at its events, or raise REACT_MAX_ITERATIONS"
+            ),
         )
 
 

@@ -129,8 +129,12 @@ class ChangeGate:
         """Answer a key that was used before: finish its open intent, or return the same receipt."""
         if known.digest != digest:
             raise KeyReused(
-                f"the key {known.key!r} belongs to another request",
-                hint="submit a different request under a key of its own",
+                Message(
+                    "gate.key_reused", "the key {key!r} belongs to another request", key=known.key
+                ),
+                hint=Message(
+                    "gate.key_of_its_own", "submit a different request under a key of its own"
+                ),
             )
         if known.status is ChangeStatus.APPLYING:
             epoch = context.fence.epoch if context.fence else None

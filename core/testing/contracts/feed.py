@@ -25,7 +25,7 @@ def told(page: FeedPage) -> list[str]:
 
 
 async def read(feed: Feed, cursor: str | None, wanted: EventFilter = ALL) -> tuple[list[str], str]:
-    """Give the names of all that comes after a place, and where to go on.
+    """Return the names of all events after a cursor, and the cursor to continue from.
 
     What cannot be put in order yet is waited for: the tests beside this one write too.
     """
