@@ -93,7 +93,7 @@ class McpClient:
         Raises McpDown, ConfigurationError (also where there is no such server).
         """
         session = await self._session(server_name)
-        with session.held():
+        with session.in_use():
             yield session
 
     async def close(self) -> None:

@@ -14,6 +14,7 @@ from core.domain.errors import (
     SkillWorkerError,
     Stale,
 )
+from core.domain.messages import Message
 from core.domain.models import (
     Bundle,
     Change,
@@ -178,7 +179,7 @@ class SkillCommitter:
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
-                f"there is no skill named {request.target_id!r}",
+                Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
                 hint="search_similar_knowledge gives the names of skills",
             )
         return base

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid, NotFound
+from core.domain.messages import Message
 from core.domain.models import Bundle
 from core.domain.ports import Agents, SkillStore
 from core.skills.document.frontmatter import read_frontmatter
@@ -47,9 +48,18 @@ class DescriptionsBudget:
         if after <= max(before, self.limit):
             return ()
         return (
-            f"the descriptions of the {len(names)} skills of agent {agent_id} come to {after}"
-            f" characters, {after - self.limit} over its budget of {self.limit} ({before} before);"
-            " it reads them all at start",
+            Message(
+                "skill.descriptions_over_budget",
+                "the descriptions of the {n} skills of agent {agent} come to {now} "
+                "characters, {over} over its budget of {budget} ({before} before); it "
+                "reads them all at start",
+                n=len(names),
+                agent=agent_id,
+                now=after,
+                over=after - self.limit,
+                budget=self.limit,
+                before=before,
+            ),
         )
 
 

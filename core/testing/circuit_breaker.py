@@ -19,11 +19,10 @@ from core.agent.circuit_breaker import (
     next_look,
     queue_too_long,
     rate_exceeded,
-    reason_of,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, ModelDown, SkillWorkerError
-from core.domain.models import Hold, HoldKind
+from core.domain.models import Pause, PauseKind
 
 _PAUSE = 0.05
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -85,13 +84,15 @@ class MemoryCircuitBreaker:
         if self._shared.open_since is None:
             self._shared.reset()
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no work is begun; `fatal` only where this worker has looked too."""
         shared = self._shared
         if shared.open_since is None:
-            return self._own.hold()
+            return self._own.current_pause()
         fatal = shared.fatal and self._own.is_confirmed
-        return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
+        return Pause(
+            kind=PauseKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal
+        )
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
         shared, era = self._shared, self._shared.open_since
@@ -108,7 +109,7 @@ class MemoryCircuitBreaker:
             self._own.note_look(error)
             if is_claimed and shared.open_since == era:
                 shared.probe_at = shared.later(next_look(error, self._options))
-                shared.fatal, shared.reason = not error.retryable, reason_of(error)
+                shared.fatal, shared.reason = not error.retryable, error.advice
         else:
             self._has_answered = True
             self._own.end()
@@ -129,7 +130,7 @@ class MemoryCircuitBreaker:
         if shared.open_since is not None:
             shared.probe_at = max(shared.probe_at, shared.later(asked_wait(error)))
             return
-        shared.reason = reason_of(error)
+        shared.reason = error.advice
         if shared.failures >= self._options.failures:
             shared.open_since = shared.now
             shared.probe_at = shared.later(first_look(error, self._options))

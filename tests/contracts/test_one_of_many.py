@@ -189,19 +189,19 @@ class TestQueueOfMany(PostgresStores):
                 update={"id": name, "key": name, "tenant_id": tenant_id, "feedback_id": feedback_id}
             )
             change = change if held else change.model_copy(update={"status": "failed"})
-            await change_log.keep(change, {}, HAPPENED)
-        assert list(await queue.first(tenant_id="t", but=())) == ["1", "4", "5"]
-        assert list(await queue.first(tenant_id=None, but=("2",))) == ["1", "4", "5"]
-        found = await queue.look("4", tenant_id="t", but=())
-        place = found.place
+            await change_log.store(change, {}, HAPPENED)
+        assert list(await queue.oldest(tenant_id="t", but=())) == ["1", "4", "5"]
+        assert list(await queue.oldest(tenant_id=None, but=("2",))) == ["1", "4", "5"]
+        found = await queue.open("4", tenant_id="t", but=())
+        place = found.queue_position
         assert (place.waiting, place.position, place.previous) == (3, 2, "1")
         assert place.following == ("5", "1")
         assert found.cause is not None
         assert found.cause.id == feedback_id
-        skipped = (await queue.look("4", tenant_id=None, but=("5",))).place
+        skipped = (await queue.open("4", tenant_id=None, but=("5",))).queue_position
         assert (skipped.waiting, skipped.position, skipped.previous) == (4, 3, "2")
         assert skipped.following == ("1", "2")
-        ended = (await queue.look("3", tenant_id="t", but=())).place
+        ended = (await queue.open("3", tenant_id="t", but=())).place
         assert (ended.waiting, ended.position, ended.previous) == (3, None, "1")
 
 

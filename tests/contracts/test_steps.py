@@ -1,17 +1,17 @@
-"""How targets came to be, in memory and in PostgreSQL."""
+"""The changes that made targets what they are, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 
 import pytest
-from core.testing.contracts.duplicate_waiters import DuplicateWaitersContract
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.steps import PostgresSteps
 from core.domain.ports import DuplicateWaiters, Steps
 from core.testing.changes import MemoryChangeLog
+from core.testing.contracts.duplicate_waiters import DuplicateWaitersContract
 from core.testing.contracts.steps import StepsContract
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.steps import MemorySteps
 from tests.support.postgres_stores import PostgresStores

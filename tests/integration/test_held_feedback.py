@@ -1,4 +1,4 @@
-"""Feedback whose changes wait ends with the last decision, whoever decides at the same time."""
+"""Feedback with held changes ends with the last decision, even if decisions are concurrent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUES ('f', 's', '1', 'd', 't', '{a}', 'x', 'held')"""
 
 
 async def held(pool: Pool, count: int) -> list[Change]:
-    """Put in held feedback with changes that wait."""
+    """Add held feedback with held changes."""
     async with transaction(pool) as conn:
         await conn.execute(_FEEDBACK)
     log = PostgresChangeLog(pool)
@@ -26,7 +26,7 @@ async def held(pool: Pool, count: int) -> list[Change]:
     for number in range(count):
         update = {"id": f"c{number}", "key": f"k{number}", "feedback_id": "f"}
         change = waiting(f"m{number}").model_copy(update=update)
-        await log.keep(change, {}, HAPPENED)
+        await log.store(change, {}, HAPPENED)
         made.append(await log.get(change.id))
     return made
 
@@ -72,7 +72,7 @@ async def test_one_that_was_applied_completes_it(pool: Pool) -> None:
 async def test_the_hold_of_a_dead_command_blocks_no_approval(pool: Pool) -> None:
     (change,) = await held(pool, 1)
     update = {"id": "dead", "key": "dead", "status": ChangeStatus.PREPARED, "held": ()}
-    await PostgresTargetLocks(pool).hold(change.model_copy(update=update))
+    await PostgresTargetLocks(pool).acquire(change.model_copy(update=update))
     async with transaction(pool) as conn:
         await conn.execute(
             "UPDATE changes SET created_at = created_at - interval '1 day' WHERE id = 'dead'"
@@ -90,13 +90,13 @@ async def test_a_fresh_approval_is_not_taken_for_abandoned(pool: Pool) -> None:
 
 
 async def joined(pool: Pool) -> Change:
-    """Put in held feedback `f` that only says what a change of another piece does."""
+    """Add held feedback `f` that only joins a change of another piece."""
     async with transaction(pool) as conn:
         await conn.execute(_FEEDBACK)
         await conn.execute(_FEEDBACK.replace(b"'f', 's', '1'", b"'g', 's', '2'"))
     log = PostgresChangeLog(pool)
     change = waiting("m1").model_copy(update={"feedback_id": "g"})
-    await log.keep(change, {}, HAPPENED)
+    await log.store(change, {}, HAPPENED)
     same = change.model_copy(update={"id": "other", "key": "other", "feedback_id": "f"})
     assert await PostgresDuplicateWaiters(pool).join(same) is not None
     return await log.get(change.id)

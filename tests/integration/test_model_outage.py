@@ -79,7 +79,7 @@ async def all_feedback(app: App) -> Sequence[Feedback]:
 async def running(
     apps: list[App], concurrency: int = CONCURRENCY
 ) -> AsyncIterator[list[asyncio.Task[None]]]:
-    """Let the workers run until all has ended; at the end of the block they are stopped."""
+    """Run the workers until everything has ended; they are stopped at the end of the block."""
     stop = asyncio.Event()
     runs = [asyncio.create_task(app.run(True, concurrency, stop, lambda _: None)) for app in apps]
     try:
@@ -99,9 +99,9 @@ async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
         async with running(apps) as runs:
 
             async def is_held() -> bool:
-                hold = await apps[0].learning.breaker.hold()  # type: ignore[union-attr]
+                pause = await apps[0].learning.breaker.current_pause()  # type: ignore[union-attr]
                 return (
-                    hold is not None and (await apps[0].stores.reader.counts())["queued"] == PIECES
+                    pause is not None and (await apps[0].stores.reader.counts())["queued"] == PIECES
                 )
 
             await until(is_held)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,11 +52,9 @@ class Records:
         if mutant.path.endswith(".md"):
             return {PROMPT_TESTS}
         if mutant.path.endswith(".sql"):
-            return self.blocks.get(mutant.place, set())
-        if mutant.place:
-            return self.functions.get(f"{mutant.path}::{mutant.place}", set())
-        of_module = (t for name, t in self.functions.items() if name.startswith(f"{mutant.path}::"))
-        return set().union(*of_module)
+            return _of(self.blocks, mutant.place, mutant.place.split(".")[0] + ".")
+        name = f"{mutant.path}::{mutant.place}"
+        return _of(self.functions, name, f"{mutant.path}::")
 
     def add(self, record: dict[str, dict[str, object]]) -> None:
         """Add what one process has recorded."""
@@ -65,6 +63,13 @@ class Records:
         for kind in ("functions", "blocks"):
             for name, tests in record[kind].items():
                 getattr(self, kind)[name].update(tests)  # type: ignore[arg-type]
+
+
+def _of(recorded: Mapping[str, set[str]], name: str, beginning: str) -> set[str]:
+    """Return the tests of a place or, where it is not on record, those of all of its file."""
+    if name in recorded:
+        return recorded[name]
+    return set().union(*(tests for other, tests in recorded.items() if other.startswith(beginning)))
 
 
 def recorded(*, anew: bool) -> Records:

@@ -1,4 +1,4 @@
-"""Popen for commands of the program, forked from a process that has all imports."""
+"""A Popen for commands of the program, forked from a process that has all imports."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @cache
-def _address() -> str:
-    """Start the warm process, for as long as this one lives; give where it listens."""
+def warm_address() -> str:
+    """Start the warm process, which lives as long as this one; return its address."""
     folder = tempfile.mkdtemp(prefix="skill-worker-warm-")
     address = f"{folder}/s"
     warm = subprocess.Popen(
@@ -46,9 +46,9 @@ def _address() -> str:
 
 
 class Forked(subprocess.Popen[AnyStr]):
-    """`Popen(arguments, …)` of a command, in a session of its own.
+    """`Popen(arguments, …)` of a command, in its own session.
 
-    What is no child of this process cannot be waited for here: who waits for it tells of it.
+    It is no child of this process and cannot be waited for: the warm process reports its end.
     """
 
     _keeper: socket.socket
@@ -68,7 +68,7 @@ class Forked(subprocess.Popen[AnyStr]):
         assert len(streams) == STREAMS
         self._keeper = socket.socket(socket.AF_UNIX)
         try:
-            self._keeper.connect(_address())
+            self._keeper.connect(warm_address())
             socket.send_fds(self._keeper, [LENGTH.pack(len(data))], streams)
             self._keeper.sendall(data)
             self.pid = self._word()

@@ -1,4 +1,4 @@
-"""A model over HTTP, from a thread of this process, that answers only once it is let."""
+"""A model over HTTP, in a thread of this process, that answers only once allowed to."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(_ANSWER)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in the base
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def held_model() -> Iterator[HeldModel]:
-    """Serve a held model meanwhile."""
+    """Serve a blocked model meanwhile."""
     with HeldModel() as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

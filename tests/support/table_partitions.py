@@ -1,4 +1,4 @@
-"""Tables without a defect, by construction: the space of all cases, cut again and again."""
+"""Tables without a defect, by construction: the space of all cases, split again and again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.table_cells import table
 
 KINDS = ("number", "string", "date", "boolean")
 WORDS = ("VIP", "일반", "gold", "신규")
-# A stretch of whole numbers, or some of the words and whether all others belong to it.
+# A range of whole numbers, or some of the words and whether all others belong to it.
 Ends: TypeAlias = tuple[int | None, int | None]
 Side: TypeAlias = Ends | frozenset[str | bool | None]
 
@@ -27,10 +27,10 @@ class Cut:
 
 
 def clean_table(seed: int, rows: int, columns: int, policy: HitPolicy = HitPolicy.UNIQUE) -> Cut:
-    """Cut the space of `columns` inputs of mixed types into `rows` boxes that just meet."""
+    """Split the space of `columns` inputs of mixed types into `rows` boxes that just touch."""
     random = Random(seed)
     kinds = [random.choice(KINDS) for _ in range(columns)]
-    kinds[random.randrange(columns)] = "number"  # of which there are always more to cut
+    kinds[random.randrange(columns)] = "number"  # numbers can always be split further
     boxes = [[_whole(kind) for kind in kinds]]
     while len(boxes) < rows:
         box = random.choice(boxes)
@@ -49,7 +49,7 @@ def clean_table(seed: int, rows: int, columns: int, policy: HitPolicy = HitPolic
 
 
 def cell(kind: str, side: Side) -> str:
-    """Write a side of a box as FEEL."""
+    """Return a side of a box as FEEL."""
     if isinstance(side, frozenset):
         return _named(kind, side)
     low, high = (None if end is None else _end(kind, end) for end in side)

@@ -1,4 +1,4 @@
-"""Learnings of all kinds as a plain log that can be done over, and a gate that is taught them."""
+"""Learnings of all kinds as a log that can be replayed, and a gate that is taught them."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ from tests.support.gate import neighbours_of
 from tests.support.skills import ScriptedAuthor
 
 Place = tuple[Kind, str]
-# What is known: of each item its lines, its rows or its files, in order.
+# What is known: the lines, rows or files of each item, in order.
 Known = dict[Place, dict[str, str]]
 _WEIGHTS = {"add": 60, "change": 15, "remove": 8, "replace": 4, "delete": 2}
 
 
 @dataclass(frozen=True)
 class Op:
-    """One learning, of a piece of feedback of its own, about one unit of one item."""
+    """One learning, from its own feedback, about one unit of one item."""
 
     number: int
     what: str
@@ -64,7 +64,7 @@ class Op:
 
 
 def done(known: Known, op: Op) -> bool:
-    """Do a learning to what is known; False where there is nothing to do it to."""
+    """Apply a learning to what is known; False if it does not apply."""
     held = known.get(op.place)
     if op.what == "add":
         known.setdefault(op.place, {})[op.unit] = op.text
@@ -84,7 +84,7 @@ def done(known: Known, op: Op) -> bool:
 
 
 def without(ops: Sequence[Op], numbers: Collection[int]) -> Known:
-    """Do a log over but for some of its learnings. Only a skill can stand with nothing in it."""
+    """Replay a log without some of its learnings. Only a skill can exist without units."""
     known: Known = {}
     for op in ops:
         if op.number not in numbers:
@@ -93,7 +93,7 @@ def without(ops: Sequence[Op], numbers: Collection[int]) -> Known:
 
 
 def random_ops(rng: random.Random, count: int) -> list[Op]:
-    """Learnings that make sense one after another. What was deleted is never made again."""
+    """Return random learnings that make sense in sequence. What was deleted is never recreated."""
     known: Known = {}
     ended: set[Place] = set()
     ops: list[Op] = []
@@ -118,7 +118,7 @@ def random_ops(rng: random.Random, count: int) -> list[Op]:
 
 
 class Taught:
-    """A gate over memory whose reviewer approves all, some of it as they wrote it anew."""
+    """A gate over memory whose reviewer approves everything, some of it in an edited form."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -174,7 +174,7 @@ class Taught:
         self.ops.append(op)
 
     async def retract(self, number: int) -> Retraction:
-        """Take back what one of them taught."""
+        """Retract what one of them taught."""
         retractor = Retractor(
             gate=self.gate, changes=self.log, steps=self._steps, duplicate_waiters=self._waiters
         )
@@ -190,7 +190,7 @@ class Taught:
         return await retractor.retract(feedback, by="kim")
 
     async def known(self) -> Known:
-        """Give what is known now."""
+        """Return what is known now."""
         places = {(kind, item_id): (kind, slot) for (kind, slot), item_id in self._ids.items()}
         found: Known = {}
         for item in await self.log.knowledge.list(tenant_id="t", agent_id=None, kind=None):
@@ -201,7 +201,7 @@ class Taught:
         return found
 
     async def _edited(self, op: Op, change: Change) -> tuple[Op, Change]:
-        """Let the reviewer write what is new a little differently."""
+        """Let the reviewer phrase new text a little differently."""
         if op.what not in {"add", "change"} or change.after is None:
             return op, change
         anew = replace(op, text=f"{op.text}e")

@@ -43,7 +43,7 @@ async def test_a_busy_target_is_asked_for_ever_less_often_for_ten_seconds(world:
     first = await world.gate.submit(ask("one"), on_behalf("k1"))
     applied = await world.log.get(first.change_id or "")
     other = {"id": "other", "key": "k2", "status": ChangeStatus.PREPARED}
-    await world.log.hold(applied.model_copy(update=other))
+    await world.log.acquire(applied.model_copy(update=other))
     update = ask("two", operation="UPDATE", target_id=first.target_id)
     with pytest.raises(TargetBusy):
         await world.gate.submit(update, on_behalf("k3"))
@@ -66,7 +66,7 @@ async def test_the_hold_of_a_run_that_died_is_taken_over(world: World) -> None:
     update = ask("two", operation="UPDATE", target_id=first.target_id)
     applied = await world.log.get(first.change_id or "")
     dead = {"id": "dead", "key": "k2", "status": ChangeStatus.PREPARED, "epoch": 1}
-    await world.log.hold(applied.model_copy(update={**dead, "candidate_id": "cand"}))
+    await world.log.acquire(applied.model_copy(update={**dead, "candidate_id": "cand"}))
     world.log.epochs["cand"] = 2
     receipt = await world.gate.submit(update, on_behalf("k2", epoch=2))
     assert receipt.status is ReceiptStatus.APPLIED

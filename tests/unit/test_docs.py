@@ -125,7 +125,9 @@ def _shell(page: Path) -> list[str]:
 
 def _commands(page: Path) -> Iterator[str]:
     for line in _shell(page):
-        yield from re.findall(r"(?<!-n )(?<!--namespace )\bskill-worker ([a-z]+(?: [a-z]+)?)(?= |$)", line)
+        yield from re.findall(
+            r"(?<!-n )(?<!--namespace )\bskill-worker ([a-z]+(?: [a-z]+)?)(?= |$)", line
+        )
 
 
 def _tree(root: type[SkillWorkerError]) -> Iterator[type[SkillWorkerError]]:
@@ -139,3 +141,13 @@ def test_every_kind_of_error_stands_beside_its_exit_code() -> None:
     rows = dict(re.findall(r"^\| (\d) \|[^|]+\|([^|]+)\|$", text, flags=re.MULTILINE))
     kinds = {error.kind for error in _tree(errors.SkillWorkerError)}
     assert {k for k in kinds if f"`{k}`" not in rows[str(exit_code_of(k))]} == set()
+
+
+def test_modules_lead_from_where_they_were_to_where_they_are() -> None:
+    text = (DOCS / "CHANGELOG.md").read_text(encoding="utf-8")
+    now = re.findall(r"^\| `[\w.`, …]+` \| `([\w.]+)` \|$", text, re.MULTILINE)
+    assert len(now) > 100
+    missing = [
+        module for module in now if not _is_module(ROOT.joinpath("core", *module.split(".")))
+    ]
+    assert missing == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from pydantic import JsonValue
 
 from core.agent.offline.chat_model import AnsweringChatModel
@@ -12,6 +11,7 @@ from core.agent.prompt_data import read_fenced_json
 from core.domain.errors import ModelDown, RunFailed
 from core.domain.models import Agent, Feedback, MatchResult, Usage
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
 from core.testing.stores import MemoryReplies
 

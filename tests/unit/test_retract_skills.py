@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 
 from core.changes.retraction.retract import Retraction, Retractor
 from core.domain.models import (
@@ -19,6 +18,7 @@ from core.domain.models import (
 )
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.base import CommitDeps
+from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.steps import MemorySteps
 from tests.support.skills import World
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from langchain_core.language_models import BaseChatModel
 
 from core.agent.offline.model import OfflineChatModel
@@ -22,6 +21,7 @@ from core.domain.models import (
 )
 from core.skills.document.assembly import assemble
 from core.skills.document.edits import apply_edits
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls, says
 from core.testing.stores import MemoryReplies, MemoryRuns
 from tests.support.react import CANDIDATE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 
 from core.agent.skill_author import SkillAuthorModel
 from core.changes.gate.change_gate import ChangeGate
@@ -20,6 +19,7 @@ from core.domain.models import (
 )
 from core.learning_committers.base import CommitDeps
 from core.learning_committers.skill_committer import commit_to_skill
+from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns
 from tests.support.skills import REFUND, World

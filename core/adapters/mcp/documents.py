@@ -1,4 +1,4 @@
-"""Documents of skills, told from the sentences in which the server says that it has none."""
+"""Documents of skills, distinguished from sentences that say there is none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.adapters.mcp.errors import excerpt
 from core.adapters.mcp.session import Sessions
 from core.domain.errors import McpDown, PodCallFailed
 
-# The header, a rule and an empty line; the empty lines are the server's, not the document's.
+# Header, rule and empty line; empty lines there are the server's, not the document's.
 _DOCUMENT = re.compile(r"\ADocument: ([^\r\n]+)\r?\n(?:\r?\n)?={8,}(?:\r?\n(?:\r?\n)?|\Z)")
 _QUOTE = "['\"‘’“”]?"
 
@@ -34,10 +34,10 @@ class McpSkillDocuments:
 
 
 def read_document(text: str, skill_name: str, document_path: str) -> str | None:
-    """Give the document in an answer, None for a "not found" sentence about what was asked.
+    """Return the document in an answer, None for a "not found" sentence about this request.
 
-    Only the answer's first words count, since a document may hold such sentences itself.
-    Raises McpDown for any other answer.
+    Only the answer's first words count, since a document may contain such a sentence itself. Raises
+    McpDown for any other answer.
     """
     header = _DOCUMENT.match(text)
     if header is not None and _is_same(header[1].strip(), document_path):

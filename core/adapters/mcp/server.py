@@ -1,4 +1,4 @@
-"""Which MCP server to talk to: name, address, token, and the transport the address asks for."""
+"""An MCP server's name, address, token, and the transport that the address implies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True)
 class McpServer:
-    """A server as the settings name it; `token` goes out as a bearer token."""
+    """A server as configured; `token` is sent as a bearer token."""
 
     name: str
     url: str
     token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Raises ConfigurationError where the address is no http URL."""
+        """Raises ConfigurationError if the address is no http URL."""
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ConfigurationError(
@@ -30,29 +30,29 @@ class McpServer:
 
     @property
     def is_sse(self) -> bool:
-        """True where the address asks for SSE; everything else is streamable HTTP."""
+        """Whether the address implies SSE; everything else is streamable HTTP."""
         return urlsplit(self.url).path.rstrip("/").endswith("/sse")
 
     @property
     def is_local(self) -> bool:
-        """True for this machine, which no proxy of the environment can reach."""
+        """Whether it is on this machine, which no proxy of the environment can reach."""
         return urlsplit(self.url).hostname in _LOOPBACK
 
     @property
     def headers(self) -> dict[str, str]:
-        """What each request carries."""
+        """The headers of each request."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     @property
     def address(self) -> str:
-        """The address to call: a user in it would be sent as authorization, not the token."""
+        """The address without credentials: httpx would send those in place of the token."""
         parts = urlsplit(self.url)
         bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         return urlunsplit(bare) if self.token else self.url
 
     @property
     def shown(self) -> str:
-        """Name and address as an error may show them: without a user, a password or a query."""
+        """Name and address for error messages: without a user, a password or a query."""
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2]
         return f"MCP server {self.name} ({urlunsplit((parts.scheme, host, parts.path, '', ''))})"

@@ -1,4 +1,4 @@
-"""Agents and their lists of skills as rows."""
+"""Agents and their lists of skills, stored as rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models import Agent
 
 
 class PostgresAgents:
-    """The `Agents` port. With `sets_up_new`, agents that are new wait to be set up."""
+    """The `Agents` port. With `sets_up_new`, new agents await their setup."""
 
     def __init__(self, pool: Pool, *, sets_up_new: bool = False) -> None:
         self._pool = pool
@@ -21,7 +22,10 @@ class PostgresAgents:
     async def get(self, agent_id: str) -> Agent:
         row = await fetch_one(self._pool, "agents.get", id=agent_id)
         if row is None:
-            raise NotFound(f"there is no agent {agent_id!r}", hint="see `skill-worker agents list`")
+            raise NotFound(
+                Message("no.agent", "there is no agent {id!r}", id=agent_id),
+                hint=Message("see.agents", "see `skill-worker agents list`"),
+            )
         return _agent(row)
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:

@@ -1,4 +1,4 @@
-"""Changes, their blobs and the transactions that settle them."""
+"""Changes, their blobs and the transactions that conclude them."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from core.adapters.postgres.queries import (
     transaction,
     writing,
 )
+from core.adapters.postgres.rows import recalled, to_said
 from core.adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, FileRef, HistoryRecord, Kind, RunEvent
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 
 _MODELS = ("before", "after", "request")
 _LISTS = ("warnings", "held", "retracts")
+_SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}
 
 
 class PostgresChangeLog:
-    """The `ChangeLog` port; `observe` is told of each event once it is committed."""
+    """The `ChangeLog` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -47,7 +50,8 @@ class PostgresChangeLog:
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
             raise NotFound(
-                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+                Message("no.change", "there is no change {id!r}", id=change_id),
+                hint=Message("see.changes", "see `skill-worker changes list`"),
             )
         return change_of(row)
 
@@ -57,7 +61,7 @@ class PostgresChangeLog:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
 
-    async def keep(
+    async def store(
         self,
         change: Change,
         blobs: Mapping[str, bytes],
@@ -102,12 +106,19 @@ class PostgresChangeLog:
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
-        return TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
+        return TargetBusy(
+            Message(
+                "change.target_busy",
+                "{kind} {id!r} is being changed",
+                kind=change.kind,
+                id=change.target_id,
+            )
+        )
     return Stale(f"key {change.key!r} was used at the same time")
 
 
 async def put_change(conn: Connection, change: Change) -> None:
-    """Write a change over its hold, if it has one. Raises TargetBusy, LeaseLost, Stale."""
+    """Write a change over its target lock, if any. Raises TargetBusy, LeaseLost, Stale."""
     try:
         written = await conn.execute(sql("changes.put"), change_row(change))
     except pg.UniqueViolation as error:
@@ -117,7 +128,7 @@ async def put_change(conn: Connection, change: Change) -> None:
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
-    """Keep the bytes of files by their SHA-256; what is there stays."""
+    """Store file contents by SHA-256; existing ones stay."""
     if blobs:
         params = {"hashes": list(blobs), "data": list(blobs.values())}
         await conn.execute(sql("changes.put_blobs"), params)
@@ -129,14 +140,20 @@ async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> 
 
 
 def change_of(row: DictRow) -> Change:
-    """Read a row of `changes`."""
-    return Change.model_validate(dict(row))
+    """Build a change from a row of `changes`."""
+    data = dict(row)
+    known = recalled(data.pop("said", None))
+    if known:
+        data |= {name: known.get(data[name], data[name]) for name in _SAID}
+        data |= {name: [known.get(text, text) for text in data[name]] for name in _SAYINGS}
+    return Change.model_validate(data)
 
 
 def change_row(change: Change) -> dict[str, object]:
-    """Give a change as the parameters of a statement, by the names of its columns."""
+    """Return a change as statement parameters, by column name."""
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
+    row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
     return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 

@@ -1,4 +1,4 @@
-"""What outside sources gave as rows, and which of its ends they have yet to be told."""
+"""What outside sources delivered, and which ends they have yet to be told, as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL says, in the words of the program: translated here and nowhere else."""
+"""psycopg's exceptions, translated into the program's errors here and nowhere else."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ RETRY_HINT = "It is tried again; nothing was written."
 SCHEMA_HINT = "Run `skill-worker db migrate`."
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
-# What passes, though PostgreSQL answers: its words, and what to do. The rest of its operational
-# errors are those of a server that is not there.
+# Transient conditions that PostgreSQL itself reports: what to say, and what to do. All other
+# operational errors mean that the server is not there.
 _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
     pg.DiskFull: ("PostgreSQL has no disk space left", "Free space on the server's disk."),
     pg.OutOfMemory: ("PostgreSQL has no memory left", "Look what else runs on the server."),
@@ -39,7 +39,7 @@ _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
     pg.TransactionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
     pg.InternalError_: ("PostgreSQL broke on a statement", "Look at the server's own log."),
     pg.DataCorrupted: ("PostgreSQL found damaged data", "Look at the server's own log."),
-    # What was prepared on a connection no longer fits, as after a migration under way.
+    # A statement prepared on the connection no longer fits, as after a concurrent migration.
     pg.FeatureNotSupported: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
     pg.InvalidSqlStatementName: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
 }
@@ -47,9 +47,9 @@ _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn what psycopg raises inside into the program's errors.
+    """Translate what psycopg raises inside the block into the program's errors.
 
-    A store that expects an error of its own (a unique index, say) catches it further inside.
+    A store that expects a particular error (say, a unique violation) catches it further inside.
     """
     try:
         yield
@@ -61,11 +61,11 @@ def translated() -> Iterator[None]:
 
 @contextmanager
 def connecting() -> Iterator[None]:
-    """Tell a connection string that is none from a server that does not answer."""
+    """Distinguish a malformed connection string from a server that does not answer."""
     try:
         yield
     except psycopg.ProgrammingError:
-        # Its text may quote the string, password and all.
+        # The error's text may quote the connection string, password included.
         raise ConfigurationError(
             "DATABASE_URL is no connection string.",
             hint="Write it like postgresql://user:password@host:5432/database.",
@@ -75,7 +75,7 @@ def connecting() -> Iterator[None]:
 
 
 def translate(error: psycopg.Error) -> SkillWorkerError:
-    """Sort a psycopg error into the program's tree."""
+    """Map a psycopg error into the program's error hierarchy."""
     said = str(error).strip()
     if isinstance(error, pg.InsufficientPrivilege):
         return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)

@@ -10,11 +10,12 @@ from psycopg.types.json import Jsonb
 from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
-from core.adapters.postgres.rows import feedback_of, read_feedback
+from core.adapters.postgres.rows import feedback_of, read_feedback, to_said
 from core.adapters.postgres.waiting import settle_feedback
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -31,7 +32,7 @@ _Piece: TypeAlias = dict[str, object]
 
 
 class PostgresInbox:
-    """The `Inbox` port; `observe` is told of each event once it is committed."""
+    """The `Inbox` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, jobs: Jobs, new_id: NewId, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -40,7 +41,7 @@ class PostgresInbox:
         self._observe = observe
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
+        rows = [self._row(position, piece) for position, piece in enumerate(pieces)]
         async with transaction(self._pool) as conn:
             return await self._add(conn, source, rows)
 
@@ -60,9 +61,9 @@ class PostgresInbox:
         return feedback_of(row)
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone.
+        """Start an attempt: attempts and epoch + 1. None if it has ended or is gone.
 
-        A row that cannot be read has ended with that: it is `failed`.
+        A row that cannot be read ends at once as `failed`.
         """
         row = await fetch_one(self._pool, "inbox.claim", id=feedback_id)
         if row is None:
@@ -76,7 +77,8 @@ class PostgresInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
+        params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
+        params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
@@ -93,7 +95,7 @@ class PostgresInbox:
             async with transaction(self._pool) as conn:
                 if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
                     raise lease_lost(claimed)
-                await settle_feedback(conn, claimed.id)  # all of it may be decided by now
+                await settle_feedback(conn, claimed.id)  # all its changes may be decided by now
         elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
 
@@ -124,30 +126,31 @@ class PostgresInbox:
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
 
-    def _row(self, place: int, piece: NewFeedback) -> _Piece:
+    def _row(self, position: int, piece: NewFeedback) -> _Piece:
         feedback_id = self._new_id()
         return {
             **piece.model_dump(exclude={"id"}),
             "id": feedback_id,
             "source_id": feedback_id if piece.id is None else piece.id,
             "digest": feedback_digest(piece),
-            "place": place,
+            "place": position,
         }
 
 
 def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, object]:
-    """Give the parameters of `inbox.finish`."""
+    """Return the parameters of `inbox.finish`."""
     return {
         "id": feedback_id,
         "epoch": epoch,
         "status": outcome.status,
         "error": outcome.error,
+        "said": to_said(outcome.error),
         "matching": matching_prefix(feedback_id),
     }
 
 
 async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mapping[str, str]:
-    """Give the ids under which pieces were known, once they are seen to say the same."""
+    """Return the ids of known pieces, after checking that their content is the same."""
     if not rows:
         return {}
     params = {"source": source, "source_ids": [row["source_id"] for row in rows]}
@@ -163,12 +166,13 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
 
 
 def lease_lost(claimed: Feedback) -> LeaseLost:
-    """Say that a piece is no longer its claimer's."""
+    """Return the error that a piece is no longer its claimer's."""
     return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
 
 
 def not_found(feedback_id: str) -> NotFound:
-    """Say that there is no such piece."""
+    """Return the error that there is no such piece."""
     return NotFound(
-        f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
+        Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
+        hint=Message("see.feedback", "see `skill-worker feedback list`"),
     )

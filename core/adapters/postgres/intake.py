@@ -1,4 +1,4 @@
-"""What people ask of the queue: bring feedback back, take it off, hold all of it back."""
+"""What people may do to the queue: revive feedback, cancel it, pause everything."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, fetch_one, sql, transaction
 from core.adapters.postgres.rows import feedback_of
 from core.domain.errors import Refused
-from core.domain.models import NO_USAGE, Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.domain.messages import Message
+from core.domain.models import (
+    NO_USAGE,
+    Feedback,
+    FeedbackStatus,
+    Outcome,
+    Pause,
+    PauseKind,
+    RunEvent,
+)
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 
 
 class PostgresIntake:
-    """The `Intake` port; `observe` is told of each event once it is committed."""
+    """The `Intake` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -39,7 +48,10 @@ class PostgresIntake:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
             if taken is None:
                 raise await _refusal(
-                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                    conn,
+                    feedback_id,
+                    "has ended",
+                    Message("see.piece", "see `skill-worker feedback show ID`"),
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)
@@ -53,14 +65,14 @@ class PostgresIntake:
         self._observe(event, NO_USAGE)
         return feedback_of(row)
 
-    async def pause(self, reason: str) -> Hold:
+    async def pause(self, reason: str) -> Pause:
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
             event = RunEvent(name="queue.paused", data={"reason": reason})
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
-        return Hold(kind=HoldKind.PAUSED, **row)
+        return Pause(kind=PauseKind.PAUSED, **row)
 
     async def resume(self) -> bool:
         event = RunEvent(name="queue.resumed")
@@ -72,9 +84,9 @@ class PostgresIntake:
             self._observe(event, NO_USAGE)
         return paused
 
-    async def paused(self) -> Hold | None:
+    async def paused(self) -> Pause | None:
         row = await fetch_one(self._pool, "intake.paused")
-        return Hold(kind=HoldKind.PAUSED, **row) if row else None
+        return Pause(kind=PauseKind.PAUSED, **row) if row else None
 
 
 async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> Exception:

@@ -1,4 +1,4 @@
-"""What happens in a run, written down for people watching now and for whoever asks later."""
+"""The event log of runs, written for live viewers and for later inspection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.domain.ports import Observer
 
 
 class PostgresJournal:
-    """The `Journal` port; `observe` is told of each event once it is committed."""
+    """The `Journal` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
         self._pool = pool
@@ -31,7 +31,7 @@ class PostgresJournal:
 async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False) -> None:
     """Write an event in the caller's transaction, which notifies when it commits.
 
-    The caller tells the observer after that. `alone` says that the transaction holds nothing else.
+    The caller then calls the observer. `alone`: the transaction contains nothing else.
     """
     await conn.execute(sql("journal.emit"), {**_row(event), "alone": alone})
 
@@ -39,13 +39,13 @@ async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False)
 async def write_paid_event(
     conn: Connection, event: RunEvent, spent: Usage, billing: Billing
 ) -> None:
-    """Write the event of a call that was paid for, and put that on the bills."""
+    """Write the event of a paid call, and charge it."""
     params = {**_row(event), **bill(billing, event.tenant_id, spent)}
     await conn.execute(sql("journal.pay"), params)
 
 
 def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:
-    """Give the parameters by which a call is put on the bill of its tenant's day."""
+    """Return the parameters that charge a call to its tenant's day."""
     return {
         **spent.model_dump(),
         "tenant_id": tenant_id,

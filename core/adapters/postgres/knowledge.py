@@ -1,4 +1,4 @@
-"""Memories and decision tables as they stand and as they stood (reads)."""
+"""Memories and decision tables, present and past (reads)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from core.adapters.postgres.queries import Pool, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.hashing import name_key, same_key
+from core.domain.messages import Message
 from core.domain.models import FileRef, Kind, KnowledgeItem, Operation
 from core.domain.models.views import Listed
 from core.domain.ports import SkillStore
@@ -42,7 +43,7 @@ class PostgresKnowledge:
         row = await fetch_one(
             self._pool, "knowledge.skill_change", tenant_id=tenant_id, item_id=name
         )
-        # After a DELETE of ours what is there now is somebody else's.
+        # After a DELETE of ours, whatever is there now is somebody else's.
         change = row if row and row["operation"] != Operation.DELETE else {}
         return KnowledgeItem(
             id=name,
@@ -106,7 +107,7 @@ class PostgresKnowledge:
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all current items, newest first; skills as the index knows them, without content."""
+        """Return all current items, newest first; skills from the index, without content."""
         rows = await fetch_all(
             self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
         )
@@ -114,12 +115,15 @@ class PostgresKnowledge:
 
 
 def item_of(row: DictRow) -> KnowledgeItem:
-    """Read a row of `knowledge_versions`."""
+    """Build an item from a row of `knowledge_versions`."""
     return KnowledgeItem(id=row["item_id"], **{key: row[key] for key in row if key in _FIELDS})
 
 
 def _missing(kind: Kind, item_id: str) -> NotFound:
-    return NotFound(f"there is no {kind} {item_id!r}", hint="see `skill-worker knowledge list`")
+    return NotFound(
+        Message("no.item", "there is no {kind} {id!r}", kind=kind, id=item_id),
+        hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
+    )
 
 
 _LISTED = set(Listed.model_fields) - {"id"}
@@ -198,6 +202,14 @@ class PostgresKnowledgePast:
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, version=version
         )
         if row is None:
-            raise NotFound(f"{kind} {item_id!r} has no version {version}")
+            raise NotFound(
+                Message(
+                    "restore.no_version",
+                    "{kind} {id!r} has no version {version}",
+                    kind=kind,
+                    id=item_id,
+                    version=version,
+                )
+            )
         files = row.pop("files", None) or {}
         return item_of(row), {path: FileRef.model_validate(ref) for path, ref in files.items()}

@@ -11,7 +11,7 @@ from core.knowledge.duplicates.repeats import repeats, repeats_skill
 async def newest_revision(
     conn: Connection, tenant_id: str, agent_id: str | None, kind: Kind
 ) -> int:
-    """Give the newest revision of an agent's documents of a kind, 0 where there is none.
+    """Return the newest revision of an agent's documents of a kind, 0 if there are none.
 
     Without an agent, of those that the tenant shares.
     """
@@ -21,11 +21,10 @@ async def newest_revision(
 
 
 async def refuse_repeated(conn: Connection, change: Change) -> None:
-    """Let one at a time write an agent's knowledge of a kind, and see what is new there.
+    """Serialise writers of an agent's knowledge of a kind, and check what is new there.
 
-    The caller's transaction holds the lock until it ends; it is taken behind those of the change
-    and its candidate. Raises Repeated where an item that was added or changed since says the
-    same, or nearly.
+    The lock lasts until the caller's transaction ends; it is taken after those of the change and
+    its candidate. Raises Repeated if an item added or changed since says the same, or nearly.
     """
     params = {**await _lock(conn, change), "item_id": change.target_id, "seen": change.seen}
     if change.seen is None or change.after is None:
@@ -40,10 +39,10 @@ async def refuse_repeated(conn: Connection, change: Change) -> None:
 
 
 async def refuse_skill_beside(conn: Connection, change: Change) -> None:
-    """See what skills came since a new one was compared, or are about to come.
+    """Check which skills appeared since a new one was compared, or are about to appear.
 
-    A skill is uploaded before it is recorded, so this is seen before the upload. Raises Repeated
-    where one that was made since says nearly the same, TargetBusy while one is being made.
+    A skill is uploaded before it is recorded, so this runs before the upload. Raises Repeated if
+    one made since says nearly the same, TargetBusy while one is being made.
     """
     if change.kind is not Kind.SKILL or change.before is not None or change.seen is None:
         return
@@ -58,7 +57,7 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
 
 
 async def lock_skills(conn: Connection, change: Change) -> None:
-    """Let one at a time record a skill of a tenant, so that their revisions appear in order."""
+    """Serialise the recording of a tenant's skills, so that their revisions appear in order."""
     await _lock(conn, change)
 
 

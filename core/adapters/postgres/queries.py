@@ -1,4 +1,4 @@
-"""SQL lives in `sql/*.sql` as named blocks; this finds a block and runs it."""
+"""Runs named SQL blocks, which live in `sql/*.sql`."""
 
 from __future__ import annotations
 
@@ -21,69 +21,69 @@ from core.adapters.postgres.errors import translated
 Connection: TypeAlias = AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
 
-# How many may be inside of `writing` at once, by pool.
+# The limit of concurrent `writing` blocks, by pool.
 _WRITERS: WeakKeyDictionary[Pool, asyncio.Semaphore] = WeakKeyDictionary()
 _HEADER = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 
 def sql(name: str) -> LiteralString:
-    """Give the block `name`, written `file.block`: `-- name: block` begins it in `file.sql`."""
+    """Return the block `file.block`, which `-- name: block` begins in `file.sql`."""
     file, block = name.split(".")
     return _blocks(file)[block]
 
 
 async def fetch_one(pool: Pool, name: str, /, **params: object) -> DictRow | None:
-    """Run a block and give its first row, or None."""
+    """Run a block and return its first row, or None."""
     async with connection(pool) as conn:
         return await (await conn.execute(sql(name), params)).fetchone()
 
 
 async def fetch_all(pool: Pool, name: str, /, **params: object) -> list[DictRow]:
-    """Run a block and give its rows."""
+    """Run a block and return its rows."""
     async with connection(pool) as conn:
         return await (await conn.execute(sql(name), params)).fetchall()
 
 
 async def execute(pool: Pool, name: str, /, **params: object) -> int:
-    """Run a block and give the number of rows it touched."""
+    """Run a block and return the number of affected rows."""
     async with connection(pool) as conn:
         return (await conn.execute(sql(name), params)).rowcount
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Give texts without line ends as one, for `string_to_array(…, E'\\n')`.
+    """Join texts without line breaks, for `string_to_array(…, E'\\n')`.
 
-    Of a list each element costs the driver a call, which counts where there are hundreds.
+    Passing a list costs the driver a call per element, which matters for hundreds of them.
     """
     return "\n".join(texts)
 
 
 @asynccontextmanager
 async def connection(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection in autocommit, with its errors translated."""
+    """Borrow a connection in autocommit mode, with its errors translated."""
     with translated():
         async with pool.connection() as conn:
             try:
                 yield conn
             except (pg.FeatureNotSupported, pg.InvalidSqlStatementName):
-                await conn.close()  # what is prepared on it stays wrong; the pool opens another
+                await conn.close()  # its prepared statements stay invalid; the pool opens another
                 raise
 
 
 @asynccontextmanager
 async def transaction(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection inside a transaction that rolls back on any error."""
+    """Borrow a connection inside a transaction that rolls back on any error."""
     async with connection(pool) as conn, conn.transaction():
         yield conn
 
 
 @asynccontextmanager
 async def writing(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection inside a transaction, as `transaction` does, to half of the pool at most.
+    """Borrow a connection inside a transaction, like `transaction`, from half of the pool.
 
-    Such transactions wait for each other, for locks and for the disk; whoever reads is not to wait
-    for them. They are not pipelined: a worker that is stopped in the midst of a pipeline counts as
-    active, so that no timeout of PostgreSQL ever lets go of its locks.
+    Writers wait for each other, for locks and for the disk; readers must not have to wait for them.
+    They are not pipelined: a worker suspended in the middle of a pipeline counts as active, so that
+    no timeout of PostgreSQL ever releases its locks.
     """
     few = _WRITERS.setdefault(pool, asyncio.Semaphore(max(1, pool.max_size // 2)))
     async with few, transaction(pool) as conn:

@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from core.adapters.postgres.queries import Pool, connection, fetch_all, fetch_one, sql
 from core.adapters.postgres.rows import feedback_of
 from core.domain.errors import NotFound
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeFilter,
@@ -20,9 +21,9 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.models.base import Model
-from core.domain.paging import Place, decode_cursor, encode_cursor, query_digest
+from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
 
-REACH = 10_000  # so many are looked through for one page where no index serves
+REACH = 10_000  # rows scanned for one page where no index serves
 _FEEDBACK = {
     "statuses": "reads.of_statuses",
     "tenant_id": "reads.of_tenant",
@@ -63,7 +64,7 @@ class PostgresReader:
             query = _composed("reads.feedback", wanted, _FEEDBACK)
             rows, following = await self._page(query, wanted, digest, limit, cursor)
         else:
-            rows, following = await self._looked_through(wanted, digest, limit, cursor)
+            rows, following = await self._scanned(wanted, digest, limit, cursor)
         return [feedback_of(row) for row in rows], following
 
     async def changes(
@@ -86,7 +87,8 @@ class PostgresReader:
         row = await fetch_one(self._pool, "reads.history_record", id=record_id)
         if row is None:
             raise NotFound(
-                f"there is no history record {record_id!r}", hint="see `skill-worker history list`"
+                Message("no.record", "there is no history record {id!r}", id=record_id),
+                hint=Message("see.history", "see `skill-worker history list`"),
             )
         return HistoryRecord.model_validate(dict(row))
 
@@ -101,15 +103,15 @@ class PostgresReader:
     async def _page(
         self, query: LiteralString, wanted: Model, digest: str, limit: int, cursor: str | None
     ) -> tuple[Sequence[DictRow], str | None]:
-        """Give at most `limit` rows; one more is read to know whether there is a next page."""
+        """Return at most `limit` rows; one more is read to know whether there is a next page."""
         rows = await self._rows(query, wanted, digest, limit, cursor)
         page = rows[:limit]
         return page, _after(page, digest) if len(rows) > limit else None
 
-    async def _looked_through(
+    async def _scanned(
         self, wanted: FeedbackFilter, digest: str, limit: int, cursor: str | None
     ) -> tuple[Sequence[DictRow], str | None]:
-        """Give what fits among the next rows; where they end before the list, it goes on there."""
+        """Return the matches among the next rows, and where the scan continues."""
         query = _composed("reads.feedback_looked_through", wanted, _FEEDBACK)
         looked_for = _conditions(wanted, _LOOKED_FOR)
         query = query.replace("/* looked for */", looked_for)
@@ -119,22 +121,22 @@ class PostgresReader:
             return found[:limit], _after(found[:limit], digest)
         if not rows or rows[0]["looked_through"] < self._reach:
             return found, None
-        place = Place(rows[0]["reach_at"], rows[0]["reach_id"])
-        return found, encode_cursor(place, digest)
+        position = Position(rows[0]["reach_at"], rows[0]["reach_id"])
+        return found, encode_cursor(position, digest)
 
     async def _rows(
         self, query: LiteralString, wanted: Model, digest: str, limit: int, cursor: str | None
     ) -> list[DictRow]:
         after = decode_cursor(cursor, digest) if cursor else None
         given = {name: list(v) if isinstance(v, tuple) else v for name, v in wanted}
-        place = {"at": after.at if after else "infinity", "id": after.id if after else ""}
-        params = {**given, **place, "limit": limit + 1, "reach": self._reach}
+        position = {"at": after.at if after else "infinity", "id": after.id if after else ""}
+        params = {**given, **position, "limit": limit + 1, "reach": self._reach}
         async with connection(self._pool) as conn:
             return await (await conn.execute(query, params)).fetchall()
 
 
 def _composed(name: str, wanted: Model, blocks: Mapping[str, str]) -> LiteralString:
-    """Give a query with the conditions that are asked for, and no others."""
+    """Return a query with just the conditions that are wanted."""
     return sql(name).replace("/* asked for */", _conditions(wanted, blocks))
 
 
@@ -143,9 +145,9 @@ def _conditions(wanted: Model, blocks: Mapping[str, str]) -> LiteralString:
 
 
 def _given(wanted: Model, names: Mapping[str, str]) -> Sequence[str]:
-    """Give those of the names that the filter sets."""
+    """Return those of the names that the filter sets."""
     return [name for name in names if getattr(wanted, name) not in (None, ())]
 
 
 def _after(page: Sequence[DictRow], digest: str) -> str | None:
-    return encode_cursor(Place(page[-1]["created_at"], page[-1]["id"]), digest) if page else None
+    return encode_cursor(Position(page[-1]["created_at"], page[-1]["id"]), digest) if page else None

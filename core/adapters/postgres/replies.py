@@ -1,4 +1,4 @@
-"""Model replies outside the ReAct thread as rows: what was paid for once is not paid again."""
+"""Model replies outside the ReAct thread as rows, so that none is paid for twice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.domain.ports import Observer
 
 
 class PostgresReplies:
-    """The `Replies` port; `observe` is told what each reply cost, also one that came too late."""
+    """The `Replies` port; `observe` is told each reply's cost, even of one that came too late."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
         self._pool = pool

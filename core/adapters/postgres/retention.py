@@ -1,4 +1,4 @@
-"""Forget what runs kept for going on after a crash, once their feedback has long ended."""
+"""Deletes what runs stored for resuming after a crash, long after their feedback has ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _THREAD_BLOCKS = (
 
 
 class PostgresRetention:
-    """The `Retention` port. A batch is a short transaction, so nobody waits for it."""
+    """The `Retention` port. Each batch is a short transaction, so nobody waits for it."""
 
     def __init__(self, pool: Pool, *, batch: int = BATCH) -> None:
         self._pool = pool
@@ -42,8 +42,8 @@ class PostgresRetention:
 
     async def _prune_batch(self, seconds: float) -> int:
         async with transaction(self._pool) as conn:
-            held = await (await conn.execute(sql("retention.try_lock"))).fetchone()
-            if not held or not held["held"]:
+            acquired = await (await conn.execute(sql("retention.try_lock"))).fetchone()
+            if not acquired or not acquired["acquired"]:
                 return 0
             params = {"seconds": seconds, "limit": self._batch}
             ended = await (await conn.execute(sql("retention.ended"), params)).fetchall()
@@ -66,7 +66,7 @@ async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
 
 
 def _threads(row: DictRow) -> Iterator[str]:
-    """Give the threads that a piece can have had, in all its generations."""
+    """Yield the threads that a piece may have had, in all its generations."""
     for candidate_id in row["candidate_ids"]:
         for generation in range(1, row["generation"] + 1):
             yield f"{candidate_prefix(candidate_id)}{generation}"

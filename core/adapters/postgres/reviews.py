@@ -1,4 +1,4 @@
-"""Changes that wait for a person, and what becomes of them, as rows of `changes`."""
+"""Held changes and the decisions about them, as rows of `changes`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from core.adapters.postgres.queries import (
     transaction,
     writing,
 )
-from core.adapters.postgres.rows import usage_of
+from core.adapters.postgres.rows import to_said, usage_of
 from core.adapters.postgres.waiting import settle_change
 from core.domain.errors import Decided, NotFound, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
 from core.domain.models.costs import ChangeCost
-from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
+from core.domain.models.review import Cause, Matched, OpenedChange, QueuePosition
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 from core.domain.ports.changes import AHEAD
 
 
 class PostgresReviews:
-    """The `Reviews` port; `observe` is told of each event once it is committed."""
+    """The `Reviews` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -44,9 +45,9 @@ class PostgresReviews:
         try:
             intent = await self._approve(change, by, event)
         except TargetBusy:
-            place = {"tenant_id": change.tenant_id, "kind": change.kind}
+            target = {"tenant_id": change.tenant_id, "kind": change.kind}
             freed = await execute(
-                self._pool, "changes.release_dead", **place, target_id=change.target_id
+                self._pool, "changes.release_dead", **target, target_id=change.target_id
             )
             if not freed:
                 raise
@@ -60,7 +61,14 @@ class PostgresReviews:
             try:
                 decided = await _decide(conn, "reviews.approve", params)
             except pg.UniqueViolation:
-                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
+                raise TargetBusy(
+                    Message(
+                        "change.target_busy",
+                        "{kind} {id!r} is being changed",
+                        kind=change.kind,
+                        id=change.target_id,
+                    )
+                ) from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
             if change.kind is not Kind.SKILL:
@@ -76,6 +84,7 @@ class PostgresReviews:
             "status": status,
             "by": by,
             "reason": reason,
+            "said": to_said(reason),
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
@@ -89,7 +98,7 @@ class PostgresReviews:
         async with transaction(self._pool) as conn:
             await put_blobs(conn, blobs)
             await _decide(
-                conn, "reviews.replace", change_row(fresh) | {"looked_at": seen.content_hash}
+                conn, "reviews.replace", change_row(fresh) | {"seen_hash": seen.content_hash}
             )
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
@@ -110,17 +119,21 @@ class PostgresReviews:
 
 
 async def _decide(conn: Connection, block: str, params: Mapping[str, object]) -> DictRow:
-    """Decide, and give what is told of it. Raises Decided."""
+    """Decide, and return the row. Raises Decided."""
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
-            f"change {params['id']} was decided or edited at the same time",
-            hint="look at it again",
+            Message(
+                "review.at_the_same_time",
+                "change {id} was decided or edited at the same time",
+                id=params["id"],
+            ),
+            hint=Message("review.look_again", "look at it again"),
         )
     return decided
 
 
-_BESIDE = ("cause", "matched", "place", "cost", "undone_by")
+_BESIDE = ("cause", "matched", "queue_position", "cost", "undone_by")
 
 
 class PostgresReviewQueue:
@@ -129,20 +142,21 @@ class PostgresReviewQueue:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def look(
+    async def open(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
         scope = _scope(tenant_id, but)
-        row = await fetch_one(self._pool, "review_queue.look", id=change_id, **scope)
+        row = await fetch_one(self._pool, "review_queue.opened", id=change_id, **scope)
         if row is None:
             raise NotFound(
-                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+                Message("no.change", "there is no change {id!r}", id=change_id),
+                hint=Message("see.changes", "see `skill-worker changes list`"),
             )
         return _opened(row)
 
-    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
+    async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         scope = _scope(tenant_id, but)
-        return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
+        return [row["id"] for row in await fetch_all(self._pool, "review_queue.oldest", **scope)]
 
 
 def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
@@ -150,13 +164,13 @@ def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
 
 
 def _opened(row: DictRow) -> OpenedChange:
-    cause, matched, place, cost, undone_by = (row.pop(name) for name in _BESIDE)
+    cause, matched, position, cost, undone_by = (row.pop(name) for name in _BESIDE)
     following = (*row.pop("later"), *row.pop("earlier"))[:AHEAD]
     return OpenedChange(
         change=change_of(row),
         cause=Cause.model_validate(cause) if cause else None,
         matched=_matched(matched) if matched else None,
-        place=QueuePlace.model_validate({**place, "following": following}),
+        queue_position=QueuePosition.model_validate({**position, "following": following}),
         cost=ChangeCost.model_validate(cost),
         undone_by=undone_by,
     )

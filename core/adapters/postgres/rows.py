@@ -1,23 +1,46 @@
-"""Rows of our tables as models; a row that somebody else damaged is no reason to break."""
+"""Models from rows; a damaged row is reported instead of breaking a list."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import structlog
 from psycopg.rows import DictRow
-from pydantic import ValidationError
+from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter, ValidationError
 
+from core.domain.messages import Message
 from core.domain.models import Candidate, Feedback, Usage
+from core.domain.models.messages import read_message
+
+_SAID = TypeAdapter[dict[str, object]](dict[str, object])
 
 log = structlog.get_logger(__name__)
 
 _FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
-# What is shown of a column that cannot be read. All others hold what their type lets in.
+# Stand-ins for columns that cannot be read. All others are safe by their type.
 _BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
 
 
+def to_said(*texts: str | None) -> Jsonb | None:
+    """Return what the messages among texts were written from, by text; None without any."""
+    found = {str(text): text.to_json() for text in texts if isinstance(text, Message)}
+    return Jsonb(found) if found else None
+
+
+def recalled(said: object) -> Mapping[str, Message]:
+    """Return the messages that stored texts were, by text; none of what cannot be read."""
+    try:
+        return {
+            text: read_message(data) for text, data in _SAID.validate_python(said or {}).items()
+        }
+    except ValueError:
+        return {}
+
+
 def feedback_of(row: DictRow) -> Feedback:
-    """Read a row of `feedback`; what cannot be read of it is left out, and named as its error."""
+    """Build feedback from a row; unreadable columns are left out and named in its error."""
     feedback, problem = read_feedback(row)
     if problem is None:
         return feedback
@@ -25,11 +48,12 @@ def feedback_of(row: DictRow) -> Feedback:
 
 
 def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
-    """Read a row of `feedback`, without columns that cannot be read; give what is wrong there.
+    """Build feedback from a row without unreadable columns; return what is wrong with them too.
 
-    Columns that are ours alone are left out.
+    Internal columns are left out.
     """
     known = {key: value for key, value in row.items() if key in _FEEDBACK}
+    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
     try:
         return Feedback.model_validate({**known, "usage": usage_of(row)}), None
     except ValidationError as error:
@@ -40,7 +64,7 @@ def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
 
 
 def candidate_of(row: DictRow) -> Candidate:
-    """Read a row of `candidates`; a verdict that cannot be read is none, and is reached again."""
+    """Build a candidate from a row; an unreadable verdict is dropped, to be reached again."""
     known = {key: value for key, value in row.items() if key in _CANDIDATE}
     try:
         return Candidate.model_validate({**known, "usage": usage_of(row)})
@@ -50,7 +74,7 @@ def candidate_of(row: DictRow) -> Candidate:
 
 
 def usage_of(row: DictRow) -> Usage:
-    """Read the columns of usage."""
+    """Build usage from its columns."""
     return Usage(
         model_calls=int(row["model_calls"]),
         input_tokens=int(row["input_tokens"]),

@@ -35,9 +35,9 @@ class PostgresRuns:
             "runs.save",
             feedback_id=feedback.id,
             generation=feedback.generation,
-            parts=Jsonb([self._part(place, part) for place, part in enumerate(parts)]),
+            parts=Jsonb([self._part(position, part) for position, part in enumerate(parts)]),
         )
-        # Nothing comes back where another worker stored them while this statement ran.
+        # No rows come back if another worker stored them while this statement ran.
         return [candidate_of(row) for row in rows] or await self.candidates(feedback.id)
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
@@ -61,16 +61,16 @@ class PostgresRuns:
         rows = await fetch_all(self._pool, "runs.receipts", candidate_id=candidate_id)
         return [receipt_of(Change.model_validate(dict(row))) for row in rows]
 
-    def _part(self, place: int, part: AgentFeedback) -> dict[str, object]:
+    def _part(self, position: int, part: AgentFeedback) -> dict[str, object]:
         return {
             **part.learning_candidate.model_dump(),
             "id": self._new_id(),
             "agent_id": part.agent_id,
             "agent_name": part.agent_name,
-            "position": place,
+            "position": position,
         }
 
 
 def lease_lost(candidate_id: str) -> LeaseLost:
-    """Say that another worker has raised the candidate's epoch."""
+    """Return the error that another worker has raised the candidate's epoch."""
     return LeaseLost(f"candidate {candidate_id} was taken over")

@@ -1,4 +1,4 @@
-"""The saver that keeps ReAct runs, on the process's one pool; a run it cannot read is no puzzle."""
+"""LangGraph's saver of ReAct runs, on the process's one pool."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def postgres_saver(pool: Pool) -> AsyncPostgresSaver:
-    """Make a saver. Make one a run: a saver holds a lock that lets one statement at a time by."""
+    """Build a saver, one per run: a saver's lock lets one statement through at a time."""
     from core.adapters.postgres.careful_saver import CarefulSaver
 
     return CarefulSaver(pool)

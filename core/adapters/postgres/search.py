@@ -1,4 +1,4 @@
-"""The search in PostgreSQL: the rarest terms of a query find documents, all of them score."""
+"""Full-text search in PostgreSQL: a query's rarest terms find documents, all terms score them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAMPLE = 100
 
 
 class PostgresSearch:
-    """The `Search` port; without a follower the index is taken as it stands."""
+    """The `Search` port; without a follower the index is used as it is."""
 
     def __init__(self, pool: Pool, follower: SkillFollower | None) -> None:
         self._pool = pool
@@ -28,11 +28,11 @@ class PostgresSearch:
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Give the items most similar to `query`, best first.
+        """Return the items most similar to `query`, best first.
 
-        With an agent: its own items and those shared in the tenant. `score` is a part of the
-        ideal, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256 that
-        tell most count.
+        With an agent: its own items and those shared in the tenant. `score` is relative to the
+        ideal document, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256
+        with the highest weight count.
         """
         if limit < 1:
             return []
@@ -76,7 +76,7 @@ class PostgresSearch:
         return Nearby(items=tuple(known), seen=index.mark)
 
     async def refresh(self, tenant_id: str) -> None:
-        """Bring the index up to what the skill store holds; see `SkillFollower.follow`."""
+        """Bring the index up to date with the skill store; see `SkillFollower.follow`."""
         if self._follower is not None:
             await self._follower.follow(tenant_id)
 
@@ -91,9 +91,9 @@ class _Scope:
 
 
 class _Index:
-    """The index of a tenant, as a query has to know it.
+    """The statistics of a tenant's index that a query needs.
 
-    `mark` is how new the agent's documents of a kind were when it was described.
+    `mark` is the newest revision of the agent's documents of a kind when it was described.
     """
 
     def __init__(

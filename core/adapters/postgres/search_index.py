@@ -1,4 +1,4 @@
-"""Documents in the search index: one row a term and document, seen by all at commit."""
+"""Writes documents into the search index: one row per term and document, visible at commit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from core.knowledge.search.documents import SearchDocument, impacts, index_terms
 
 
 async def index_document(conn: Connection, document: SearchDocument) -> None:
-    """Put a document into the index, or in the place of what it held; the caller commits."""
+    """Add a document to the index or replace it; the caller commits."""
     terms = index_terms(document)
-    held = impacts(terms)
+    weights = impacts(terms)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
     found = await (await conn.execute(sql("search.put_document"), row)).fetchone()
     assert found is not None
@@ -20,8 +20,8 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
         "agent_id": document.agent_id,
         "kind": document.kind,
         "words": joined([*terms.counts, *terms.words]),
-        "terms": joined(held),
-        "impacts": joined(str(round(part * 10_000)) for part in held.values()),
+        "terms": joined(weights),
+        "impacts": joined(str(round(part * 10_000)) for part in weights.values()),
     }
     if found["was_there"]:
         await conn.execute(sql("search.drop_postings"), {"id": found["id"]})
@@ -29,13 +29,13 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
 
 
 async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:
-    """Take a document out of the index; absent already is fine. The caller commits."""
+    """Remove a document from the index; absent already is fine. The caller commits."""
     key = {"tenant_id": tenant_id, "kind": kind, "item_id": item_id}
     await conn.execute(sql("search.drop_document"), key)
 
 
 def _storable(value: object) -> object:
-    """Give text as PostgreSQL can hold it: no NUL, no lone surrogate."""
+    """Return text as PostgreSQL can store it: no NUL, no lone surrogate."""
     if isinstance(value, tuple):
         return [_storable(part) for part in value]
     if not isinstance(value, str):

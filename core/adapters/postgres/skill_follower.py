@@ -1,4 +1,4 @@
-"""Keeps the index up with skills that others wrote into the store, a tenant at a time."""
+"""Keeps the index in step with skills that others write to the store, tenant by tenant."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ COMPARED_A_LOOK = 8
 
 
 class SkillFollower:
-    """Looks through a tenant's skills at most every `every` seconds of `clock`.
+    """Scans a tenant's skills at most every `every` seconds of `clock`.
 
-    A skill that looks the same in the store's list may differ all the same: of those, a few at
-    each look are read and compared, in turn. A look that failed counts as one. Whoever waits for
-    one waits `longest` seconds at most; a look that is cut off keeps what it has put in, and the
-    next goes on from there.
+    A skill that looks unchanged in the store's list may still differ: each scan reads and compares
+    a few of those, in turn. A failed scan counts as one. Callers wait for a scan at most `longest`
+    seconds; a scan that is cut off keeps what it has indexed, and the next continues from there.
     """
 
     def __init__(
@@ -52,9 +51,9 @@ class SkillFollower:
         self._looks = 0
 
     async def follow(self, tenant_id: str) -> None:
-        """Bring the index up to what the store holds. Raises SkillApiDown, also where it is slow.
+        """Bring the index up to date with the store. Raises SkillApiDown, also if it is slow.
 
-        A skill that cannot be read is left out, and looked at again once it has changed.
+        A skill that cannot be read is skipped, and tried again once it has changed.
         """
         try:
             async with asyncio.timeout(self._longest), self._locks[tenant_id]:
@@ -91,7 +90,7 @@ class SkillFollower:
     async def _compare(
         self, tenant_id: str, alike: list[SkillSummary], indexed: Mapping[str, str]
     ) -> None:
-        """Read the few that were not compared for longest, and index those that have changed."""
+        """Read the few that were compared longest ago, and index those that have changed."""
         self._looks += 1
         alike.sort(key=lambda summary: self._compared.get((tenant_id, summary.name), 0))
         chosen = {summary.name: summary for summary in alike[:COMPARED_A_LOOK]}
@@ -117,5 +116,5 @@ class SkillFollower:
         document = skill_search_document(bundle, summary, tenant_id)
         async with transaction(self._pool) as conn:
             await index_document(conn, document)
-        # The look has come somewhere: cut off from here on, it is gone on with at once.
+        # The scan made progress: if it was cut off here, it continues at once.
         self._looked.pop(tenant_id, None)

@@ -1,4 +1,4 @@
-"""How targets came to be what they are, from the changes and their history."""
+"""The changes that made targets what they are, from the changes and their history."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PostgresSteps:
         return [change_of(row) for row in rows]
 
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
-        place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
-        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **place)]
+        target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
+        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await execute(self._pool, "changes.take_back", ids=[*change_ids])

@@ -1,4 +1,4 @@
-"""Who has a target: holds and open intents, as rows under one unique index."""
+"""Target locks and open intents, as rows under one unique index."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from core.domain.models import Change
 
 
 class PostgresTargetLocks:
-    """The `Targets` port."""
+    """The `TargetLocks` port."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def hold(self, change: Change) -> None:
+    async def acquire(self, change: Change) -> None:
         try:
             await self._put(change)
         except TargetBusy:
-            place = {"tenant_id": change.tenant_id, "kind": change.kind}
+            target = {"tenant_id": change.tenant_id, "kind": change.kind}
             freed = await execute(
-                self._pool, "changes.release_dead", **place, target_id=change.target_id
+                self._pool, "changes.release_dead", **target, target_id=change.target_id
             )
             if not freed:
                 raise
@@ -36,8 +36,8 @@ class PostgresTargetLocks:
         return [change_of(row) for row in rows]
 
     async def latest(self, change: Change) -> Change | None:
-        place = {"tenant_id": change.tenant_id, "kind": change.kind}
-        row = await fetch_one(self._pool, "changes.latest", **place, target_id=change.target_id)
+        target = {"tenant_id": change.tenant_id, "kind": change.kind}
+        row = await fetch_one(self._pool, "changes.latest", **target, target_id=change.target_id)
         return change_of(row) if row else None
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:

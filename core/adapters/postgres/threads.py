@@ -1,4 +1,4 @@
-"""The threads of ReAct runs, read from the rows of LangGraph's saver."""
+"""Transcripts of ReAct runs, read from the rows of LangGraph's saver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One transaction that ends a change: effects in our tables, index, history, status, events."""
+"""One transaction that concludes a change: effects, index, history, status, events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from psycopg.types.json import Jsonb
 from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.neighbours import lock_skills, refuse_repeated
 from core.adapters.postgres.queries import Connection, sql
+from core.adapters.postgres.rows import to_said
 from core.adapters.postgres.search_index import drop_document, index_document
 from core.adapters.postgres.waiting import settle_change
 from core.decision_table import read_xml, search_text
 from core.domain.errors import Stale
 from core.domain.hashing import name_key, same_key, state_hash
+from core.domain.messages import Message
 from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, RunEvent, Snapshot
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
 
@@ -22,9 +24,9 @@ _FILES = ("previous_files", "new_files")
 
 
 class PostgresUnitOfWork:
-    """The `Settlement` port on a connection whose transaction the change log opened.
+    """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
-    `events` are those that happen once it commits.
+    `events` are to be announced once it commits.
     """
 
     def __init__(self, conn: Connection) -> None:
@@ -39,9 +41,23 @@ class PostgresUnitOfWork:
             written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
             done = await written.fetchone()
         except pg.UniqueViolation as error:
-            raise Stale(f"{change.kind} {change.target_name!r} exists meanwhile") from error
+            raise Stale(
+                Message(
+                    "change.exists_meanwhile",
+                    "{kind} {name!r} exists meanwhile",
+                    kind=change.kind,
+                    name=change.target_name,
+                )
+            ) from error
         if done is None:
-            raise Stale(f"{change.kind} {change.target_id!r} has moved on")
+            raise Stale(
+                Message(
+                    "change.target_moved",
+                    "{kind} {id!r} has moved on",
+                    kind=change.kind,
+                    id=change.target_id,
+                )
+            )
         await self._index(change, change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
@@ -60,21 +76,33 @@ class PostgresUnitOfWork:
         params = {"agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
-        held = {row["name"] for row in rows}
-        if held != _names(change.before):
-            raise Stale(f"the skills of agent {change.target_id!r} have moved on")
+        present = {row["name"] for row in rows}
+        if present != _names(change.before):
+            raise Stale(
+                Message(
+                    "change.skills_moved",
+                    "the skills of agent {agent!r} have moved on",
+                    agent=change.target_id,
+                )
+            )
         wanted = _names(change.after)
-        added, dropped = sorted(wanted - held), sorted(held - wanted)
+        added, dropped = sorted(wanted - present), sorted(present - wanted)
         await self._see_there(change, added)
         await self._conn.execute(sql("changes.add_agent_skills"), {**params, "names": added})
         await self._conn.execute(sql("changes.drop_agent_skills"), {**params, "names": dropped})
 
     async def _see_there(self, change: Change, names: Sequence[str]) -> None:
-        """Raise Stale where one of these skills was deleted since the change was begun."""
+        """Raise Stale if one of these skills was deleted since the change was begun."""
         params = {"change_id": change.id, "names": names}
         gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
         if gone is not None:
-            raise Stale(f"skill {gone['name']!r} was deleted meanwhile")
+            raise Stale(
+                Message(
+                    "change.skill_deleted",
+                    "skill {name!r} was deleted meanwhile",
+                    name=gone["name"],
+                )
+            )
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
         row = history.model_dump(exclude={"created_at", *_FILES})
@@ -83,8 +111,8 @@ class PostgresUnitOfWork:
         await self._conn.execute(sql("changes.record"), row)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
-        """Set the end of a change; what waited for a person may end its feedback too."""
-        params = {"id": change_id, "status": status, "error": error}
+        """Set the final status of a change; if it was held, its feedback may end too."""
+        params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:
             await settle_change(self._conn, change_id, row["feedback_id"])

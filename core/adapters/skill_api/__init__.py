@@ -1,1 +1,4 @@
-"""The calls of the skill HTTP API, and how they are carried."""
+"""Calls of the skill HTTP API, and their transport.
+
+It may import domain and skills. Begin with `calls.py`.
+"""

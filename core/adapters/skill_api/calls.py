@@ -1,4 +1,4 @@
-"""The calls of the skill HTTP API, each as it stands in contracts, section 5."""
+"""The calls of the skill HTTP API, as in contracts, section 5."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _List(BaseModel):
 
 
 class SkillApiCalls:
-    """One method a call; those with a leading underscore leave 404 and 412 to the caller."""
+    """One method per call; those with a leading underscore leave 404 and 412 to the caller."""
 
     def __init__(
         self,
@@ -64,18 +64,18 @@ class SkillApiCalls:
         timeout: float = 30.0,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        """Raises ConfigurationError where `base_url` is no http URL; `timeout` is in seconds."""
+        """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
         self._transport = Transport(base_url, token, http, timeout=timeout, sleep=sleep)
 
     async def ping(self) -> None:
-        """See that the server answers. Raises SkillApiDown, ConfigurationError."""
+        """Check that the server answers. Raises SkillApiDown, ConfigurationError."""
         answer = await self._transport.send("GET", "/health")
         if not answer.ok:
             raise answer.garbage()
         answer.parse(_Object)
 
     async def check_skill_exists(self, name: str, tenant_id: str) -> bool:
-        """Tell whether there is such a skill."""
+        """Whether there is such a skill."""
         params = {"name": checked_name(name), "tenant_id": tenant_id}
         answer = await self._transport.send("GET", "/skills/check", params=params)
         exists = answer.parse(_Check).exists
@@ -84,6 +84,7 @@ class SkillApiCalls:
         return exists
 
     async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+        """Return the tenant's skills, as the server lists them."""
         params = {"tenant_id": tenant_id}
         answer = await self._transport.send("GET", "/skills/list", params=params)
         see_present(answer)
@@ -96,13 +97,13 @@ class SkillApiCalls:
         return tuple(sorted(skills, key=lambda skill: skill.name))
 
     async def get_skill_files(self, name: str, tenant_id: str) -> tuple[str, ...]:
-        """Give the paths of a skill's files. Raises NotFound."""
+        """Return the paths of a skill's files. Raises NotFound."""
         answer = await self._files(name, tenant_id)
         see_present(answer)
         return tuple(entry.path for entry in answer.parse(_Files).files)
 
     async def get_skill_file_content(self, name: str, path: str, tenant_id: str) -> str | bytes:
-        """Give a file: text where it is UTF-8, else its bytes. Raises NotFound."""
+        """Return a file: text if it is UTF-8, else its bytes. Raises NotFound."""
         params = {"tenant_id": tenant_id}
         answer = await self._transport.send("GET", _url(name, path), params=params)
         see_present(answer)
@@ -120,15 +121,15 @@ class SkillApiCalls:
     async def update_skill_file(
         self, name: str, path: str, content: str | bytes, tenant_id: str
     ) -> None:
-        """Write one file whatever the skill holds now. Raises NotFound."""
+        """Write one file, whatever the skill's state. Raises NotFound."""
         see_present(await self._put(name, path, as_file(path, content), tenant_id, None))
 
     async def delete_skill_file(self, name: str, path: str, tenant_id: str) -> None:
-        """Delete one file whatever the skill holds now. Raises NotFound."""
+        """Delete one file, whatever the skill's state. Raises NotFound."""
         see_present(await self._delete(name, path, tenant_id, None))
 
     async def delete_skill(self, name: str, tenant_id: str) -> None:
-        """Delete a skill whatever it holds now. Raises NotFound."""
+        """Delete a skill, whatever its state. Raises NotFound."""
         see_present(await self._delete(name, None, tenant_id, None))
 
     async def _download(self, name: str, tenant_id: str) -> Answer:
@@ -176,13 +177,13 @@ class SkillApiCalls:
 
 
 def as_file(path: str, content: str | bytes) -> SkillFile:
-    """A file of text or bytes, executable where it is a script with a shebang."""
+    """Build a file of text or bytes, executable if it is a script with a shebang."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     return SkillFile(data=data, executable=is_script(path, data))
 
 
 def checked_name(name: str) -> str:
-    """Give the name back. Raises InvalidInput where it is none for one folder."""
+    """Return the name. Raises InvalidInput if it is no single folder's name."""
     check_path(name)
     if "/" in name:
         raise InvalidInput(f"{name!r} is no name of a skill")
@@ -190,12 +191,12 @@ def checked_name(name: str) -> str:
 
 
 def see_absence(answer: Answer) -> None:
-    """See that a 404 is the API's own. Raises SkillApiDown where some other server said it."""
+    """Check that a 404 is the API's own. Raises SkillApiDown if another server sent it."""
     answer.parse(_Failure)
 
 
 def see_present(answer: Answer) -> None:
-    """See that a call was a success. Raises NotFound with what the server says."""
+    """Check that a call succeeded. Raises NotFound with the server's message."""
     if answer.status == 404:
         raise NotFound(f"{answer.where}: {answer.parse(_Failure).detail}")
     if not answer.ok:

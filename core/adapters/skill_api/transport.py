@@ -1,4 +1,4 @@
-"""One call of the skill HTTP API: repeated where that helps, its failures translated once."""
+"""Sends one call of the skill HTTP API: retries where useful, translates failures once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.domain.ports import Sleep
 from core.domain.text import one_line
 
 ATTEMPTS = 5
-MAX_WAIT = 20.0  # seconds; whoever is told to wait longer gives the work back instead
+MAX_WAIT = 20.0  # seconds; asked to wait longer, the caller gives the work back instead
 _RETURNED = frozenset({200, 201, 204, 404, 412})
 _FORBIDDEN = frozenset({401, 403})
 _backoff = wait_exponential(multiplier=0.2, max=5) + wait_random(0, 0.5)
@@ -35,10 +35,10 @@ _M = TypeVar("_M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server said, where that is for the caller to judge: success, 404 or 412.
+    """An answer that the caller judges: success, 404 or 412.
 
-    `etag` is bare of quotes. `repeated` tells that an earlier attempt of the same call failed and
-    may have had its effect all the same.
+    `etag` has no quotes. `repeated`: an earlier attempt of the same call failed and may have taken
+    effect all the same.
     """
 
     where: str
@@ -50,18 +50,18 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """True for a success."""
+        """Whether the call succeeded."""
         return self.status < 300
 
     def parse(self, model: type[_M]) -> _M:
-        """Read the JSON body. Raises SkillApiDown where it is something else."""
+        """Parse the JSON body. Raises SkillApiDown if it is something else."""
         try:
             return model.model_validate_json(self.body)
         except ValidationError as error:
             raise self.garbage() from error
 
     def garbage(self) -> SkillApiDown:
-        """The error for an answer that is not what the API says."""
+        """Return the error for an answer that does not follow the API."""
         return SkillApiDown(
             f"{self.where} answered {self.status} with {self.kind or 'no type'} that is not the"
             f" skill API's: {_excerpt(self.body)}",
@@ -70,7 +70,7 @@ class Answer:
 
 
 class Transport:
-    """Sends calls to one server, with its token, a bound on time, and repetition."""
+    """Sends calls to one server, with its token, a timeout, and retries."""
 
     def __init__(
         self,
@@ -81,10 +81,10 @@ class Transport:
         timeout: float,
         sleep: Sleep,
     ) -> None:
-        """Raises ConfigurationError where `base_url` is no http URL; `timeout` is in seconds."""
+        """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
         url = checked_url(base_url)
         bare = url.copy_with(userinfo=b"")
-        # A user in the URL would become the authorization that is sent, and override the token.
+        # Credentials in the URL would become the Authorization header and override the token.
         self._base = str(bare if token else url).rstrip("/")
         self._shown = str(bare).rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -103,10 +103,10 @@ class Transport:
         form: Mapping[str, str] | None = None,
         file: tuple[str, bytes] | None = None,
     ) -> Answer:
-        """Make a call; `path` is quoted already, `file` is a name and a zip.
+        """Make a call; `path` is already quoted, `file` is a name and a zip.
 
-        Raises SkillApiDown (after it has repeated), ConfigurationError where it is not let in,
-        InvalidInput where the server refuses the call.
+        Raises SkillApiDown (after retries), ConfigurationError if access is refused, InvalidInput
+        if the server rejects the call.
         """
         where = f"{method} {self._shown}{path}"
         request = self._http.build_request(
@@ -149,7 +149,7 @@ class Transport:
 
 
 def checked_url(base_url: str) -> httpx.URL:
-    """Read the URL of a server. Raises ConfigurationError."""
+    """Parse the URL of a server. Raises ConfigurationError."""
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:

@@ -28,6 +28,7 @@ from core.agent.loop.messages import (
 from core.agent.model.chat_model import prompt_sections, translate_model_errors
 from core.agent.model.usage import billed, usage_of
 from core.domain.errors import IterationsExhausted
+from core.domain.messages import Message
 
 if TYPE_CHECKING:
     Handler = Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[None]]]
@@ -85,7 +86,7 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
 def _check_limit(ordinal: int, limit: int) -> None:
     if ordinal > limit:
         raise IterationsExhausted(
-            f"the run used up its {limit} model calls",
+            Message("run.calls_used_up", "the run used up its {n} model calls", n=limit),
             hint="look at its events, or raise REACT_MAX_ITERATIONS",
         )
 

@@ -1,8 +1,12 @@
-"""The composition root: settings → adapters → parts. Nothing outside this room knows an adapter."""
+"""The composition root: from settings to adapters to parts.
+
+It may import everything below `entrypoints`; nothing outside it may import an adapter. Begin with
+`stores.py` for the database and its stores, then `learning.py` for the worker.
+"""
 
 from core.app.bootstrap.health import serve_health
 from core.app.bootstrap.learning import chat_model, close_chat_model
-from core.app.bootstrap.model import intake_pause, model_hold, open_meaning, vector_backlog
+from core.app.bootstrap.model import intake_pause, model_pause, open_meaning, vector_backlog
 from core.app.bootstrap.pods import computer_use, mcp_tools, sandbox_status, serve_computer_use
 from core.app.bootstrap.sources import ask_supabase
 from core.app.bootstrap.stores import (
@@ -24,7 +28,7 @@ __all__ = [
     "mcp_tools",
     "migrate",
     "migration_status",
-    "model_hold",
+    "model_pause",
     "open_meaning",
     "sandbox_status",
     "serve_computer_use",

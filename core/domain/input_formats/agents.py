@@ -1,4 +1,4 @@
-"""Agents as they are given from outside: read from JSONL, JSON or YAML, and checked."""
+"""Agents from JSONL, JSON or YAML files: parsed and validated."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def read_agents(text: str) -> list[Agent]:
     """Read a YAML or JSON list, or one JSON object a line. Raises InvalidInput, all at once."""
     agents: list[Agent] = []
     problems: list[str] = []
-    for place, entry in _entries(text):
+    for position, entry in _entries(text):
         try:
             agents.append(checked_agent(entry))
         except InvalidInput as error:
-            problems.append(f"{place}: {error.message}")
+            problems.append(f"{position}: {error.message}")
     if problems:
         raise InvalidInput("\n".join(problems), hint="nothing was imported; mend these and repeat")
     return agents
 
 
 def checked_agent(entry: object) -> Agent:
-    """Make an agent of one entry; ids are normalised to NFC. Raises InvalidInput."""
+    """Build an agent from one entry; ids are normalised to NFC. Raises InvalidInput."""
     if not isinstance(entry, Mapping):
         raise InvalidInput("it is no object with id, tenant_id and name")
     try:
@@ -65,7 +65,7 @@ def _entries(text: str) -> list[tuple[str, object]]:
         raise InvalidInput("it is nested too deep for a list of agents") from None
     except yaml.YAMLError as error:
         raise InvalidInput(f"it is neither JSONL nor YAML: {error}") from None
-    if isinstance(loaded, dict) and "items" in loaded:  # as `agents list --json` answers
+    if isinstance(loaded, dict) and "items" in loaded:  # the output of `agents list --json`
         loaded = loaded["items"]
     if not isinstance(loaded, list):
         raise InvalidInput("it holds no list of agents", hint="one JSON object a line, or a list")

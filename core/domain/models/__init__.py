@@ -1,4 +1,4 @@
-"""Frozen models: everything that crosses a border between two parts of the program."""
+"""Frozen models: everything that crosses a boundary between two parts of the program."""
 
 from core.domain.models.base import Fence, FileRef, Page, Snapshot
 from core.domain.models.changes import (
@@ -36,12 +36,12 @@ from core.domain.models.feedback import (
     Feedback,
     FeedbackStatus,
     Fetched,
-    Hold,
-    HoldKind,
     LearningCandidate,
     MatchResult,
     NewFeedback,
     Outcome,
+    Pause,
+    PauseKind,
     Undecided,
     Usage,
     Verdict,
@@ -130,8 +130,6 @@ __all__ = [
     "HistoryStatus",
     "Hit",
     "HitPolicy",
-    "Hold",
-    "HoldKind",
     "InputColumn",
     "Kind",
     "KnowledgeItem",
@@ -147,6 +145,8 @@ __all__ = [
     "Outcome",
     "OutputColumn",
     "Page",
+    "Pause",
+    "PauseKind",
     "PlacedEvent",
     "Prepared",
     "Receipt",

@@ -1,4 +1,4 @@
-"""The overview at the desk: how it goes, in one word and in the figures behind it."""
+"""The overview: the health state in one word, and the figures behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from core.domain.models import NO_USAGE, DaySpending, Hold, TenantBudget, Usage
+from core.domain.models import NO_USAGE, DaySpending, Pause, TenantBudget, Usage
 from core.domain.models.access import Role
 from core.domain.models.views import DaySpent, Overview
 from core.entrypoints.health_verdict import judge
@@ -19,19 +19,19 @@ DAY, DAYS = 86_400, 30
 
 @dataclass(frozen=True)
 class OverviewService:
-    """What is of a tenant is that tenant's; what holds all work, and the workers, are for all."""
+    """Figures are the tenant's own; what blocks all work, and the workers, are visible to all."""
 
     session: Session
 
     async def overview(self, tenant_id: str | None = None) -> Overview:
-        """Give the overview of one tenant, or of all. Raises Forbidden, NotFound."""
-        self.session.needs(Role.READ)
+        """Return the overview of one tenant, or of all. Raises Forbidden, NotFound."""
+        self.session.require(Role.READ)
         tenant = self.session.tenant(tenant_id)
         app, figures = self.session.app, self.session.stores.figures
-        checks, holds, at_budget = await app.checks(), await self._holds(), await self._at(tenant)
+        checks, pauses, at_budget = await app.checks(), await self._pauses(), await self._at(tenant)
         standing, workers = await figures.standing(tenant), await figures.workers(tenant)
         condition = judge(
-            standing, workers=workers, holds=holds, at_budget=at_budget, checks=checks
+            standing, workers=workers, pauses=pauses, at_budget=at_budget, checks=checks
         )
         ended = sum(standing.last_hour.values())
         return Overview(
@@ -39,7 +39,7 @@ class OverviewService:
             tenant_id=tenant,
             condition=condition,
             checks=checks,
-            holds=holds,
+            holds=pauses,
             at_budget=at_budget,
             standing=standing,
             ended_last_hour=ended,
@@ -53,20 +53,20 @@ class OverviewService:
             workers=tuple(workers),
         )
 
-    async def _holds(self) -> tuple[Hold, ...]:
+    async def _pauses(self) -> tuple[Pause, ...]:
         app = self.session.app
-        model = await app.learning.breaker.hold() if app.learning else None
+        model = await app.learning.breaker.current_pause() if app.learning else None
         found = [await app.stores.intake.paused(), model]
-        return tuple(hold for hold in found if hold is not None)
+        return tuple(pause for pause in found if pause is not None)
 
     async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
-        """Give the tenants whose work is held back by their budgets, as far as they may be seen."""
+        """Return the visible tenants whose work is blocked by their budgets."""
         held = await self.session.stores.budgets.used_up()
         return tuple(one for one in held if tenant_id in {None, one.tenant_id})
 
 
 def _by_day(spent: Sequence[DaySpending]) -> tuple[DaySpent, ...]:
-    """Add up tenants and models, the newest day first; a day on which nothing was has no row."""
+    """Add up tenants and models, the newest day first; a day without spending has no row."""
     usage: defaultdict[date, Usage] = defaultdict(lambda: NO_USAGE)
     unpriced: defaultdict[date, int] = defaultdict(int)
     for one in spent:

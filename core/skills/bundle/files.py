@@ -1,4 +1,4 @@
-"""Hashes of a skill's files, and the rules of structure as texts."""
+"""Hashes of a skill's files, and its broken structural rules as texts."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from core.skills.validation.paths import folder_problems, path_problems
 
 
 def file_hash(file: SkillFile) -> str:
-    """SHA-256 of the file's bytes, in hex."""
+    """Return the SHA-256 of the file's bytes, in hex."""
     return sha256(file.data)
 
 
 def file_ref(file: SkillFile) -> FileRef:
-    """The reference under which a file's bytes are stored as a blob."""
+    """Return the reference under which a file's bytes are stored as a blob."""
     return FileRef(sha256=file_hash(file), size=len(file.data), executable=file.executable)
 
 
 def file_refs(bundle: Bundle) -> dict[str, FileRef]:
-    """The references of all files, by path."""
+    """Return the references of all files, by path."""
     return {path: file_ref(file) for path, file in bundle.files.items()}
 
 
 def bundle_hash(bundle: Bundle) -> str:
-    """SHA-256 (hex) over path, executable bit and content of each file: what If-Match carries."""
+    """Return the SHA-256 (hex) over path, executable bit and content of each file, for If-Match."""
     return state_hash(Snapshot(content="", name=bundle.name, files=file_refs(bundle)))
 
 
 def is_script(path: str, data: bytes) -> bool:
-    """Tell whether the file is to be executable: under `scripts/` and with a shebang."""
+    """Whether the file should be executable: under `scripts/` and with a shebang."""
     return path.startswith("scripts/") and data.startswith(b"#!")
 
 
 def is_text(data: bytes) -> bool:
-    """Tell whether `data` is UTF-8 text."""
+    """Whether `data` is UTF-8 text."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -52,20 +52,20 @@ def check_path(path: str) -> None:
 
 
 def check_bundle(bundle: Bundle) -> list[str]:
-    """Give the rules of structure and size that the folder breaks; empty when it is sound.
+    """Return the rules of structure and size that the folder breaks; empty if it is sound.
 
-    What SKILL.md says is judged by `skills.validation`.
+    The content of SKILL.md is checked by `skills.validation`.
     """
     sizes = {path: len(file.data) for path, file in bundle.files.items()}
     document = bundle.files.get(SKILL_MD)
-    said = [problem.message for problem in folder_problems(sizes)]
+    messages = [problem.message for problem in folder_problems(sizes)]
     if document is None:
-        return [*said, f"there is no {SKILL_MD} at the root"]
-    return said if is_text(document.data) else [*said, f"{SKILL_MD} is not UTF-8 text"]
+        return [*messages, f"there is no {SKILL_MD} at the root"]
+    return messages if is_text(document.data) else [*messages, f"{SKILL_MD} is not UTF-8 text"]
 
 
 def sound(bundle: Bundle) -> Bundle:
-    """Give the bundle back. Raises BundleInvalid with all the rules of structure that it breaks."""
+    """Return the bundle. Raises BundleInvalid with all the structural rules that it breaks."""
     if problems := check_bundle(bundle):
         raise BundleInvalid("; ".join(problems))
     return bundle

@@ -9,10 +9,10 @@ from shlex import quote
 WORK = "/tmp/skill_work"  # noqa: S108 - a path in the pod, not on this machine
 POD_ROOT = "/tmp"  # noqa: S108
 INIT_EXAMPLES = ("scripts/example.py", "references/api_reference.md", "assets/example_asset.txt")
-CHUNK_BYTES = 60_000  # one argument of a command holds 128 KiB on Linux
+CHUNK_BYTES = 60_000  # Linux limits one argument of a command to 128 KiB
 # Scripts read and write UTF-8 whatever the pod's locale is.
 _UTF8 = "export PYTHONUTF8=1 PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1"
-_PYTHON = "python3 -I -S"  # for what needs no package: it starts in a third of the time
+_PYTHON = "python3 -I -S"  # for scripts that need no package: it starts in a third of the time
 _SEND = (
     "import base64, hashlib, sys\n"
     "data = open(sys.argv[1], 'rb').read()\n"
@@ -33,24 +33,24 @@ _SEND_RANGE = (
 
 
 def folder(name: str) -> str:
-    """Where a skill is built."""
+    """Return the folder in which a skill is built."""
     return f"{POD_ROOT}/{name}"
 
 
 def make_folders(name: str) -> str:
-    """Make the folder of a skill that exists already."""
+    """Return the command that creates the folder of an existing skill."""
     parts = " ".join(quote(f"{folder(name)}/{sub}") for sub in ("scripts", "references", "assets"))
     return f"mkdir -p {parts}"
 
 
 def init_skill(name: str, nonce: str) -> str:
-    """Run init_skill for a new skill, framed."""
+    """Return the framed command that runs init_skill for a new skill."""
     command = f"python3 init_skill.py {quote(name)} --path {POD_ROOT}"
     return f"{_UTF8}\ncd {WORK} || exit 97\n{_framed('init_skill', command, nonce)}"
 
 
 def write_binary(path: str, data: bytes) -> list[str]:
-    """Write a file that is no text, in as many commands as its size asks for."""
+    """Return the commands that write a binary file, as many as its size requires."""
     target = quote(path)
     commands = [f"mkdir -p {quote(path.rpartition('/')[0])} && : > {target}"]
     for start in range(0, len(data), CHUNK_BYTES):
@@ -60,12 +60,12 @@ def write_binary(path: str, data: bytes) -> list[str]:
 
 
 def make_executable(paths: Iterable[str]) -> str:
-    """Set the executable bit."""
+    """Return the command that sets the executable bit."""
     return "chmod +x " + " ".join(map(quote, paths))
 
 
 def validate_package_send(name: str, executable: Iterable[str], nonce: str) -> str:
-    """Validate, package and send the zip: one call, each part framed, none after a failed one."""
+    """Return one command that validates, packages and sends, framed; a failure ends it."""
     paths = [f"{folder(name)}/{path}" for path in executable]
     first = make_executable(paths) if paths else ":"
     return (
@@ -76,13 +76,13 @@ def validate_package_send(name: str, executable: Iterable[str], nonce: str) -> s
 
 
 def one_by_one(name: str, nonce: str) -> list[str]:
-    """The same in calls whose answers are short: the zip is announced, to be sent in ranges."""
+    """Return the same as commands with short answers; the zip is sent in ranges later."""
     parts = (_validate(name, nonce), _package(name, nonce), _send(name, nonce, _ANNOUNCE))
     return [f"{_UTF8}\ncd {WORK} || exit 97\n{part}" for part in parts]
 
 
 def send_range(name: str, nonce: str, start: int, size: int) -> str:
-    """Print `size` bytes of the packaged zip from `start` as framed base64."""
+    """Return the command that prints `size` bytes of the zip from `start` as framed base64."""
     return f"{_PYTHON} -c {quote(_SEND_RANGE)} {quote(_zip(name))} {nonce} {start} {size}"
 
 
@@ -104,7 +104,7 @@ def _send(name: str, nonce: str, script: str) -> str:
 
 
 def _framed(name: str, command: str, nonce: str) -> str:
-    # The frame is put together by printf, so that a server which echoes commands fakes none.
+    # printf assembles the frame, so that a server that echoes commands forges none.
     return (
         f"printf '<<%s:{name}:begin>>\\n' {nonce}\n{command} 2>&1\nstatus=$?\n"
         f"printf '\\n<<%s:{name}:end:%s>>\\n' {nonce} \"$status\""

@@ -12,20 +12,19 @@ from core.skills.creator.shipped import init_skill_script
 from core.skills.validation.check import get_quick_validate_script
 
 SKILL = "skill-creator"
-# How the newer layout finds quick_validate; the work folder is the first that Python looks in.
+# How the newer layout finds quick_validate; Python searches the work folder first.
 _NEWER = "from quick_validate import validate_skill  # noqa: F401\n"
 
 
 async def read_scripts(
     documents: SkillDocuments, *, with_init: bool, base: Bundle | None = None
 ) -> dict[str, str]:
-    """Give the files of the work folder: relative path -> text.
+    """Return the files of the work folder: relative path -> text.
 
-    quick_validate is ours, and only warns of what the skill broke already as `base`;
-    package_skill is the server's; init_skill is the server's or, where the server says that it
-    has none, ours. Both layouts of skill-creator find quick_validate: the older one beside the
-    packager, the newer one in the package `scripts`.
-    Raises StepFailed, McpDown.
+    quick_validate is ours, and only warns of what the skill already broke as `base`; package_skill
+    is the server's; init_skill is the server's or, if the server says that it has none, ours. Both
+    layouts of skill-creator find quick_validate: the older one beside the packager, the newer one
+    in the package `scripts`. Raises StepFailed, McpDown.
     """
     package, init = await asyncio.gather(
         documents.read(SKILL, "scripts/package_skill.py"),
@@ -45,7 +44,7 @@ async def read_scripts(
 
 
 def _script(text: str, function: str) -> str:
-    """Give a text back if it is a Python script that defines `function`. Raises StepFailed."""
+    """Return the text if it is a Python script that defines `function`. Raises StepFailed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:

@@ -25,15 +25,15 @@ class Problem(NamedTuple):
 
 
 def errors_of(problems: Iterable[Problem]) -> list[Problem]:
-    """Give those problems that make a skill invalid."""
+    """Return the problems that make a skill invalid."""
     return [problem for problem in problems if problem.severity == ERROR]
 
 
 def shown(path: str) -> str:
-    """A path for a message: quoted, escaped and not too long."""
+    """Return a path for a message: quoted, escaped and not too long."""
     return repr(cut(path))
 
 
 def cut(text: str) -> str:
-    """The beginning of a text, as much as a message should carry."""
+    """Return the beginning of a text, as much as a message should carry."""
     return text if len(text) <= 80 else text[:77] + "..."

@@ -1,4 +1,4 @@
-"""All rules for a whole skill, and how much they bind: what is new more than what was there."""
+"""All rules for a whole skill, and how strictly they bind: what is new more than what was there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.skills.validation.document import document_problems
 from core.skills.validation.paths import folder_problems
 from core.skills.validation.problems import ERROR, WARNING, Problem
 
-# Warnings for a skill that is there already; what is created must not have them.
+# Warnings for an existing skill; what is created must not have them.
 _BIND_WHAT_IS_NEW = frozenset(
     (
         "compatibility",
@@ -26,7 +26,7 @@ _BIND_WHAT_IS_NEW = frozenset(
 def skill_problems(
     name: str, sizes: Mapping[str, int], document: bytes | None, folders: Iterable[str] = ()
 ) -> list[Problem]:
-    """Give the rules that a skill breaks: its folder's name, files (path -> bytes) and SKILL.md.
+    """Return the rules that a skill breaks: its folder's name, files (path -> bytes) and SKILL.md.
 
     Errors come first, each kind in the order of the rules.
     """
@@ -35,7 +35,7 @@ def skill_problems(
 
 
 def as_new(problems: Iterable[Problem]) -> list[Problem]:
-    """The same problems as they bind what is created: the platforms' upload rules are errors."""
+    """Return the problems as they bind what is created: the platforms' upload rules are errors."""
     return [
         problem._replace(severity=ERROR) if problem.code in _BIND_WHAT_IS_NEW else problem
         for problem in problems
@@ -43,7 +43,7 @@ def as_new(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def tolerated(problems: Iterable[Problem], known: Iterable[tuple[str, str]]) -> list[Problem]:
-    """The same problems, those whose (code, path) was `known` before as warnings."""
+    """Return the problems, those whose (code, path) was `known` before as warnings."""
     before = set(known)
     return [
         problem._replace(severity=WARNING) if (problem.code, problem.path) in before else problem

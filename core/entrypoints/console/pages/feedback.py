@@ -1,4 +1,4 @@
-"""Feedback: what was said and where it stands, with filters that live in the address."""
+"""Feedback: what was said and its state, with filters that live in the URL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.domain.errors import BudgetUsedUp, InvalidInput
-from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, HoldKind
+from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, PauseKind
 from core.domain.models.access import Role
 from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.going import go_to
@@ -27,11 +27,11 @@ RUN = "/console/feedback/run"
 _PAGE = 50
 _FILTERS = ("status", "agent", "tenant", "since", "until", "text")
 _DAY = timedelta(days=1)
-_BUDGET = f"{BudgetUsedUp.kind}:"  # what the error of a piece begins with, as of any kind
+_BUDGET = f"{BudgetUsedUp.kind}:"  # how the error of such a piece begins, as of any kind
 
 
 def add(site: Site) -> None:
-    """Put the page on the site."""
+    """Register the page on the site."""
     site.page("/feedback", "feedback", build)
 
 
@@ -42,7 +42,7 @@ async def build(visit: Visit) -> None:
     cursor = visit.query("cursor")
     page = await FeedbackService(visit.session).page(wanted, limit=_PAGE, cursor=cursor)
     show(el("h1", visit.say("frame.feedback")))
-    _hold(visit, (await WorkService(visit.session).state()).hold)
+    _pause_banner(visit, (await WorkService(visit.session).state()).hold)
     _filters(visit, given)
     if page.items:
         show(_list(visit, page.items))
@@ -81,7 +81,7 @@ def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
         tenant_id=given["tenant"],
         agent_id=given["agent"],
         since=_day(given["since"]),
-        until=_day(given["until"], and_then=_DAY),  # the day itself is in
+        until=_day(given["until"], and_then=_DAY),  # the day itself is included
         text=given["text"],
     )
 
@@ -95,12 +95,13 @@ def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | N
         raise InvalidInput(f"{text!r} is no date", hint="write it like 2026-11-22") from None
 
 
-def _hold(visit: Visit, hold: Hold | None) -> None:
-    """Say what holds work back, and let those who operate all tenants pause and go on."""
-    may = Role.OPERATE in visit.session.who.roles and visit.session.who.tenant_id is None
+def _pause_banner(visit: Visit, pause: Pause | None) -> None:
+    """Draw what blocks work; those who operate all tenants may pause and resume."""
+    principal = visit.session.principal
+    may = Role.OPERATE in principal.roles and principal.tenant_id is None
     service = WorkService(visit.session)
 
-    async def pause(reason: str) -> None:
+    async def pause_intake(reason: str) -> None:
         with told(visit):
             await service.pause(reason)
             ui.navigate.reload()
@@ -111,19 +112,21 @@ def _hold(visit: Visit, hold: Hold | None) -> None:
             ui.navigate.reload()
 
     with ui.row().classes("row spread"):
-        if hold is not None:
-            reason = visit.translated(hold.reason) or visit.say("feedback.no_reason")
+        if pause is not None:
+            reason = visit.translated(pause.reason) or visit.say("feedback.no_reason")
             show(el("p", visit.say("feedback.paused", reason=reason), class_="banner warn"))
-            if may and hold.kind is HoldKind.PAUSED:
+            if may and pause.kind is PauseKind.PAUSED:
                 ui.button(visit.say("feedback.resume"), on_click=resume).props("outline no-caps")
         elif may:
             say = visit.say
-            dialog = ask_reason(visit, say("feedback.pause_title"), say("feedback.pause"), pause)
+            dialog = ask_reason(
+                visit, say("feedback.pause_title"), say("feedback.pause"), pause_intake
+            )
             ui.button(say("feedback.pause"), on_click=dialog.open).props("flat no-caps")
 
 
 def _filters(visit: Visit, given: Mapping[str, str | None]) -> None:
-    """Draw the states as links, and the other filters as fields that lead to a new address."""
+    """Draw the states as links, and the other filters as fields that lead to a new URL."""
     others = {name: value for name, value in given.items() if name != "status"}
     chips = [_chip(visit.say("frame.all"), None, given["status"], others)]
     chips += [
@@ -142,7 +145,7 @@ def _filters(visit: Visit, given: Mapping[str, str | None]) -> None:
         "since": visit.say("feedback.from"),
         "until": visit.say("feedback.until"),
     }
-    if visit.session.who.tenant_id is None:
+    if visit.session.principal.tenant_id is None:
         fields["tenant"] = visit.say("common.tenant")
     with ui.row().classes("row fields"):
         for name, label in fields.items():

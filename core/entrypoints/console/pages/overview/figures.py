@@ -1,4 +1,4 @@
-"""The first look: one word, what holds work back, and the figures that matter."""
+"""The first glance: the health state, what blocks work, and the figures that matter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from core.domain.models import NO_USAGE, FeedbackStatus, HoldKind
+from core.domain.models import NO_USAGE, FeedbackStatus, PauseKind
 from core.domain.models.views import Overview, Word
 from core.entrypoints.console.language import words
 from core.entrypoints.console.parts.lists import badge
@@ -27,7 +27,7 @@ _STATES = {"ok": "ok", "unknown": ""}
 
 
 def strip(visit: Visit, seen: Overview) -> Markup:
-    """Draw how it goes, in one word with the reason, and what holds work back."""
+    """Draw the health state with the reason, and what blocks work."""
     word = _word(seen)
     checks = [_check(visit, name, state) for name, state in seen.checks.items()]
     return el(
@@ -40,15 +40,15 @@ def strip(visit: Visit, seen: Overview) -> Markup:
             class_="row",
         ),
         el("div", *checks, class_="row", aria_label=visit.say("overview.checks")),
-        join(_holds(visit, seen)),
+        join(_pauses(visit, seen)),
         class_="card strip",
         role="status",
     )
 
 
 def _word(seen: Overview) -> str:
-    """Give the word; where people have paused work, and nothing is wrong beside, it is that."""
-    paused = any(hold.kind is HoldKind.PAUSED for hold in seen.holds)
+    """Return the health state; if people paused work, and nothing else is wrong, it is that."""
+    paused = any(pause.kind is PauseKind.PAUSED for pause in seen.holds)
     alive = not seen.workers or any(one.is_alive for one in seen.workers)
     well = seen.condition.word is not Word.FAILING and alive
     return PAUSED if paused and well else seen.condition.word.value
@@ -59,10 +59,10 @@ def _as_of(visit: Visit, seen: Overview) -> str:
 
 
 def _reason(visit: Visit, seen: Overview, word: str) -> str:
-    """Say why; of what is rare the program's own words."""
+    """Return the reason; for rare states in the program's own words."""
     counts = seen.standing.counts
     if word == PAUSED:
-        return ""  # what holds work back is told below
+        return ""  # what blocks work is shown below
     if word == Word.HELD_BACK:
         return visit.say("overview.held_back_why")
     if seen.holds or word in {Word.STUCK, Word.FAILING}:
@@ -82,11 +82,11 @@ def _check(visit: Visit, name: str, state: str) -> Markup:
     return badge(f"{title}: {said}", _STATES.get(state, "failed"))
 
 
-def _holds(visit: Visit, seen: Overview) -> Iterator[Markup]:
-    for hold in seen.holds:
-        kind = visit.say(f"overview.hold_{hold.kind.value}")
-        said = visit.say("overview.held", kind=kind, reason=visit.translated(hold.reason))
-        yield el("p", said, " ", moment(visit, hold.since), class_="banner warn")
+def _pauses(visit: Visit, seen: Overview) -> Iterator[Markup]:
+    for pause in seen.holds:
+        kind = visit.say(f"overview.hold_{pause.kind.value}")
+        said = visit.say("overview.held", kind=kind, reason=visit.translated(pause.reason))
+        yield el("p", said, " ", moment(visit, pause.since), class_="banner warn")
     for one in seen.at_budget:
         said = visit.say(
             "overview.at_budget",
