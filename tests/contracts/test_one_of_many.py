@@ -201,7 +201,7 @@ class TestQueueOfMany(PostgresStores):
         skipped = (await queue.open("4", tenant_id=None, but=("5",))).queue_position
         assert (skipped.waiting, skipped.position, skipped.previous) == (4, 3, "2")
         assert skipped.following == ("1", "2")
-        ended = (await queue.open("3", tenant_id="t", but=())).place
+        ended = (await queue.open("3", tenant_id="t", but=())).queue_position
         assert (ended.waiting, ended.position, ended.previous) == (3, None, "1")
 
 

@@ -21,8 +21,8 @@ from collections.abc import Sequence
 
 # Of all that tests import, what is not ours.
 _FOREIGN = """
-import sys, schemathesis.pytest.plugin, tests.conftest, core.app.bootstrap, core.react_agent, core.entrypoints.api.app
-import core.entrypoints.cli.app, tests.support.worker, tests.support.gate
+import sys, schemathesis.pytest.plugin, tests.conftest, core.app.bootstrap, core.react_agent
+import core.entrypoints.api.app, core.entrypoints.cli.app, tests.support.worker, tests.support.gate
 print(*(name for name in sorted(sys.modules) if name.split(".")[0] not in ("core", "tests")))
 """
 _OPTIONS = ("-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist")
@@ -81,7 +81,7 @@ def _become_pytest(tree: str, tests: Sequence[str], log: str) -> None:
         import pytest
 
         status = int(pytest.main([*_OPTIONS, *tests]))
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - it must not go on as the process that forked it
         traceback.print_exc()
     finally:
         sys.stdout.flush()
