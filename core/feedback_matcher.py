@@ -15,6 +15,7 @@ from core.agent.model.chat_model import ask_structured, parse_structured, prompt
 from core.agent.prompt_data import fenced_json
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import RunFailed
+from core.domain.messages import Message
 from core.domain.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
 from core.domain.models.base import Model
 from core.domain.ports import CircuitBreaker, Replies
@@ -73,10 +74,15 @@ async def match_feedback_to_agents(
         problem = problem or _problem(answer, agents)
         if answer is not None and not problem:
             return _matched(answer, agents)
+        # As text: providers refuse a tool call in the history that no tool message answers.
         messages += [AIMessage(compact(raw)), HumanMessage(f"{problem}. Answer again.")]
     raise RunFailed(
-        f"no usable answer on which agents the feedback concerns: {problem}",
-        hint="`feedback retry` asks the model anew",
+        Message(
+            "feedback.no_match",
+            "no usable answer on which agents the feedback concerns: {why}",
+            why=problem,
+        ),
+        hint=Message("feedback.ask_anew", "`feedback retry` asks the model anew"),
     )
 
 

@@ -61,6 +61,7 @@ class McpClient:
         with an error. Raises NotFound, naming the tools there are; or the error of a server that
         is down, since it may have the tool.
         """
+        # Concurrently: a slow or dead server must not delay a tool that another one has.
         pending = {asyncio.create_task(self._session(server)) for server in self._servers}
         available, down = list[str](), list[SkillWorkerError]()
         try:

@@ -292,6 +292,7 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
         raise
     except asyncio.CancelledError as error:
         if _is_cancelled():
+            # Shielded: a second signal must not interrupt the release of the piece.
             await asyncio.shield(_stop(feedback, deps))
             raise
         # A library leaked its own cancellation: uncounted, it would be retried for ever.
@@ -410,14 +411,19 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
 
 def _check(feedback: Feedback, max_chars: int) -> None:
     if not feedback.content.strip():
-        raise InvalidInput("the feedback is blank")
+        raise InvalidInput(Message("feedback.blank", "the feedback is blank"))
     if len(feedback.content) > max_chars:
         raise InvalidInput(
-            f"the feedback has {len(feedback.content)} characters, {max_chars} are allowed",
-            hint="raise FEEDBACK_MAX_CHARS, or split it",
+            Message(
+                "feedback.too_long",
+                "the feedback has {n} characters, {most} are allowed",
+                n=len(feedback.content),
+                most=max_chars,
+            ),
+            hint=Message("feedback.raise_most", "raise FEEDBACK_MAX_CHARS, or split it"),
         )
     if not feedback.agent_ids:
-        raise InvalidInput("the feedback names no agent")
+        raise InvalidInput(Message("feedback.no_agent", "the feedback names no agent"))
 
 
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
@@ -426,8 +432,13 @@ async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
     for agent in agents:
         if agent.tenant_id != feedback.tenant_id:
             raise InvalidInput(
-                f"agent {agent.id} belongs to tenant {agent.tenant_id}, "
-                f"the feedback to {feedback.tenant_id}"
+                Message(
+                    "feedback.agent_of_tenant",
+                    "agent {agent} belongs to tenant {tenant}, the feedback to {own}",
+                    agent=agent.id,
+                    tenant=agent.tenant_id,
+                    own=feedback.tenant_id,
+                )
             )
     return agents
 
@@ -454,6 +465,7 @@ async def _give_back(
     counts: bool,
     is_news: bool = True,
 ) -> None:
+    # A start that does not count leaves `attempts` as it is: the epoch makes its delay grow.
     delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
     await deps.inbox.give_back(feedback, error.reason, delay, counts=counts)
     if isinstance(error, BudgetUsedUp) and is_news:

@@ -20,6 +20,7 @@ from core.agent.loop.prompt import first_message
 from core.agent.model.chat_model import prompt
 from core.agent.model.usage import usage_of
 from core.domain.errors import IterationsExhausted, NoCommit, RunFailed
+from core.domain.messages import Message, joined, term
 from core.domain.models import (
     Agent,
     Candidate,
@@ -138,6 +139,7 @@ async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[An
     start: State | None = None
     if saved is None:
         if deps.candidate.generation > 1:
+            # Intents of the last generation: the new thread must see what they came to.
             await deps.shared.gate.resume(deps.fence)
         start = {"messages": [await first_message(feedback_content, deps=deps)]}
     return await own.invoke(start)
@@ -149,15 +151,19 @@ def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None
     if failure is None and not has_outcome(receipts):
         failure = NoCommit(_no_commit(receipts))
     if failure is not None:
-        status, reason = VerdictStatus.FAILED, f"{failure.kind}: {failure.message}"
+        status, kind = VerdictStatus.FAILED, term(failure.kind)
+        reason: str = Message("error.reason", "{kind}: {why}", kind=kind, why=failure.message)
     else:
         status, reason = _status(receipts), _reason(messages, receipts)
     return Verdict(status=status, reason=reason, receipts=receipts, usage=usage)
 
 
 def _no_commit(receipts: Sequence[Receipt]) -> str:
-    said = "the model kept answering in prose instead of calling a tool"
-    return f"{said}; its last attempt: {receipts[-1].message}" if receipts else said
+    said = Message("run.prose", "the model kept answering in prose instead of calling a tool")
+    if not receipts:
+        return said
+    last = Message("run.last_attempt", "its last attempt: {receipt}", receipt=receipts[-1].message)
+    return joined([said, last])
 
 
 def _status(receipts: Sequence[Receipt]) -> VerdictStatus:

@@ -12,6 +12,7 @@ import structlog
 
 from core.domain.errors import DependencyDown, McpDown, PodCallFailed, SkillWorkerError, StepFailed
 from core.domain.hashing import sha256
+from core.domain.messages import Message
 from core.domain.models import Bundle, Operation, ShellResult
 from core.domain.ports import NewId, Pod, Pods, SkillDocuments
 from core.skills.bundle import is_text, zip_to_bundle
@@ -65,6 +66,7 @@ async def _build(
 ) -> Bundle:
     is_new = operation is Operation.CREATE
     read = read_scripts(deps.documents, with_init=is_new, base=base)
+    # At the same time: reading the scripts does not need the pod.
     async with _beside(read) as scripts, _session(deps.pods) as pod:
         build = _PodBuild(pod, name, bundle, "".join(filter(str.isalnum, deps.new_id())))
         with _step("read_scripts"):
@@ -202,7 +204,7 @@ class _PodBuild:
             pieces.append(piece)
         data = b"".join(pieces)
         if len(data) != payload.size or sha256(data) != payload.sha256:
-            raise StepFailed("what came is not what was packaged")
+            raise StepFailed(Message("pod.other_package", "what came is not what was packaged"))
         return data
 
     async def _write(self, inner_path: str, data: bytes) -> None:

@@ -61,8 +61,13 @@ def says_used_up(state: TenantBudget, currency: str) -> str:
 def still_running(tenant_id: str, longest_wait: float) -> CircuitOpen:
     """Return the error for calls in flight that may exhaust the budget and did not end in time."""
     return CircuitOpen(
-        f"calls that run may use up the daily budget of tenant {tenant_id!r}, and did not end"
-        f" in {longest_wait:g} s"
+        Message(
+            "budget.in_use",
+            "calls that run may use up the daily budget of tenant {tenant!r}, and did "
+            "not end in {seconds:g} s",
+            tenant=tenant_id,
+            seconds=longest_wait,
+        )
     )
 
 

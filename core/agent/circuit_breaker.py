@@ -80,16 +80,24 @@ def model_unavailable(reason: str, seconds: float) -> CircuitOpen:
 def rate_exceeded(options: BreakerOptions) -> CircuitOpen:
     """Return the error for no free slot within the longest wait."""
     return CircuitOpen(
-        f"{options.max_concurrency} calls of the model ran all the time for"
-        f" {options.longest_wait:g} s",
-        hint="LLM_MAX_CONCURRENCY is shared by all workers",
+        Message(
+            "model.all_places",
+            "{n} calls of the model ran all the time for {seconds:g} s",
+            n=options.max_concurrency,
+            seconds=options.longest_wait,
+        ),
+        hint=Message("model.shared_places", "LLM_MAX_CONCURRENCY is shared by all workers"),
     )
 
 
 def queue_too_long(options: BreakerOptions, seconds: float) -> CircuitOpen:
     """Return the error for a rate limit whose queue exceeds the longest wait."""
     return CircuitOpen(
-        f"the next call of the model may begin in {seconds:.0f} s",
+        Message(
+            "model.next_call",
+            "the next call of the model may begin in {seconds:.0f} s",
+            seconds=seconds,
+        ),
         hint=f"LLM_REQUESTS_PER_MINUTE={options.requests_per_minute:g} is shared by all workers",
         retry_after=max(0.0, seconds - options.longest_wait),
     )
@@ -103,7 +111,7 @@ async def call_deadline(options: BreakerOptions) -> AsyncIterator[None]:
         async with deadline:
             yield
     except TimeoutError:
-        if not deadline.expired():
+        if not deadline.expired():  # an outer time-out of the caller, not this one
             raise
         raise ModelDown(
             Message(

@@ -110,6 +110,7 @@ class SkillAuthorModel:
         stored = await self._replies.get(key, ordinal)
         if stored is not None:
             return stored[0]
+        # From the store, so that a resumed attempt asks exactly what the first one asked.
         last = await self._replies.get(key, ordinal - 1) if problems else None
         messages = _question(request, problems, last[0] if last else None)
         if request.fence is not None:

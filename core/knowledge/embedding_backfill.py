@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 BATCH = 64
 BATCH_CHARS = 60_000
 CALL_SECONDS = 60.0
-LEASE_SECONDS = 2 * CALL_SECONDS
+LEASE_SECONDS = 2 * CALL_SECONDS  # outlives one call; a dead worker blocks the job no longer
 ENLIST_SECONDS = 600.0
 SHORTEST_CHARS = 250
 # Unrelated texts: the similarity a model finds among them is its noise floor.

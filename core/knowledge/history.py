@@ -31,7 +31,12 @@ def absent(
     problem = f"there was no {kind} {item_id!r} at {at.isoformat()}"
     lasting = [item for item in versions if item.valid_to is None or _since(item) < item.valid_to]
     if not lasting:
-        return NotFound(problem, hint="only what the worker changed itself is known over time")
+        return NotFound(
+            problem,
+            hint=Message(
+                "history.only_own", "only what the worker changed itself is known over time"
+            ),
+        )
     near = min(lasting, key=lambda item: _distance(item, at))
     if at < _since(near):
         return NotFound(problem, hint=f"{_named(near)} began then: {_option(_since(near))}")
@@ -154,13 +159,21 @@ class KnownItems:
         found = [item for item in listed if name_key(item.name) == name_key(name)]
         if not found:
             raise NotFound(
-                f"nothing known has the id or the name {name!r}",
+                Message(
+                    "history.nothing", "nothing known has the id or the name {name!r}", name=name
+                ),
                 hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
             )
         if len(found) > 1:
             ids = ", ".join(sorted(f"{i.id} ({i.kind} of {i.tenant_id!r})" for i in found))
             raise InvalidInput(
-                f"several items are named {name!r}: {ids}", hint="give the id of one"
+                Message(
+                    "history.several_named",
+                    "several items are named {name!r}: {ids}",
+                    name=name,
+                    ids=ids,
+                ),
+                hint=Message("history.give_id", "give the id of one"),
             )
         return found[0]
 
@@ -214,7 +227,13 @@ def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:
     if len(items) > 1:
         places = ", ".join(f"{item.kind} of {item.tenant_id!r}" for item in items)
         raise InvalidInput(
-            f"{items[0].id!r} is known in several places: {places}", hint="add --tenant or --kind"
+            Message(
+                "history.several_places",
+                "{id!r} is known in several places: {places}",
+                id=items[0].id,
+                places=places,
+            ),
+            hint="add --tenant or --kind",
         )
     return items[0]
 
@@ -224,6 +243,17 @@ def _deleted(known: Sequence[KnowledgeItem]) -> NotFound:
     assert last.valid_to is not None
     before = max(last.valid_to - _TICK, last.valid_from or last.valid_to)
     return NotFound(
-        f"{last.kind} {last.id!r} was deleted at {last.valid_to.isoformat()}",
-        hint=f"it stood until then as version {last.version}: --as-of {before.isoformat()}",
+        Message(
+            "history.deleted",
+            "{kind} {id!r} was deleted at {time}",
+            kind=last.kind,
+            id=last.id,
+            time=last.valid_to.isoformat(),
+        ),
+        hint=Message(
+            "history.stood",
+            "it stood until then as version {version}: --as-of {time}",
+            version=last.version,
+            time=before.isoformat(),
+        ),
     )

@@ -44,15 +44,24 @@ class AgentSkillsCommitter:
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
-            raise Refused("no skill is named", hint="give skill_ids, separated by commas")
+            raise Refused(
+                Message("skills.none_named", "no skill is named"),
+                hint=Message("skills.give_ids", "give skill_ids, separated by commas"),
+            )
         agent = await self._agents.get(context.agent_id)
         if agent.tenant_id != context.tenant_id:
-            raise Refused(f"agent {agent.id} belongs to another tenant")
+            raise Refused(
+                Message(
+                    "agents.of_another_tenant", "agent {id} belongs to another tenant", id=agent.id
+                )
+            )
         for name in request.skill_ids:
             if await self._skills.read(name, context.tenant_id) is None:
                 raise NotFound(
                     Message("no.skill", "there is no skill named {name!r}", name=name),
-                    hint="search_similar_knowledge gives the names of skills",
+                    hint=Message(
+                        "see.skill_names", "search_similar_knowledge gives the names of skills"
+                    ),
                 )
         before = _state(agent)
         after = _state(agent.model_copy(update={"skills": (*agent.skills, *request.skill_ids)}))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import AlreadyExists, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeRequest,
@@ -52,32 +53,53 @@ class ItemCommitter:
         """Return the target of an UPDATE or DELETE. Raises Refused unless it is the agent's own."""
         if not request.target_id:
             raise Refused(
-                f"{request.operation} of a {self._kind} needs the id of the item",
-                hint="search_similar_knowledge gives ids",
+                Message(
+                    "item.id_missing",
+                    "{operation} of a {kind} needs the id of the item",
+                    operation=request.operation,
+                    kind=self._kind,
+                ),
+                hint=Message("see.ids", "search_similar_knowledge gives ids"),
             )
         item = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         if item.agent_id != context.agent_id:
             raise Refused(
-                f"{self._kind} {item.id} belongs to agent {item.agent_id}",
-                hint="an agent changes only what it has learnt itself",
+                Message(
+                    "item.of_another_agent",
+                    "{kind} {id} belongs to agent {agent}",
+                    kind=self._kind,
+                    id=item.id,
+                    agent=item.agent_id,
+                ),
+                hint=Message("item.only_own", "an agent changes only what it has learnt itself"),
             )
         return item
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
         """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
         if not request.target_id:
+            # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
         try:
             taken = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         except NotFound:
             return request.target_id
         raise AlreadyExists(
-            f"the id {taken.id!r} belongs to another {self._kind}, {taken.name!r}",
+            Message(
+                "item.id_taken",
+                "the id {id!r} belongs to another {kind}, {name!r}",
+                id=taken.id,
+                kind=self._kind,
+                name=taken.name,
+            ),
             item_id=taken.id,
             name=taken.name,
             content=taken.content,
-            hint="leave the id out to have a new one, or change that item instead",
-            why="same id",
+            hint=Message(
+                "item.leave_id_out",
+                "leave the id out to have a new one, or change that item instead",
+            ),
+            why=Message("near.same_id", "same id"),
         )
 
     def _prepared(

@@ -32,7 +32,7 @@ from core.knowledge.duplicates.rules import Beside, beside
 from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
 from core.learning_committers.neighbours import said_of_near, says_unrelated
 
-NEAR_SCORE = 0.9  # the same columns, other rows
+NEAR_SCORE = 0.9  # same columns, other rows: shown as near, never as equal
 
 
 async def commit_to_dmn_rule(
@@ -163,8 +163,12 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
         )
     if request.merge_mode not in (None, MergeMode.REPLACE):
         raise Refused(
-            f"a whole document takes the place of a table; it is not {request.merge_mode}",
-            hint="ask for merge_mode REPLACE",
+            Message(
+                "rule.whole_document",
+                "a whole document takes the place of a table; it is not {mode}",
+                mode=request.merge_mode,
+            ),
+            hint=Message("rule.ask_replace", "ask for merge_mode REPLACE"),
         )
     return learn_document(request.document, item.content)
 

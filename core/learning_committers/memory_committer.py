@@ -39,9 +39,15 @@ def new_text(request: MemoryRequest) -> str:
     """
     text = request.content.strip()
     if not text:
-        raise Refused("the memory has no content", hint="say what is to be remembered")
+        raise Refused(
+            Message("memory.no_content", "the memory has no content"),
+            hint=Message("memory.say_what", "say what is to be remembered"),
+        )
     if request.part and request.operation is Operation.CREATE:
-        raise Refused("a new memory has no part to refine", hint="leave `part` out with CREATE")
+        raise Refused(
+            Message("memory.no_part", "a new memory has no part to refine"),
+            hint=Message("memory.leave_part_out", "leave `part` out with CREATE"),
+        )
     return text
 
 
@@ -56,8 +62,12 @@ def merged(old: str, request: MemoryRequest) -> str:
     if request.part.strip():
         if mode not in (None, MergeMode.REFINE):
             raise Refused(
-                f"`part` says what REFINE changes; it does not go with {mode}",
-                hint="use merge_mode REFINE, or leave `part` out",
+                Message(
+                    "memory.part_without_refine",
+                    "`part` says what REFINE changes; it does not go with {mode}",
+                    mode=mode,
+                ),
+                hint=Message("memory.use_refine", "use merge_mode REFINE, or leave `part` out"),
             )
         return _refined(old, request.part, new)
     if mode is MergeMode.EXTEND:
@@ -104,7 +114,11 @@ def _refuse_loss(old: str, new: str) -> None:
     retained = contained_part(old, new)
     if retained < LEAST_RETAINED:
         raise Refused(
-            f"this keeps {retained:.0%} of what the memory says, which is no REFINE",
+            Message(
+                "memory.no_refine",
+                "this keeps {part:.0%} of what the memory says, which is no REFINE",
+                part=retained,
+            ),
             hint="name the `part` that changes, or use REPLACE if all of it is superseded; it "
             f"says: {old[:SHOWN_CHARS]!r}",
         )
@@ -166,6 +180,7 @@ class MemoryCommitter(ItemCommitter):
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = new_text(request)
+        # Before the exact match: an item added after `seen` is compared again when recording.
         beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but="")
         same = await self._same(text, context)
         if same is not None:
@@ -199,7 +214,10 @@ class MemoryCommitter(ItemCommitter):
                 item_id=same.id,
                 name=same.name,
                 content=same.content,
-                hint="delete the one that is not needed, or leave both as they are",
+                hint=Message(
+                    "memory.delete_one",
+                    "delete the one that is not needed, or leave both as they are",
+                ),
                 why=Message("near.same_text", "same text"),
             )
 

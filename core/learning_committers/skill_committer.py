@@ -119,6 +119,7 @@ class SkillCommitter:
         beside: Sequence[str] = ()
         seen = None
         if base is None:
+            # Refusals come before a pod is opened in vain.
             await self._refuse_taken(bundle.name, context.tenant_id)
             found = await self._neighbours.of_skill(bundle, context)
             if found.exact is not None and not says_unrelated(request):
@@ -175,14 +176,22 @@ class SkillCommitter:
             return None
         if not request.target_id:
             raise Refused(
-                f"{request.operation} of a skill needs skill_id",
-                hint="search_similar_knowledge gives the names of skills",
+                Message(
+                    "skill.id_missing",
+                    "{operation} of a skill needs skill_id",
+                    operation=request.operation,
+                ),
+                hint=Message(
+                    "see.skill_names", "search_similar_knowledge gives the names of skills"
+                ),
             )
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
                 Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
-                hint="search_similar_knowledge gives the names of skills",
+                hint=Message(
+                    "see.skill_names", "search_similar_knowledge gives the names of skills"
+                ),
             )
         return base
 
@@ -210,18 +219,22 @@ class SkillCommitter:
         """Prepare a change without effect: a skill of another name is identical."""
         same = await self._skills.read(name, tenant_id)
         if same is None:
-            raise Stale(f"skill {name!r} is gone meanwhile")
+            raise Stale(Message("skill.gone", "skill {name!r} is gone meanwhile", name=name))
         return prepared_change(Operation.UPDATE, same, same)
 
     async def _refuse_taken(self, name: str, tenant_id: str) -> None:
         taken = await self._skills.read(name, tenant_id)
         if taken is not None:
             raise AlreadyExists(
-                f"a skill named {name!r} exists",
+                Message("skill.exists", "a skill named {name!r} exists", name=name),
                 item_id=name,
                 name=name,
                 content=taken.document,
-                hint=f"call again with operation UPDATE and skill_id {name}",
+                hint=Message(
+                    "skill.update_it",
+                    "call again with operation UPDATE and skill_id {name}",
+                    name=name,
+                ),
             )
 
     async def _built(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import ArtifactInvalid, BundleInvalid, Refused
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -62,14 +63,25 @@ def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
     """
     assert request.folder is not None
     if request.artifact is not None:
-        raise BundleInvalid("a folder and an artifact were given; give one of them")
+        raise BundleInvalid(
+            Message(
+                "skill.folder_and_artifact", "a folder and an artifact were given; give one of them"
+            )
+        )
     files = dict(request.folder)
     name = request.target_id or _name_in(files)
     if base is None and _name_in(files) != name:
-        raise BundleInvalid(f"the folder is of a skill named {_name_in(files)!r}, not {name!r}")
+        raise BundleInvalid(
+            Message(
+                "skill.folder_of_another",
+                "the folder is of a skill named {found!r}, not {name!r}",
+                found=_name_in(files),
+                name=name,
+            )
+        )
     bundle = Bundle(name=name, files=files)
     if errors := errors_of(check_bundle(bundle, base)):
-        raise BundleInvalid("; ".join(problem.message for problem in errors))
+        raise BundleInvalid(joined(problem.message for problem in errors))
     return bundle
 
 
@@ -89,7 +101,10 @@ def refuse_bad_name(name: str) -> None:
     """Refuse a name that no new skill may have. Raises Refused."""
     problems = creation_name_problems(name)
     if problems:
-        raise Refused("; ".join(problems), hint="give the skill another name; its id is its name")
+        raise Refused(
+            joined(problems),
+            hint=Message("skill.other_name", "give the skill another name; its id is its name"),
+        )
 
 
 def state_of(bundle: Bundle) -> Snapshot:
@@ -146,7 +161,11 @@ def _name_in(files: Mapping[str, SkillFile]) -> str:
     """Return the name in SKILL.md. Raises BundleInvalid."""
     document = files.get(SKILL_MD)
     if document is None:
-        raise BundleInvalid(f"there is no {SKILL_MD} at the root of the folder")
+        raise BundleInvalid(
+            Message(
+                "skill.no_document", "there is no {file} at the root of the folder", file=SKILL_MD
+            )
+        )
     return read_frontmatter(document.data.decode("utf-8", "replace")).name
 
 

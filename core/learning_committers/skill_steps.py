@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import Stale
 from core.domain.hashing import state_hash
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, Change, Fence, FileRef, SkillFile, Snapshot
 from core.domain.ports import ChangeLog, SkillStore
 from core.skills.bundle import file_refs
@@ -45,6 +46,7 @@ class SkillSteps:
         if self.change.before is None or self.change.after is None:
             await self._whole(stored)
             return
+        # The API has no transaction over several files: each call is conditional on the last hash.
         for step in self._remaining(stored):
             await self._call(step)
 
@@ -105,7 +107,13 @@ class SkillSteps:
             await self.check(Fence(candidate_id=candidate_id, epoch=epoch))
 
     def _stale(self) -> Stale:
-        return Stale(f"skill {self.change.target_id!r} is not what this change was prepared on")
+        return Stale(
+            Message(
+                "skill.moved",
+                "skill {name!r} is not what this change was prepared on",
+                name=self.change.target_id,
+            )
+        )
 
 
 def _steps(change: Change) -> list[Step]:

@@ -10,6 +10,7 @@ from core.agent.fair_share import fair_shares
 from core.agent.reply_keys import author_prefix
 from core.domain.errors import ArtifactInvalid, BundleInvalid, ConfigurationError
 from core.domain.hashing import ABSENT
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     AuthorRequest,
@@ -147,7 +148,12 @@ class SkillWriter:
             except ArtifactInvalid as error:
                 problems = error.problems
         rounds = self.limits.author_rounds
-        raise ArtifactInvalid(problems, hint=f"the author did not get it right in {rounds} rounds")
+        raise ArtifactInvalid(
+            problems,
+            hint=Message(
+                "skill.author_failed", "the author did not get it right in {n} rounds", n=rounds
+            ),
+        )
 
     async def _folder_of(
         self, answer: SkillArtifact | SkillEdits, request: SkillRequest, base: Bundle | None
@@ -159,6 +165,7 @@ class SkillWriter:
     async def _asked(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> AuthorRequest:
+        # The target itself is shown whole, as `existing`.
         names = [name for name in request.related_skill_ids if name != request.target_id]
         room = self.limits.related_chars
         related = await related_skills(self.skills, context.tenant_id, names, room)
@@ -186,6 +193,6 @@ class NoAuthor:
         """Raise ConfigurationError."""
         del request, key, ordinal, problems
         raise ConfigurationError(
-            "a skill cannot be written without a model",
-            hint="pass a skill_artifact, or set LLM_MODEL",
+            Message("skill.no_model", "a skill cannot be written without a model"),
+            hint=Message("skill.pass_artifact", "pass a skill_artifact, or set LLM_MODEL"),
         )

@@ -83,7 +83,14 @@ class PostgresChangeLog:
         found = {row["sha256"]: bytes(row["data"]) for row in rows}
         missing = set(hashes) - set(found)
         if missing:
-            raise NotFound(f"{len(missing)} stored files are missing, {min(missing)} among them")
+            raise NotFound(
+                Message(
+                    "change.files_missing",
+                    "{n} stored files are missing, {first} among them",
+                    n=len(missing),
+                    first=min(missing),
+                )
+            )
         return found
 
     @asynccontextmanager
@@ -95,7 +102,9 @@ class PostgresChangeLog:
             if change.candidate_id is not None and row["epoch"] != change.epoch:
                 raise LeaseLost(f"candidate {change.candidate_id} was taken over")
             if row["status"] != "applying":
-                raise Stale(f"change {change.id} is settled already")
+                raise Stale(
+                    Message("change.settled", "change {id} is settled already", id=change.id)
+                )
             unit = PostgresUnitOfWork(conn)
             yield unit
         self._tell(unit)
@@ -115,7 +124,9 @@ def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
                 id=change.target_id,
             )
         )
-    return Stale(f"key {change.key!r} was used at the same time")
+    return Stale(
+        Message("change.key_at_once", "key {key!r} was used at the same time", key=change.key)
+    )
 
 
 async def put_change(conn: Connection, change: Change) -> None:

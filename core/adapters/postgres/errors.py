@@ -9,6 +9,7 @@ import psycopg
 from psycopg import errors as pg
 
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
+from core.domain.messages import Message
 
 DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
 RETRY_HINT = "It is tried again; nothing was written."
@@ -78,14 +79,24 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
     """Map a psycopg error into the program's error hierarchy."""
     said = str(error).strip()
     if isinstance(error, pg.InsufficientPrivilege):
-        return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
+        return ConfigurationError(
+            Message("database.refuses", "PostgreSQL refuses us: {text}", text=said), hint=DOWN_HINT
+        )
     if isinstance(error, _SCHEMA):
-        return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)
+        return ConfigurationError(
+            Message("database.no_schema", "The database lacks our schema: {text}", text=said),
+            hint=SCHEMA_HINT,
+        )
     if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
-        return InvalidInput(f"PostgreSQL cannot store this value: {said}")
+        return InvalidInput(
+            Message("database.bad_value", "PostgreSQL cannot store this value: {text}", text=said)
+        )
     for kind, (words, hint) in _PASSING.items():
         if isinstance(error, kind):
             return DatabaseDown(f"{words}: {said}", hint=hint)
     if isinstance(error, _GONE):
-        return DatabaseDown(f"PostgreSQL does not answer: {said}", hint=DOWN_HINT)
+        return DatabaseDown(
+            Message("database.down", "PostgreSQL does not answer: {text}", text=said),
+            hint=DOWN_HINT,
+        )
     return SkillWorkerError(f"PostgreSQL refused a statement: {said}")

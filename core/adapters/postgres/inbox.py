@@ -160,8 +160,13 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     for row in rows:
         if found[row["source_id"]]["digest"] != row["digest"]:
             raise InvalidInput(
-                f"feedback {row['source_id']!r} of source {source!r} is known with other content",
-                hint="give changed feedback an id of its own",
+                Message(
+                    "feedback.other_content",
+                    "feedback {id!r} of source {source!r} is known with other content",
+                    id=row["source_id"],
+                    source=source,
+                ),
+                hint=Message("feedback.id_of_its_own", "give changed feedback an id of its own"),
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.adapters.postgres.queries import Connection, sql
 from core.domain.errors import Repeated, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import Change, Kind
 from core.knowledge.duplicates.repeats import repeats, repeats_skill
 
@@ -50,7 +51,13 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
     for row in await (await conn.execute(sql("neighbours.skills"), params)).fetchall():
         if repeats_skill(change, row["item_id"], row["content"]):
             if row["is_open"]:
-                raise TargetBusy(f"skill {row['item_id']!r} says nearly this and is being made")
+                raise TargetBusy(
+                    Message(
+                        "near.being_made",
+                        "skill {name!r} says nearly this and is being made",
+                        name=row["item_id"],
+                    )
+                )
             raise Repeated(
                 f"skill {row['item_id']!r} says nearly this meanwhile", item_id=row["item_id"]
             )

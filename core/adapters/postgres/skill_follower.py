@@ -11,6 +11,7 @@ import structlog
 from core.adapters.postgres.queries import Pool, connection, execute, fetch_all, transaction
 from core.adapters.postgres.search_index import drop_document, index_document
 from core.domain.errors import InvalidInput, NotFound, SkillApiDown
+from core.domain.messages import Message
 from core.domain.models import Bundle, Kind, SkillSummary
 from core.domain.ports import SkillStore
 from core.knowledge.search.documents import indexed_version, skill_search_document, skill_version
@@ -65,7 +66,11 @@ class SkillFollower:
                     self._scanned_at[tenant_id] = now
         except TimeoutError:
             raise SkillApiDown(
-                f"looking through the skills took longer than {self._longest:g} s"
+                Message(
+                    "dependency.skills_too_slow",
+                    "looking through the skills took longer than {seconds:g} s",
+                    seconds=self._longest,
+                )
             ) from None
 
     async def _scan(self, tenant_id: str) -> None:

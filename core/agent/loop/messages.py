@@ -85,6 +85,7 @@ def tidy(message: AIMessage, earlier: Sequence[BaseMessage]) -> AIMessage:
         {**call, "id": _unique(call["id"], f"{prefix}{i}", taken), "args": _args(call["args"])}
         for i, call in enumerate(message.tool_calls)
     ]
+    # `x`: malformed calls are indexed apart, so that their ids cannot collide with valid ones.
     malformed: list[InvalidToolCall] = [
         {
             **call,

@@ -31,8 +31,8 @@ __all__ = [
     "ask_structured",
     "build_chat_model",
     "close_chat_model",
-    "knock",
     "parse_structured",
+    "probe",
     "prompt",
     "prompt_sections",
     "tool_schema",
@@ -109,7 +109,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
             f"LLM_MODEL={model!r} names no provider", hint="write it as openai:gpt-4o"
         )
     try:
-        if provider == "ollama":
+        if provider == "ollama":  # ChatOllama takes it for its client
             return init_chat_model(model, client_kwargs={"timeout": timeout})
         built = init_chat_model(
             model,
@@ -209,7 +209,7 @@ class StructuredReply(Generic[M]):
     usage: Usage
 
 
-async def knock(model: BaseChatModel) -> None:
+async def probe(model: BaseChatModel) -> None:
     """Ask for one word, to probe the model. Raises ModelDown and the permanent kinds."""
     with translate_model_errors():
         await model.ainvoke("Answer with one word: ready")
@@ -245,6 +245,7 @@ def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
     calls = raw.get("calls") if isinstance(raw, dict) else None
     if isinstance(calls, list) and calls:
         return _from_calls(calls, schemas)
+    # Some models answer a forced tool call in plain or fenced JSON.
     text = raw.get("text") if isinstance(raw, dict) else None
     return _from_text(text if isinstance(text, str) else "", schemas)
 

@@ -45,7 +45,10 @@ def translate_model_errors() -> Iterator[None]:
 
 def _translated(error: Exception) -> SkillWorkerError | None:
     if isinstance(error, ContextOverflowError):
-        return InvalidInput(_says(error), hint="the feedback, its log or a skill is too long")
+        return InvalidInput(
+            _says(error),
+            hint=Message("model.too_long", "the feedback, its log or a skill is too long"),
+        )
     status = _status(error)
     if status >= 400:
         return _by_status(status, error)

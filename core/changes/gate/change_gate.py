@@ -129,8 +129,12 @@ class ChangeGate:
         """Answer a key that was used before: finish its open intent, or return the same receipt."""
         if known.digest != digest:
             raise KeyReused(
-                f"the key {known.key!r} belongs to another request",
-                hint="submit a different request under a key of its own",
+                Message(
+                    "gate.key_reused", "the key {key!r} belongs to another request", key=known.key
+                ),
+                hint=Message(
+                    "gate.key_of_its_own", "submit a different request under a key of its own"
+                ),
             )
         if known.status is ChangeStatus.APPLYING:
             epoch = context.fence.epoch if context.fence else None
@@ -178,6 +182,7 @@ class ChangeGate:
         waited = await when_free(
             lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
         )
+        # The change it waited for may have moved the target since this one was prepared.
         if waited and await has_moved(intent, self._deps):
             moved = Stale(
                 Message(

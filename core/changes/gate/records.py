@@ -133,5 +133,6 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
     content = change.after.content if change.after else None
     if error is None or change.kind is not Kind.SKILL:
         return content
+    # The marker of contracts, section 3; an unescaped `-->` would end the comment early.
     reason = error.message.replace("-->", "--&gt;")
     return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"

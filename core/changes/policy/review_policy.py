@@ -145,6 +145,7 @@ def _files(state: Snapshot | None) -> Mapping[str, FileRef]:
 
 
 def _like(name: str, patterns: Sequence[str]) -> bool:
+    # Not `fnmatch`, which ignores case on some systems and not on others.
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 

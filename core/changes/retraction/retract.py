@@ -130,6 +130,7 @@ class Retractor:
         shared = [effect for change in waiting if (effect := await self._shared(change))]
         still_held = {effect.change_id for effect in shared}
         alone = [change for change in waiting if change.id not in still_held]
+        # Rejected first: a decision made meanwhile raises Stale before anything is undone.
         for change in alone:
             await self._reject(change, by)
         effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]

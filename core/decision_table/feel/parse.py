@@ -177,7 +177,7 @@ def _unescaped(text: str, string: re.Match[str]) -> str:
 
 
 MAX_LENGTH = 20_000
-MAX_DEPTH = 60
+MAX_DEPTH = 60  # evaluation recurses over the levels of a tree
 
 _Start = Literal["tests", "expression"]
 _WORDS = {"NUMBER": "a number", "STRING": "a string", "AT": '@"…"', "NAME": "a name",

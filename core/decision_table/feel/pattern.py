@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from core.decision_table.feel.values import NoValue
 
+# In steps, not seconds: a table decides alike on every machine.
 MAX_STEPS = 300_000
 MAX_CODE = 2_000
 

@@ -168,7 +168,7 @@ class Verdict(Model):
     """
 
     status: VerdictStatus
-    reason: str = ""
+    reason: Text = ""
     receipts: tuple[Receipt, ...] = ()
     usage: Usage = Usage()
 

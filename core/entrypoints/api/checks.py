@@ -47,7 +47,7 @@ def _see_text(where: str, text: str) -> None:
 
 
 def _see_body(body: bytes) -> None:
-    # the framework also reads UTF-16 and UTF-32, in which the pattern finds nothing
+    # The framework also reads UTF-16 and UTF-32, in which the pattern finds nothing.
     if b"\0" in body:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not JSON in UTF-8")
     nested = body.count(b"[") + body.count(b"{")

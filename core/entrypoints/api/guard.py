@@ -23,7 +23,7 @@ from core.entrypoints.api.problems import answer_error
 from core.entrypoints.api.sessions import PRINCIPAL
 
 LOOK_SECONDS = 1.0  # between two checks before something is sent
-POLICY, TRY_LATER = 1008, 1013
+POLICY, TRY_LATER = 1008, 1013  # close codes of RFC 6455 and of IANA's registry
 _LAST: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
@@ -51,7 +51,7 @@ class Lasting:
         self._over, self._checked_at = over, clock()
         self._ended = False
         self._is_open = False  # an answer has begun and is not complete
-        # which ends by itself: nothing else need be watched meanwhile
+        # A body ends by itself: nothing else need be watched meanwhile.
         self._has_body = not self._is_socket
 
     async def receive(self) -> Message:

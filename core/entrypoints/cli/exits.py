@@ -20,7 +20,7 @@ USAGE = 2
 DEPENDENCY = 3
 CONFIGURATION = 4
 NOT_FOUND = 5
-_SIGNALLED = 128
+_SIGNALLED = 128  # shells add it to the signal's number
 
 _BY_KIND = {
     "usage": USAGE,

@@ -9,6 +9,7 @@ from hashlib import sha256
 from core.changes.retraction.retract import Retraction
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.feedback import agent_problem, checked
+from core.domain.messages import Message
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -52,7 +53,10 @@ class FeedbackService:
             pieces = [self._with_id(piece, f"{key} {index}") for index, piece in enumerate(pieces)]
         tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
         if len(tenants) != 1:
-            raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
+            raise InvalidInput(
+                Message("feedback.several_tenants", "pieces of several tenants at once"),
+                hint=Message("feedback.one_by_one", "send them one by one"),
+            )
         await self._see_agents(pieces, tenants[0])
         try:
             stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
@@ -86,7 +90,10 @@ class FeedbackService:
         """End a piece that waits or is being processed. Raises InvalidInput, NotFound, Refused."""
         self.session.require(Role.OPERATE)
         if not reason.strip():
-            raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
+            raise InvalidInput(
+                Message("feedback.no_reason", "the reason is blank"),
+                hint=Message("feedback.say_why", "say why it is not to be learnt from"),
+            )
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
 
@@ -129,7 +136,10 @@ class FeedbackService:
     def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
         """Check all entries. Raises InvalidInput, which names each that is refused."""
         if not 0 < len(entries) <= MOST_AT_ONCE:
-            raise InvalidInput(f"{len(entries)} pieces at once", hint=f"from 1 to {MOST_AT_ONCE}")
+            raise InvalidInput(
+                Message("feedback.too_many", "{n} pieces at once", n=len(entries)),
+                hint=Message("feedback.how_many", "from 1 to {n}", n=MOST_AT_ONCE),
+            )
         pieces: list[NewFeedback] = []
         problems: list[str] = []
         for index, entry in enumerate(entries):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from core.decision_table import parse_xml
 from core.decision_table.cells import ANY
 from core.domain.errors import NotFound, RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     DecisionTable,
@@ -291,7 +292,15 @@ def _path(item: KnowledgeItem, now: Tree, wanted: str | None) -> str:
     if wanted is None:
         wanted = SKILL_MD if item.kind is Kind.SKILL else next(iter(now.files))
     if wanted not in now.files:
-        raise NotFound(f"{item.kind} {item.id!r} has no file {wanted!r}")
+        raise NotFound(
+            Message(
+                "no.file_of_item",
+                "{kind} {id!r} has no file {path!r}",
+                kind=item.kind,
+                id=item.id,
+                path=wanted,
+            )
+        )
     return wanted
 
 

@@ -24,6 +24,8 @@ _PARTS = 40
 _SHINGLED_CHARS = 20_000
 _CACHED = 512  # recent texts: one is compared with a dozen, the next one with most of the same
 _LEAST_WORDS = 2.0
+# Ratios of content: above the first, parts of the longer text are compared as well, above the
+# second only parts: whole against part, the longer text would dilute any match.
 _LONGER, _MUCH_LONGER = 1.5, 3
 _PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s+|\n+")
 

@@ -143,7 +143,7 @@ class FusedSearch:
             return await self._words.search(
                 query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
             )
-        depth = limit + DEPTH
+        depth = limit + DEPTH  # a hit below the limit in both rankings may be above it fused
         worded = await self._words.search(
             query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=depth
         )
@@ -206,7 +206,7 @@ class FusedSearch:
         return vector
 
     def _note_failure(self, reason: str) -> None:
-        pause = min(LONGEST_PAUSE, 2.0 ** min(self._failures, 10))
+        pause = min(LONGEST_PAUSE, 2.0 ** min(self._failures, 10))  # capped: floats overflow
         self._failures += 1
         self._again_at = self._clock() + pause
         log.warning("embeddings.missed", error=reason, next_in=pause)

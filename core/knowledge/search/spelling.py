@@ -76,7 +76,7 @@ def _syllable(onset: str, vowel: str, coda: str) -> str:
     return chr(_FIRST + index * len(_CODAS) + _CODAS.index(coda))
 
 
-MAX_WORDS = 2
+MAX_WORDS = 2  # a word of ten letters has 349 variants to look up, a Korean pair 130
 MAX_MEANT = 4
 MARK = "="
 

@@ -192,6 +192,7 @@ class Importer:
     dry_run: bool = False
     # Serialises skills: each also changes the agents' lists that others change.
     _skill_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Keys of lines in progress: of two lines of one name the first in the file must win.
     _busy: dict[str, asyncio.Event] = field(default_factory=dict)
 
     async def bring_in(self, line: KnowledgeLine) -> Imported:

@@ -291,6 +291,7 @@ def _files(
         yield path, file
 
 
+# The first date that a zip can express: the same content makes the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _LEVEL = 6
 

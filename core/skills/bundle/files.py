@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.domain.errors import BundleInvalid
 from core.domain.hashing import sha256, state_hash
+from core.domain.messages import joined
 from core.domain.models import SKILL_MD, Bundle, FileRef, SkillFile, Snapshot
 from core.skills.validation.paths import folder_problems, path_problems
 
@@ -67,5 +68,5 @@ def check_bundle(bundle: Bundle) -> list[str]:
 def sound(bundle: Bundle) -> Bundle:
     """Return the bundle. Raises BundleInvalid with all the structural rules that it breaks."""
     if problems := check_bundle(bundle):
-        raise BundleInvalid("; ".join(problems))
+        raise BundleInvalid(joined(problems))
     return bundle

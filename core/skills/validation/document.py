@@ -11,12 +11,14 @@ from core.skills.validation.head_values import HeadError, Node
 from core.skills.validation.paths import is_device_name, is_invisible
 from core.skills.validation.problems import ERROR, SKILL_MD, WARNING, Problem, cut
 
+# The limits of the Agent Skills specification; those of the body are recommendations.
 MAX_NAME = 64
 MAX_DESCRIPTION = 1_024
 MAX_COMPATIBILITY = 500
 MAX_BODY_LINES = 500
 MAX_BODY_TOKENS = 5_000
 KEYS = ("name", "description", "license", "allowed-tools", "metadata", "compatibility")
+# Words that platforms refuse in the name of an uploaded skill.
 RESERVED = ("claude", "anthropic")
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")

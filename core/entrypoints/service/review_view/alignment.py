@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+# Close comparison is quadratic: only short parts get it, and only so many equal pairs in all.
 _LEAF_UNITS = 200
 _LEAF_PAIRS = 4_000
 _DEPTH = 8

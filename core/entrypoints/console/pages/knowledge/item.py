@@ -18,7 +18,7 @@ from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.lists import badge, listed
 from core.entrypoints.console.parts.markup import address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment
-from core.entrypoints.console.parts.problem import tell_done, told
+from core.entrypoints.console.parts.problem import notify_done, notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.items import Known, KnownFile, Part, Provenance, Source, Versions
 from core.entrypoints.service.knowledge import KnowledgeService
@@ -258,11 +258,11 @@ def _restoring(
         return
 
     async def restore(number: int) -> None:
-        with told(visit):
+        with notify_failures(visit):
             done = await service.restore(
                 location.id, number, kind=location.kind, tenant_id=location.tenant
             )
-            tell_done(visit, "knowledge.restored", done, done.target_name or location.id)
+            notify_done(visit, "knowledge.restored", done, done.target_name or location.id)
             await after()
 
     def question() -> None:

@@ -16,14 +16,14 @@ from core.entrypoints.console.pages.overview.figures import figures, strip
 from core.entrypoints.console.pages.overview.tables import outcomes, workers
 from core.entrypoints.console.parts.lists import empty, twin
 from core.entrypoints.console.parts.markup import el, show
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.parts.tenants import named_tenant, tenant_chips
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.overview import OverviewService
 
 PATH = "/console/"
 LOOK_SECONDS = 5.0
-PATIENCE_SECONDS = 3.0
+PATIENCE_SECONDS = 3.0  # after which old figures are shown with their age
 
 
 async def build(visit: Visit) -> None:
@@ -99,7 +99,7 @@ class _Overview:
     async def refresh(self) -> None:
         """Refresh the figures."""
         drawn, visit = self.drawn, self.visit
-        with told(visit):
+        with notify_failures(visit):
             try:
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     seen = await OverviewService(visit.session).overview(self.tenant)

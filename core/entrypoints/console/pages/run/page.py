@@ -17,7 +17,7 @@ from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.lists import badge, listed, twin
 from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.feedback import FeedbackService
 from core.entrypoints.service.run import RunCandidate, RunLine, RunService
@@ -57,7 +57,7 @@ class _Run:
     async def refresh(self, *, always: bool = False) -> None:
         """Refresh unless the piece has ended, or after an action."""
         if self.is_live or always:
-            with told(self.visit):
+            with notify_failures(self.visit):
                 self.draw(await RunService(self.visit.session).timeline(self.feedback_id))
 
     def draw(self, line: RunLine) -> None:
@@ -121,7 +121,7 @@ class _Run:
 
     async def _do(self, key: str, done: Awaitable[object]) -> None:
         with self.dialogs:  # refreshing may delete the button that was pressed
-            with told(self.visit):
+            with notify_failures(self.visit):
                 await done
                 ui.notify(self.visit.say(key), type="positive")
             await self.refresh(always=True)
