@@ -11,7 +11,7 @@ from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.journal import write_event
 from core.adapters.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
 from core.adapters.postgres.rows import feedback_of, read_feedback, to_said
-from core.adapters.postgres.waiting import settle_feedback
+from core.adapters.postgres.waiting import end_held_feedback
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
@@ -96,7 +96,7 @@ class PostgresInbox:
             async with transaction(self._pool) as conn:
                 if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
                     raise lease_lost(claimed)
-                await settle_feedback(conn, claimed.id)  # all its changes may be decided by now
+                await end_held_feedback(conn, claimed.id)  # all its changes may be decided by now
         elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
 

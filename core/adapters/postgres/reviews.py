@@ -23,7 +23,7 @@ from core.adapters.postgres.queries import (
     writing,
 )
 from core.adapters.postgres.rows import to_said, usage_of
-from core.adapters.postgres.waiting import settle_change
+from core.adapters.postgres.waiting import end_feedback_of_change
 from core.domain.errors import Decided, NotFound, TargetBusy
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
@@ -88,7 +88,7 @@ class PostgresReviews:
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
-            await settle_change(conn, change.id, change.feedback_id)
+            await end_feedback_of_change(conn, change.id, change.feedback_id)
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
 

@@ -12,7 +12,7 @@ from core.adapters.postgres.neighbours import lock_skills, refuse_repeated
 from core.adapters.postgres.queries import Connection, sql
 from core.adapters.postgres.rows import to_said
 from core.adapters.postgres.search_index import drop_document, index_document
-from core.adapters.postgres.waiting import settle_change
+from core.adapters.postgres.waiting import end_feedback_of_change
 from core.decision_table import read_xml, search_text
 from core.domain.errors import Stale
 from core.domain.hashing import name_key, same_key, state_hash
@@ -115,7 +115,7 @@ class PostgresUnitOfWork:
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:
-            await settle_change(self._conn, change_id, row["feedback_id"])
+            await end_feedback_of_change(self._conn, change_id, row["feedback_id"])
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
