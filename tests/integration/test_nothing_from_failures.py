@@ -12,7 +12,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import JsonValue, SecretStr
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 from core.agent.prompt_data import read_fenced_json
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings

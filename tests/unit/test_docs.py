@@ -125,7 +125,9 @@ def _shell(page: Path) -> list[str]:
 
 def _commands(page: Path) -> Iterator[str]:
     for line in _shell(page):
-        yield from re.findall(r"(?<!-n )(?<!--namespace )\bskill-worker ([a-z]+(?: [a-z]+)?)(?= |$)", line)
+        yield from re.findall(
+            r"(?<!-n )(?<!--namespace )\bskill-worker ([a-z]+(?: [a-z]+)?)(?= |$)", line
+        )
 
 
 def _tree(root: type[SkillWorkerError]) -> Iterator[type[SkillWorkerError]]:

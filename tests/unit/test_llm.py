@@ -12,9 +12,14 @@ from langchain_core.exceptions import (
 )
 from langchain_core.messages import AIMessage
 
-from core.agent.model.chat_model import build_chat_model, close_chat_model, prompt, prompt_sections
+from core.agent.model.chat_model import (
+    build_chat_model,
+    close_chat_model,
+    prompt,
+    prompt_sections,
+    usage_of,
+)
 from core.agent.model.errors import translate_model_errors
-from core.agent.model.usage import usage_of
 from core.agent.offline.model import OfflineChatModel
 from core.agent.prompt_data import fenced_json, read_fenced_json
 from core.domain.errors import (

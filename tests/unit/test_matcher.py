@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from core.agent.offline.chat_model import AnsweringChatModel
-from core.agent.offline.model import OfflineChatModel
+from core.agent.offline.model import AnsweringChatModel, OfflineChatModel
 from core.agent.prompt_data import read_fenced_json
 from core.domain.errors import ModelDown, RunFailed
 from core.domain.models import Agent, Feedback, MatchResult, Usage

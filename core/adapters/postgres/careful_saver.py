@@ -8,7 +8,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-from core.adapters.postgres.errors import translate
+from core.adapters.postgres.queries import translate
 from core.domain.errors import RunFailed
 
 

@@ -1,22 +1,158 @@
-"""SQL lives in `sql/*.sql` as named blocks; this finds a block and runs it."""
+"""How PostgreSQL is asked: named SQL blocks, their rows as models, its errors as ours."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from importlib import resources
 from typing import LiteralString, TypeAlias
 from weakref import WeakKeyDictionary
 
+import psycopg
+import structlog
 from psycopg import AsyncConnection
 from psycopg import errors as pg
 from psycopg.rows import DictRow
 from psycopg_pool import AsyncConnectionPool
+from pydantic import ValidationError
 
-from core.adapters.postgres.errors import translated
+from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
+from core.domain.models import Candidate, Feedback, Usage
+
+DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
+RETRY_HINT = "It is tried again; nothing was written."
+SCHEMA_HINT = "Run `skill-worker db migrate`."
+_SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
+_GONE = (psycopg.OperationalError, psycopg.InterfaceError)
+# What passes, though PostgreSQL answers: its words, and what to do. The rest of its operational
+# errors are those of a server that is not there.
+_PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
+    pg.DiskFull: ("PostgreSQL has no disk space left", "Free space on the server's disk."),
+    pg.OutOfMemory: ("PostgreSQL has no memory left", "Look what else runs on the server."),
+    pg.TooManyConnections: (
+        "PostgreSQL takes no more connections",
+        "Raise max_connections, or run fewer processes: each uses ten at most.",
+    ),
+    pg.DeadlockDetected: ("PostgreSQL undid one of two transactions that collided", RETRY_HINT),
+    pg.SerializationFailure: ("PostgreSQL undid a transaction that collided", RETRY_HINT),
+    pg.LockNotAvailable: ("PostgreSQL waited too long for a lock", RETRY_HINT),
+    pg.QueryCanceled: (
+        "PostgreSQL cancelled a statement",
+        "Look at statement_timeout, and whether the server is overloaded.",
+    ),
+    pg.ReadOnlySqlTransaction: (
+        "PostgreSQL takes no writes now",
+        "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
+    ),
+    pg.IdleInTransactionSessionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
+    pg.TransactionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
+    pg.InternalError_: ("PostgreSQL broke on a statement", "Look at the server's own log."),
+    pg.DataCorrupted: ("PostgreSQL found damaged data", "Look at the server's own log."),
+    # What was prepared on a connection no longer fits, as after a migration under way.
+    pg.FeatureNotSupported: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
+    pg.InvalidSqlStatementName: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what psycopg raises inside into the program's errors.
+
+    A store that expects an error of its own (a unique index, say) catches it further inside.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        raise translate(error) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"text that is not valid Unicode: {error.reason}") from error
+
+
+@contextmanager
+def connecting() -> Iterator[None]:
+    """Tell a connection string that is none from a server that does not answer."""
+    try:
+        yield
+    except psycopg.ProgrammingError:
+        # Its text may quote the string, password and all.
+        raise ConfigurationError(
+            "DATABASE_URL is no connection string.",
+            hint="Write it like postgresql://user:password@host:5432/database.",
+        ) from None
+    except psycopg.Error as error:
+        raise translate(error) from error
+
+
+def translate(error: psycopg.Error) -> SkillWorkerError:
+    """Sort a psycopg error into the program's tree."""
+    said = str(error).strip()
+    if isinstance(error, pg.InsufficientPrivilege):
+        return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
+    if isinstance(error, _SCHEMA):
+        return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)
+    if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
+        return InvalidInput(f"PostgreSQL cannot store this value: {said}")
+    for kind, (words, hint) in _PASSING.items():
+        if isinstance(error, kind):
+            return DatabaseDown(f"{words}: {said}", hint=hint)
+    if isinstance(error, _GONE):
+        return DatabaseDown(f"PostgreSQL does not answer: {said}", hint=DOWN_HINT)
+    return SkillWorkerError(f"PostgreSQL refused a statement: {said}")
+
+
+log = structlog.get_logger(__name__)
+
+_FEEDBACK = set(Feedback.model_fields) - {"usage"}
+_CANDIDATE = set(Candidate.model_fields) - {"usage"}
+# What is shown of a column that cannot be read. All others hold what their type lets in.
+_BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
+
+
+def feedback_of(row: DictRow) -> Feedback:
+    """Read a row of `feedback`; what cannot be read of it is left out, and named as its error."""
+    feedback, problem = read_feedback(row)
+    if problem is None:
+        return feedback
+    return feedback.model_copy(update={"error": feedback.error or problem})
+
+
+def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
+    """Read a row of `feedback`, without columns that cannot be read; give what is wrong there.
+
+    Columns that are ours alone are left out.
+    """
+    known = {key: value for key, value in row.items() if key in _FEEDBACK}
+    try:
+        return Feedback.model_validate({**known, "usage": usage_of(row)}), None
+    except ValidationError as error:
+        bad = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
+    blank = {column: _BLANK[column] for column in bad if column in _BLANK}
+    feedback = Feedback.model_validate({**known, **blank, "usage": usage_of(row)})
+    return feedback, "; ".join(f"column {name} cannot be read: {bad[name]}" for name in bad)
+
+
+def candidate_of(row: DictRow) -> Candidate:
+    """Read a row of `candidates`; a verdict that cannot be read is none, and is reached again."""
+    known = {key: value for key, value in row.items() if key in _CANDIDATE}
+    try:
+        return Candidate.model_validate({**known, "usage": usage_of(row)})
+    except ValidationError as error:
+        log.warning("verdict.unreadable", candidate_id=known["id"], error=str(error))
+    return Candidate.model_validate({**known, "verdict": None, "usage": usage_of(row)})
+
+
+def usage_of(row: DictRow) -> Usage:
+    """Read the columns of usage."""
+    return Usage(
+        model_calls=int(row["model_calls"]),
+        input_tokens=int(row["input_tokens"]),
+        output_tokens=int(row["output_tokens"]),
+        cost=row["cost"],
+    )
+
 
 Connection: TypeAlias = AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]

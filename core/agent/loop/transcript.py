@@ -50,7 +50,7 @@ def _plain(speaker: Speaker, ordinal: int, text: str, calls: tuple[ToolUse, ...]
 
 
 def _uses(prefix: str, message: AIMessage) -> Iterator[tuple[str, ToolUse]]:
-    """Give the calls of a turn with their ids; the keys are those of `core.agent.loop.messages`."""
+    """Give the calls of a turn with their ids; the keys are those of `call_key`."""
     for index, call in enumerate(message.tool_calls):
         yield call["id"] or "", _use(f"{prefix}:{index}", call["name"], compact(call["args"]))
     for bad in message.invalid_tool_calls:

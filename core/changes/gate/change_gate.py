@@ -10,8 +10,7 @@ from core.changes.gate import drafts, receipts, records
 from core.changes.gate.applying import close, finish, has_moved
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import prepare
-from core.changes.gate.target_lock import held, when_free
+from core.changes.gate.drafts import held, prepare, when_free
 from core.domain.errors import (
     AlreadyExists,
     ArtifactInvalid,

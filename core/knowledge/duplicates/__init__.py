@@ -1,8 +1,8 @@
 """What code can prove of how new knowledge relates to what is known, with evidence (pure)."""
 
 from core.domain.text import normal_form
-from core.knowledge.duplicates.differs import Difference
 from core.knowledge.duplicates.texts import (
+    Difference,
     Evidence,
     Known,
     compare,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.knowledge.search.documents import name_term
-from core.knowledge.search.question import read_question
 from core.knowledge.search.ranking import Corpus, Weighing, weigh
 from core.knowledge.search.spelling import guesses, keys, likely
+from core.knowledge.search.tokens import read_question
 
 
 class Index(Protocol):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
@@ -276,3 +277,83 @@ def _stem(word: str) -> tuple[str, str]:
     """Give the stem of a word, and the word case folded."""
     folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]
     return (str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded), folded
+
+
+MAX_QUERY_TERMS = 2_000
+MAX_RUNS = 64
+
+SINGLE = 0.3
+SUFFIX = 0.3
+ALONE = 0.5
+
+_CLOSE = re.compile(r"[ \t_-]?")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A word as it was typed: case folded, without stray letters.
+
+    `joins` says that only a blank, a hyphen or an underscore parts it from the run before.
+    """
+
+    kind: str
+    text: str
+    joins: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """The terms of a query with their counts; a factor below 1 says that a term tells less.
+
+    `runs` is empty for a long query, which needs no guess at what was meant by a single word.
+    """
+
+    counts: Mapping[str, int]
+    factors: Mapping[str, float]
+    runs: tuple[Run, ...]
+
+
+def read_question(text: str, *, limit: int = MAX_QUERY_TERMS) -> Question:
+    """Read a query up to its first `limit` distinct terms.
+
+    A single character of Hangul tells less than a pair, as a word among others half as much, and
+    so does what a particle or an ending brings in.
+    """
+    counts: Counter[str] = Counter()
+    factors: dict[str, float] = {}
+    typed: list[Run] = []
+    for run, terms in _read(text):
+        for term, factor in terms:
+            if len(counts) >= limit and term not in counts:
+                return Question(counts, factors, ())
+            counts[term] += 1
+            factors[term] = max(factor, factors.get(term, 0.0))
+        typed.append(run)
+    if len(typed) > 1:
+        factors |= {run.text: ALONE for run in typed if is_single(run.text)}
+    return Question(counts, factors, tuple(typed) if len(typed) <= MAX_RUNS else ())
+
+
+def _read(text: str) -> Iterator[tuple[Run, list[tuple[str, float]]]]:
+    held = unicodedata.normalize("NFC", text)
+    end, last = 0, ""
+    for kind, piece, tokens in runs(text):
+        close = kind == last and _CLOSE.fullmatch(held, end, piece.start()) is not None
+        plain = "".join(char for _, char in plain_run(piece[0])) if kind == "unspaced" else piece[0]
+        folded = unicodedata.normalize("NFC", plain.casefold())
+        terms = [(token.term, 1.0) for token in tokens]
+        if kind == "unspaced":
+            terms = _worth(plain)
+        yield Run(kind, folded, close), terms
+        end, last = piece.end(), kind
+
+
+def _worth(run: str) -> list[tuple[str, float]]:
+    stem = suffix_start(run)
+    terms = []
+    for at, char in enumerate(run):
+        place = 1.0 if at < stem else SUFFIX
+        terms.append((char, SINGLE * place if is_single(char) and len(run) > 1 else place))
+    for at, (one, two) in enumerate(pairwise(run)):
+        terms.append((one + two, 1.0 if at + 1 < stem else SUFFIX))
+    return terms
