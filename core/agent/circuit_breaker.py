@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.domain.errors import CircuitOpen, ConfigurationError, ModelDown, SkillWorkerError
-from core.domain.models import Hold, HoldKind
+from core.domain.models import Pause, PauseKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +154,12 @@ class OwnHold:
             return False
         return self._look_at is None or self._clock() >= self._look_at
 
-    def hold(self) -> Hold | None:
+    def current_pause(self) -> Pause | None:
         """Give it, where it lasts."""
         if self._since is None:
             return None
-        return Hold(
-            kind=HoldKind.MODEL, reason=self._reason, since=self._since, fatal=self.is_confirmed
+        return Pause(
+            kind=PauseKind.MODEL, reason=self._reason, since=self._since, fatal=self.is_confirmed
         )
 
     def require_none(self) -> None:

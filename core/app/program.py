@@ -42,7 +42,7 @@ from core.changes.presence import Presence
 from core.changes.restoring import Restorer
 from core.changes.retraction.retract import Retractor
 from core.domain.errors import ConfigurationError
-from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, Receipt, Verdict
+from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, Receipt, Verdict
 from core.domain.observers import all_of, log_event
 from core.domain.ports import NewId
 from core.domain.tasks import end_tasks, repeat
@@ -127,13 +127,13 @@ class App:
         """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
         return await self.gate.revert(change_id, reason)
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no worker begins new work: a person's pause, or else the model's state."""
         paused = await self.stores.intake.paused()
         if self.learning is None:
             return paused
-        self.summary.hold = paused or await self.learning.breaker.hold()
-        return self.summary.hold
+        self.summary.pause = paused or await self.learning.breaker.current_pause()
+        return self.summary.pause
 
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
@@ -157,7 +157,7 @@ class App:
             else None,
         ]
         async with _beside(side for side in sides if side is not None):
-            await learning.worker(concurrency).run(stop, once=once, hold=self.hold)
+            await learning.worker(concurrency).run(stop, once=once, ask_pause=self.current_pause)
         if once and not stop.is_set():
             await self._progress(on_progress)
             await sources.acknowledge(FETCH_LIMIT)
@@ -224,7 +224,7 @@ def _see_all_told(sources: SourcePoller) -> None:
 
 async def _look(learning: Learning) -> None:
     """Ask a model that is held back, where that is due, so that no feedback has to."""
-    if await learning.breaker.hold():
+    if await learning.breaker.current_pause():
         await learning.breaker.probe(learning.ask)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from core.domain.models import NO_USAGE, FeedbackStatus, Hold, RunEvent, TenantBudget, Usage
+from core.domain.models import NO_USAGE, FeedbackStatus, Pause, RunEvent, TenantBudget, Usage
 from core.domain.models.base import Model
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
@@ -26,7 +26,7 @@ class TakenPiece(Model):
 class RunSummary:
     """TakenPieces by id, as the events of this process tell of them.
 
-    `working` counts those at work, `hold` says why no more are begun, `warned` counts the changes
+    `working` counts those at work, `pause` says why no more are begun, `warned` counts the changes
     that were applied with a warning, `resting` are the tenants whose feedback waits since their
     budget is used up.
     """
@@ -37,7 +37,7 @@ class RunSummary:
         self._unhappy: dict[str, TakenPiece] = {}
         self.working = 0
         self.warned = 0
-        self.hold: Hold | None = None
+        self.pause: Pause | None = None
         self.resting: Sequence[TenantBudget] = ()
 
     @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.domain.models import FeedbackStatus, Hold, TenantBudget
+from core.domain.models import FeedbackStatus, Pause, TenantBudget
 from core.domain.models.views import Condition, Standing, Word, WorkerSeen
 
 STUCK_SECONDS = 600.0  # something that may be taken up has waited for so long
@@ -18,15 +18,15 @@ def judge(
     standing: Standing,
     *,
     workers: Sequence[WorkerSeen],
-    holds: Sequence[Hold],
+    pauses: Sequence[Pause],
     at_budget: Sequence[TenantBudget],
     checks: Mapping[str, str],
 ) -> Condition:
     """Give the first that applies: stuck, failing, held back by budgets, busy, idle."""
-    stuck = _stuck(standing, workers, holds, at_budget)
+    stuck = _stuck(standing, workers, pauses, at_budget)
     if stuck:
         return Condition(word=Word.STUCK, reason=stuck)
-    failing = _failing(standing, holds, checks)
+    failing = _failing(standing, pauses, checks)
     if failing:
         return Condition(word=Word.FAILING, reason=failing)
     queued = standing.counts.get(FeedbackStatus.QUEUED, 0)
@@ -36,17 +36,17 @@ def judge(
             word=Word.HELD_BACK, reason=f"daily budgets are used up: {_some(at_budget)}"
         )
     if queued or processing:
-        held = f"; {_held(holds)}" if holds else ""
+        held = f"; {_paused(pauses)}" if pauses else ""
         return Condition(
             word=Word.BUSY, reason=f"{processing} being processed, {queued} queued{held}"
         )
-    return Condition(word=Word.IDLE, reason=_held(holds) if holds else "nothing waits")
+    return Condition(word=Word.IDLE, reason=_paused(pauses) if pauses else "nothing waits")
 
 
 def _stuck(
     standing: Standing,
     workers: Sequence[WorkerSeen],
-    holds: Sequence[Hold],
+    pauses: Sequence[Pause],
     at_budget: Sequence[TenantBudget],
 ) -> str:
     """Say why nothing moves; empty where something does, or nothing has to."""
@@ -55,8 +55,8 @@ def _stuck(
     waits = f"the oldest has waited for {_minutes(standing.due_seconds)}"
     if not any(worker.is_alive for worker in workers):
         return f"{waits} and no worker is alive"
-    if holds:
-        return f"{waits}; {_held(holds)}"
+    if pauses:
+        return f"{waits}; {_paused(pauses)}"
     if sum(standing.last_minutes.values()):
         return ""
     if at_budget:
@@ -64,10 +64,10 @@ def _stuck(
     return f"{waits} and nothing has ended for {_minutes(STUCK_SECONDS)}"
 
 
-def _failing(standing: Standing, holds: Sequence[Hold], checks: Mapping[str, str]) -> str:
-    fatal = [hold for hold in holds if hold.fatal]
+def _failing(standing: Standing, pauses: Sequence[Pause], checks: Mapping[str, str]) -> str:
+    fatal = [pause for pause in pauses if pause.fatal]
     if fatal:
-        return _held(fatal)
+        return _paused(fatal)
     bad = sum(standing.last_hour.get(status, 0) for status in _BAD)
     ended = sum(standing.last_hour.values())
     if bad >= FAILING_LEAST and bad >= FAILING_SHARE * ended:
@@ -76,8 +76,8 @@ def _failing(standing: Standing, holds: Sequence[Hold], checks: Mapping[str, str
     return f"not well: {', '.join(f'{name} ({checks[name]})' for name in down)}" if down else ""
 
 
-def _held(holds: Sequence[Hold]) -> str:
-    reasons = [f"{hold.kind.value}: {hold.reason}".removesuffix(": ") for hold in holds]
+def _paused(pauses: Sequence[Pause]) -> str:
+    reasons = [f"{pause.kind.value}: {pause.reason}".removesuffix(": ") for pause in pauses]
     return f"work is held back ({'; '.join(reasons)})"
 
 

@@ -76,7 +76,7 @@ class MemoryChangeLog:
         """Keep the bytes of files by their SHA-256."""
         self._blobs |= blobs
 
-    async def hold(self, change: Change) -> None:
+    async def acquire(self, change: Change) -> None:
         for other in list(self.changes.values()):
             dead = self.epochs.get(other.candidate_id or "", other.epoch) != other.epoch
             if dead and other.status is ChangeStatus.PREPARED:

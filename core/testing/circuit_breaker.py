@@ -23,7 +23,7 @@ from core.agent.circuit_breaker import (
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, ModelDown, SkillWorkerError
-from core.domain.models import Hold, HoldKind
+from core.domain.models import Pause, PauseKind
 
 _PAUSE = 0.05
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -85,13 +85,15 @@ class MemoryCircuitBreaker:
         if self._shared.open_since is None:
             self._shared.reset()
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no work is begun; `fatal` only where this worker has looked too."""
         shared = self._shared
         if shared.open_since is None:
-            return self._own.hold()
+            return self._own.current_pause()
         fatal = shared.fatal and self._own.is_confirmed
-        return Hold(kind=HoldKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal)
+        return Pause(
+            kind=PauseKind.MODEL, reason=shared.reason, since=shared.open_since, fatal=fatal
+        )
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
         shared, era = self._shared, self._shared.open_since

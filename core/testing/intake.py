@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from core.domain.errors import Refused
-from core.domain.models import Feedback, FeedbackStatus, Hold, HoldKind, Outcome, RunEvent
+from core.domain.models import Feedback, FeedbackStatus, Outcome, Pause, PauseKind, RunEvent
 from core.testing.determinism import ticking_clock
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal
@@ -22,7 +22,7 @@ class MemoryIntake:
         journal: MemoryJournal | None = None,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        self.hold: Hold | None = None
+        self.current: Pause | None = None
         self._inbox = inbox
         self._journal = journal or MemoryJournal()
         self._clock = clock or ticking_clock()
@@ -49,18 +49,18 @@ class MemoryIntake:
         )
         return await self._inbox.get(feedback_id)
 
-    async def pause(self, reason: str) -> Hold:
-        since = self.hold.since if self.hold else self._clock()
-        known = self.hold.reason if self.hold else ""
-        self.hold = Hold(kind=HoldKind.PAUSED, reason=reason or known, since=since)
+    async def pause(self, reason: str) -> Pause:
+        since = self.current.since if self.current else self._clock()
+        known = self.current.reason if self.current else ""
+        self.current = Pause(kind=PauseKind.PAUSED, reason=reason or known, since=since)
         await self._journal.emit(RunEvent(name="queue.paused", data={"reason": reason}))
-        return self.hold
+        return self.current
 
     async def resume(self) -> bool:
-        was_paused, self.hold = self.hold is not None, None
+        was_paused, self.current = self.current is not None, None
         if was_paused:
             await self._journal.emit(RunEvent(name="queue.resumed"))
         return was_paused
 
-    async def paused(self) -> Hold | None:
-        return self.hold
+    async def paused(self) -> Pause | None:
+        return self.current

@@ -89,7 +89,7 @@ ELSEWHERE: dict[str, str] = {
     "knowledge.as_of": "the command line",
     "knowledge.list": "the command line",
     "knowledge.versions": "the command line",
-    "breaker.hold": "beside the jobs",
+    "breaker.current_pause": "beside the jobs",
     "breaker.probe": "beside the jobs",
     "lineage.counts": "lists for people",
     "lineage.made": "lists for people",

@@ -1,4 +1,4 @@
-"""What one transaction must not do before another ends, with the other in its midst.
+"""What one transaction must not do while another is open, with the other in its midst.
 
 Who waits is seen in PostgreSQL; nothing depends on how long anything takes.
 """
@@ -15,8 +15,8 @@ import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.budgets import PostgresBudgets
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargets
-from core.adapters.postgres.duplicate_waiters import PostgresEchoes
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_sweep import reconcile, take_over
 from core.adapters.postgres.jobs import Jobs
@@ -141,7 +141,7 @@ async def test_of_two_that_end_a_change_at_once_the_second_finds_it_ended(
 ) -> None:
     change = memory_change("c1", None, "one")
     await log.open(change, {})
-    async with log.settle(change) as first:
+    async with log.unit_of_work(change) as first:
         second = await waits(pool, _ended(log, change))
         await first.close(change.id, ChangeStatus.APPLIED)
     with pytest.raises(Stale, match="settled already"):
@@ -153,9 +153,9 @@ async def test_an_intent_that_is_being_ended_is_not_adopted(
 ) -> None:
     change = of(candidate, memory_change("c1", None, "one"))
     await log.open(change, {})
-    async with log.settle(change) as settlement:
-        adopting = await waits(pool, PostgresTargets(pool).adopt(change))
-        await settlement.close(change.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(change) as unit:
+        adopting = await waits(pool, PostgresTargetLocks(pool).adopt(change))
+        await unit.close(change.id, ChangeStatus.APPLIED)
     assert await adopting is None
 
 
@@ -173,11 +173,11 @@ async def test_a_skill_that_is_being_listed_makes_the_agents_new_list_stale(
     await log.open(skill, {})
 
     async def attached() -> None:
-        async with log.settle(attach) as settlement:
-            await settlement.set_agent_skills(attach)
+        async with log.unit_of_work(attach) as unit:
+            await unit.set_agent_skills(attach)
 
-    async with log.settle(skill) as settlement:
-        await settlement.update_agent_and_tenant_skills(skill)
+    async with log.unit_of_work(skill) as unit:
+        await unit.update_agent_and_tenant_skills(skill)
         attaching = await waits(pool, attached())
     with pytest.raises(Stale, match="moved on"):
         await attaching
@@ -190,9 +190,9 @@ async def test_of_two_near_texts_at_once_the_second_sees_the_first(
     other = remembered("m3", NEAR, 0, agent_id="b")
     for change in (one, two, other):
         await log.open(change, {})
-    async with log.settle(one) as settlement:
-        await settlement.write_item(one)
-        async with log.settle(other) as beside:
+    async with log.unit_of_work(one) as unit:
+        await unit.write_item(one)
+        async with log.unit_of_work(other) as beside:
             await beside.write_item(other)  # another agent's waits for nobody
         second = await waits(pool, _written(log, two))
     with pytest.raises(Repeated):
@@ -207,7 +207,7 @@ async def test_a_change_that_is_being_rejected_is_waited_for_by_nobody(
     again = again.model_copy(update={"feedback_id": await added(inbox)})
     rejected = "UPDATE changes SET status = 'rejected' WHERE id = %(id)s"
     async with meanwhile(pool, rejected, id=held.id):
-        joining = await waits(pool, PostgresEchoes(pool).join(again))
+        joining = await waits(pool, PostgresDuplicateWaiters(pool).join(again))
     assert await joining is None
 
 
@@ -222,8 +222,8 @@ async def test_of_two_decisions_at_once_the_second_ends_the_feedback(
     reviews = PostgresReviews(pool)
     first, second = changes
     intent = await reviews.approve(first, "kim", HAPPENED)
-    async with log.settle(intent) as settlement:
-        await settlement.close(first.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(intent) as unit:
+        await unit.close(first.id, ChangeStatus.APPLIED)
         rejecting = reviews.end(second, ChangeStatus.REJECTED, "lee", "no", HAPPENED)
         task = await waits(pool, rejecting)
     await task
@@ -318,13 +318,13 @@ async def _run(pool: Pool, statement: str) -> object:
 
 
 async def _ended(log: PostgresChangeLog, change: Change) -> None:
-    async with log.settle(change) as settlement:
-        await settlement.close(change.id, ChangeStatus.APPLIED)
+    async with log.unit_of_work(change) as unit:
+        await unit.close(change.id, ChangeStatus.APPLIED)
 
 
 async def _written(log: PostgresChangeLog, change: Change) -> None:
-    async with log.settle(change) as settlement:
-        await settlement.write_item(change)
+    async with log.unit_of_work(change) as unit:
+        await unit.write_item(change)
 
 
 async def _over(inbox: PostgresInbox, source_id: str) -> str:

@@ -31,7 +31,7 @@ from tests.support.waiting import AT_LAST
 _EMIT = """
 import asyncio, sys
 from core.domain.models import RunEvent
-from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.runs import PostgresJournal
 from core.adapters.postgres.pool import open_pool
 
 async def main():

@@ -206,9 +206,9 @@ async def test_a_held_target_is_free_again_when_its_run_was_taken_over(stores: S
     hold = {"id": "hold", "key": "run:1:0", "status": ChangeStatus.PREPARED}
     mine = {"candidate_id": candidate.id, "epoch": candidate.epoch, "feedback_id": feedback.id}
     targets = stores.gate._deps.target_locks
-    await targets.hold(change.model_copy(update={**hold, **mine}))
+    await targets.acquire(change.model_copy(update={**hold, **mine}))
     other = change.model_copy(update={**hold, "id": "other", "key": "other:1:0"})
     with pytest.raises(TargetBusy):
-        await targets.hold(other)
+        await targets.acquire(other)
     await stores.runs.start(candidate, feedback.generation)
-    await targets.hold(other)
+    await targets.acquire(other)

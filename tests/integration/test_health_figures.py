@@ -26,7 +26,7 @@ from core.app.health.app import create_app
 from core.app.health.health import PATIENCE_SECONDS, Health, Watched
 from core.app.program import open_app
 from core.app.settings import Settings
-from core.domain.models import NO_USAGE, HoldKind, NewFeedback, RunEvent
+from core.domain.models import NO_USAGE, NewFeedback, PauseKind, RunEvent
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE, url_of
 from tests.support.metrics import samples
@@ -52,7 +52,7 @@ async def client(health: Health) -> AsyncIterator[httpx.AsyncClient]:
         yield opened
 
 
-async def no_holds() -> Collection[HoldKind]:
+async def no_pauses() -> Collection[PauseKind]:
     return ()
 
 
@@ -61,7 +61,7 @@ async def test_many_scrapes_at_once_ask_the_database_no_more_than_one(
 ) -> None:
     await PostgresInbox(pool, Jobs(pool), counting_ids("feedback")).add("cli", PIECES)
     backlog = PostgresBacklog(pool)
-    watched = Watched(probes={}, backlog=backlog, holds=no_holds, running=lambda: 0)
+    watched = Watched(probes={}, backlog=backlog, pauses=no_pauses, running=lambda: 0)
     async with health.watching(watched):
         before = pool.get_stats()["requests_num"]
         pages = await asyncio.gather(*(client.get("/metrics") for _ in range(200)))
@@ -74,7 +74,7 @@ async def test_a_pool_without_a_free_connection_keeps_no_scrape_waiting(
     pool: Pool, health: Health, client: httpx.AsyncClient
 ) -> None:
     backlog = PostgresBacklog(pool)
-    watched = Watched(probes={}, backlog=backlog, holds=no_holds, running=lambda: 7)
+    watched = Watched(probes={}, backlog=backlog, pauses=no_pauses, running=lambda: 7)
     async with AsyncExitStack() as borrowed, asyncio.timeout(SOON):
         for _ in range(POOL_SIZE):
             await borrowed.enter_async_context(connection(pool))
@@ -94,10 +94,10 @@ async def test_a_pause_is_a_hold_but_no_reason_to_be_unready(
 ) -> None:
     settings = settings_of(home, database_url=url_of(database))
     async with open_app(settings, model=True, offline=True, health=health) as app:
-        assert (await health.figures()).holds == set()
+        assert (await health.figures()).pauses == set()
         await app.stores.intake.pause("정기 점검")
     async with open_app(settings, model=True, offline=True, health=health) as app:
-        assert (await health.figures()).holds == {HoldKind.PAUSED}
+        assert (await health.figures()).pauses == {PauseKind.PAUSED}
         assert set((await health.checks()).values()) == {"ok"}
 
 

@@ -71,7 +71,7 @@ async def test_one_that_was_applied_completes_it(pool: Pool) -> None:
 async def test_the_hold_of_a_dead_command_blocks_no_approval(pool: Pool) -> None:
     (change,) = await held(pool, 1)
     update = {"id": "dead", "key": "dead", "status": ChangeStatus.PREPARED, "held": ()}
-    await PostgresTargetLocks(pool).hold(change.model_copy(update=update))
+    await PostgresTargetLocks(pool).acquire(change.model_copy(update=update))
     async with transaction(pool) as conn:
         await conn.execute(
             "UPDATE changes SET created_at = created_at - interval '1 day' WHERE id = 'dead'"

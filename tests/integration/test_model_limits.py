@@ -94,7 +94,7 @@ async def test_without_limits_a_call_that_succeeds_asks_the_database_nothing(
 ) -> None:
     async with open_pool(database) as pool:
         line = line_of(pool)
-        await line.hold()
+        await line.current_pause()
         asked = pool.get_stats().get("requests_num", 0)
         for _ in range(20):
             async with line.call():

@@ -99,9 +99,9 @@ async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
         async with running(apps) as runs:
 
             async def is_held() -> bool:
-                hold = await apps[0].learning.breaker.hold()  # type: ignore[union-attr]
+                pause = await apps[0].learning.breaker.current_pause()  # type: ignore[union-attr]
                 return (
-                    hold is not None and (await apps[0].stores.reader.counts())["queued"] == PIECES
+                    pause is not None and (await apps[0].stores.reader.counts())["queued"] == PIECES
                 )
 
             await until(is_held)

@@ -54,7 +54,7 @@ async def test_the_hold_of_a_run_that_died_is_taken_over(world: World) -> None:
     update = ask("two", operation="UPDATE", target_id=first.target_id)
     applied = await world.log.get(first.change_id or "")
     dead = {"id": "dead", "key": "k2", "status": ChangeStatus.PREPARED, "epoch": 1}
-    await world.log.hold(applied.model_copy(update={**dead, "candidate_id": "cand"}))
+    await world.log.acquire(applied.model_copy(update={**dead, "candidate_id": "cand"}))
     world.log.epochs["cand"] = 2
     receipt = await world.gate.submit(update, on_behalf("k2", epoch=2))
     assert receipt.status is ReceiptStatus.APPLIED

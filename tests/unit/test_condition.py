@@ -8,15 +8,15 @@ from decimal import Decimal
 
 import pytest
 
-from core.domain.models import FeedbackStatus, Hold, HoldKind, TenantBudget
+from core.domain.models import FeedbackStatus, Pause, PauseKind, TenantBudget
 from core.domain.models.views import Standing, WorkerSeen
 from core.entrypoints.health_verdict import STUCK_SECONDS, judge
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 ALIVE = WorkerSeen(id=1, last_heartbeat=NOW, is_alive=True)
 SILENT = WorkerSeen(id=2, last_heartbeat=NOW, is_alive=False)
-PAUSED = Hold(kind=HoldKind.PAUSED, reason="a move", since=NOW)
-FATAL = Hold(kind=HoldKind.MODEL, reason="the key is refused", since=NOW, fatal=True)
+PAUSED = Pause(kind=PauseKind.PAUSED, reason="a move", since=NOW)
+FATAL = Pause(kind=PauseKind.MODEL, reason="the key is refused", since=NOW, fatal=True)
 SPENT = TenantBudget(tenant_id="t", budget=Decimal(1), spent=Decimal(2), waiting=3)
 DEAD, FAILED, DONE = FeedbackStatus.DEAD, FeedbackStatus.FAILED, FeedbackStatus.COMPLETED
 WAITS = {"counts": {FeedbackStatus.QUEUED: 2}, "due_seconds": STUCK_SECONDS}
@@ -26,14 +26,14 @@ MOVES = {"last_minutes": {DONE: 1}, "last_hour": {DONE: 1}}
 def told(
     standing: Mapping[str, object] = {},
     workers: tuple[WorkerSeen, ...] = (ALIVE,),
-    holds: tuple[Hold, ...] = (),
+    pauses: tuple[Pause, ...] = (),
     at_budget: tuple[TenantBudget, ...] = (),
     checks: Mapping[str, str] = {},
 ) -> str:
     found = judge(
         Standing.model_validate(standing),
         workers=workers,
-        holds=holds,
+        pauses=pauses,
         at_budget=at_budget,
         checks=checks,
     )
@@ -42,13 +42,13 @@ def told(
 
 def test_without_anything_to_do_it_is_idle_also_without_a_worker() -> None:
     assert told() == told(workers=()) == "idle: nothing waits"
-    assert told(holds=(PAUSED,)) == "idle: work is held back (paused: a move)"
+    assert told(pauses=(PAUSED,)) == "idle: work is held back (paused: a move)"
 
 
 def test_with_something_to_do_it_is_busy() -> None:
     counts = {FeedbackStatus.QUEUED: 2, FeedbackStatus.PROCESSING: 1}
     assert told({"counts": counts}) == "busy: 1 being processed, 2 queued"
-    assert told({"counts": counts}, holds=(PAUSED,)).endswith("held back (paused: a move)")
+    assert told({"counts": counts}, pauses=(PAUSED,)).endswith("held back (paused: a move)")
 
 
 def test_where_all_that_waits_is_of_tenants_at_their_budget_it_is_held_back() -> None:
@@ -71,7 +71,7 @@ def test_what_waits_long_while_other_things_end_is_busy() -> None:
     [
         ({"workers": (SILENT,)}, "10 minutes and no worker is alive"),
         ({"workers": ()}, "no worker is alive"),
-        ({"holds": (PAUSED,)}, "work is held back (paused: a move)"),
+        ({"pauses": (PAUSED,)}, "work is held back (paused: a move)"),
         ({"at_budget": (SPENT,)}, "daily budgets are used up: t"),
         ({}, "nothing has ended for 10 minutes"),
     ],
@@ -82,7 +82,7 @@ def test_what_waits_long_and_does_not_move_is_stuck(given: dict[str, object], wh
 
 
 def test_work_that_is_held_is_stuck_even_where_something_ended_just_before() -> None:
-    assert told({**WAITS, **MOVES}, holds=(PAUSED,)).startswith("stuck")
+    assert told({**WAITS, **MOVES}, pauses=(PAUSED,)).startswith("stuck")
     assert told({**WAITS, **MOVES}, workers=(SILENT,)).startswith("stuck")
 
 
@@ -105,7 +105,7 @@ def test_it_fails_where_much_of_the_last_hour_failed(
 def test_it_fails_where_a_dependency_is_not_well_or_a_model_refuses_us() -> None:
     checks = {"database": "ok", "skill_api": "timeout"}
     assert told(checks=checks) == "failing: not well: skill_api (timeout)"
-    assert told(holds=(FATAL,)).startswith("failing: work is held back (model: the key")
+    assert told(pauses=(FATAL,)).startswith("failing: work is held back (model: the key")
 
 
 def test_long_lists_and_times_are_told_short() -> None:

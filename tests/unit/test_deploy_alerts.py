@@ -9,7 +9,7 @@ import pytest
 
 from core.app.health.figures import Figures
 from core.app.health.health import Metrics
-from core.domain.models import FeedbackStatus, HoldKind, RunEvent, Usage, Waiting
+from core.domain.models import FeedbackStatus, PauseKind, RunEvent, Usage, Waiting
 from tests.support import deploy
 
 # Told by Prometheus itself, its exporters, and the kubelet.
@@ -41,7 +41,7 @@ def _told() -> str:
         metrics.observe(RunEvent(name=f"change.{name}", data=data), Usage())
     figures = Figures(
         up=dict.fromkeys(("database", "skill_api", "model", "computer_use", "supabase"), True),
-        holds=(),
+        pauses=(),
         waiting=Waiting(queued=1, processing=1, oldest_seconds=1.0),
         ended=dict.fromkeys(FeedbackStatus, 1),
     )
@@ -110,8 +110,8 @@ def test_the_queue_is_told_by_every_status(status: FeedbackStatus) -> None:
     assert f'skill_worker_feedback{{status="{status}"}}' in TOLD
 
 
-@pytest.mark.parametrize("kind", HoldKind)
-def test_each_way_of_holding_work_back_has_an_alert(kind: HoldKind) -> None:
+@pytest.mark.parametrize("kind", PauseKind)
+def test_each_way_of_holding_work_back_has_an_alert(kind: PauseKind) -> None:
     assert any(f'skill_worker_held{{kind="{kind}"}}' in rule["expr"] for rule in RULES)
 
 

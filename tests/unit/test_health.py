@@ -12,7 +12,7 @@ from core.adapters.embedded.http_guard import HttpGuard
 from core.app.health.app import create_app
 from core.app.health.health import Health, Watched
 from core.domain.errors import DatabaseDown
-from core.domain.models import FeedbackStatus, HoldKind, NewFeedback, Waiting
+from core.domain.models import FeedbackStatus, NewFeedback, PauseKind, Waiting
 from core.testing.backlog import MemoryBacklog
 from core.testing.determinism import ticking_clock
 from core.testing.stores import MemoryInbox
@@ -44,7 +44,7 @@ class Place:
     def __init__(self) -> None:
         self.now = 100.0
         self.stopping = False
-        self.held: set[HoldKind] = set()
+        self.paused: set[PauseKind] = set()
         self.dependency = Dependency()
         self.clock = ticking_clock()
         self.inbox = MemoryInbox(clock=self.clock)
@@ -56,14 +56,14 @@ class Place:
         return Watched(
             probes={"database": self.dependency.ask},
             backlog=MemoryBacklog(self.inbox, self.clock),
-            holds=self.holds,
+            pauses=self.pauses,
             running=lambda: 3,
         )
 
-    async def holds(self) -> Collection[HoldKind]:
+    async def pauses(self) -> Collection[PauseKind]:
         if self.dependency.error is not None:
             raise self.dependency.error
-        return self.held
+        return self.paused
 
     async def get(self, path: str, method: str = "GET") -> httpx.Response:
         transport = httpx.ASGITransport(self.app)
@@ -172,7 +172,7 @@ async def test_many_who_ask_at_once_ask_a_dependency_once(place: Place) -> None:
 
 async def test_the_queue_the_holds_and_what_runs_are_told(place: Place) -> None:
     await place.inbox.add("cli", [PIECE, PIECE])
-    place.held = {HoldKind.MODEL}
+    place.paused = {PauseKind.MODEL}
     async with place.health.watching(place.watched):
         found = await place.metrics()
     assert found["running"] == 3
@@ -194,7 +194,7 @@ async def test_what_is_slow_to_read_is_read_seldom(place: Place) -> None:
             return Waiting()
 
     slow = Slow(place.inbox, place.clock)
-    watched = Watched(probes={}, backlog=slow, holds=place.holds, running=lambda: 0)
+    watched = Watched(probes={}, backlog=slow, pauses=place.pauses, running=lambda: 0)
     async with place.health.watching(watched):
         await place.metrics()
         place.now += 49

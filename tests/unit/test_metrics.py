@@ -17,7 +17,7 @@ from core.app.health.health import Metrics
 from core.domain.models import (
     NO_USAGE,
     FeedbackStatus,
-    HoldKind,
+    PauseKind,
     RunEvent,
     Undecided,
     Usage,
@@ -143,7 +143,7 @@ def test_what_cannot_be_read_has_no_figure(metrics: Metrics) -> None:
 
 def test_what_is_read_is_told_for_all_statuses(metrics: Metrics) -> None:
     figures = Figures(
-        holds={HoldKind.PAUSED},
+        pauses={PauseKind.PAUSED},
         waiting=Waiting(queued=3, processing=1, oldest_seconds=90.5),
         ended={FeedbackStatus.DEAD: 2},
         undecided=Undecided(held=5, stale=1, oldest_seconds=3600),
@@ -193,7 +193,7 @@ def test_the_page_on_metrics_names_their_labels(metrics: Metrics) -> None:
     happen(metrics, "change.applied", kind="SKILL", operation="UPDATE")
     happen(metrics, "model.called")
     figures = Figures(
-        holds=(),
+        pauses=(),
         waiting=Waiting(),
         ended={},
         undecided=Undecided(),

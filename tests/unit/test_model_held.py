@@ -34,7 +34,7 @@ async def open_circuit() -> MemoryCircuitBreaker:
     with pytest.raises(ConfigurationError):
         async with breaker.call():
             raise WRONG_KEY
-    assert await breaker.hold() is not None
+    assert await breaker.current_pause() is not None
     return breaker
 
 

@@ -60,7 +60,13 @@ BESIDES = {
 READS = {
     *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
     *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
-    *("gate.decisions.has_moved", "hold", "inbox.get", "intake.paused", "learning.breaker.hold"),
+    *(
+        "gate.decisions.has_moved",
+        "current_pause",
+        "inbox.get",
+        "intake.paused",
+        "learning.breaker.current_pause",
+    ),
     *("lineage.counts", "lineage.made", "lineage.taught", "presence.by_others", "pages.browse"),
     *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
     *("reader.history_record", "review_queue.first", "review_queue.look", "runs.candidates"),

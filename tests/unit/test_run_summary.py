@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from core.app.run_summary import RunSummary
-from core.domain.models import FeedbackStatus, Hold, HoldKind, RunEvent
+from core.domain.models import FeedbackStatus, Pause, PauseKind, RunEvent
 from core.entrypoints.cli.worker import Awaited
 from core.testing.scripted_model import calls
 from tests.support.worker import MemoryWorker
@@ -81,10 +81,10 @@ def test_what_holds_work_back_is_said_with_its_reason_and_again_when_it_changes(
     said: list[str] = []
     awaited = Awaited(30, said.append)
     since = datetime(2026, 1, 1, tzinfo=UTC)
-    for kind, reason in ((HoldKind.MODEL, "it answered 500"), (HoldKind.PAUSED, "upgrade")):
-        hold = Hold(kind=kind, reason=reason, since=since)
+    for kind, reason in ((PauseKind.MODEL, "it answered 500"), (PauseKind.PAUSED, "upgrade")):
+        pause = Pause(kind=kind, reason=reason, since=since)
         for _ in range(20):
-            awaited.look({"queued": 2}, working=0, hold=hold)
+            awaited.look({"queued": 2}, working=0, pause=pause)
     assert [sentence.partition(". ")[0] for sentence in said] == [
         "Waiting for the model (2 wait): it answered 500",
         "Intake is paused: upgrade",

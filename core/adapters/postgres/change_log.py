@@ -314,7 +314,7 @@ class PostgresTargetLocks:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def hold(self, change: Change) -> None:
+    async def acquire(self, change: Change) -> None:
         try:
             await self._put(change)
         except TargetBusy:

@@ -28,7 +28,7 @@ from core.agent.circuit_breaker import (
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
-from core.domain.models import Hold, HoldKind
+from core.domain.models import Pause, PauseKind
 from core.domain.ports import NewId, Sleep
 from core.domain.tasks import end_tasks
 
@@ -201,7 +201,7 @@ class PostgresCircuitBreaker:
             raise
         await self._answer()
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no work is begun that needs the model.
 
         It is `fatal` only where this process was refused too, when it looked itself: its key may
@@ -209,9 +209,9 @@ class PostgresCircuitBreaker:
         """
         state = await self._refresh()
         if state.open_since is None:
-            return self._own.hold()
-        return Hold(
-            kind=HoldKind.MODEL,
+            return self._own.current_pause()
+        return Pause(
+            kind=PauseKind.MODEL,
             reason=state.reason,
             since=state.open_since,
             fatal=state.fatal and self._own.is_confirmed,

@@ -28,10 +28,10 @@ from core.domain.models import (
     Agent,
     Feedback,
     FeedbackStatus,
-    Hold,
-    HoldKind,
     NewFeedback,
     Outcome,
+    Pause,
+    PauseKind,
     RunEvent,
 )
 from core.domain.observers import nobody
@@ -268,14 +268,14 @@ class PostgresIntake:
         self._observe(event, NO_USAGE)
         return feedback_of(row)
 
-    async def pause(self, reason: str) -> Hold:
+    async def pause(self, reason: str) -> Pause:
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
             event = RunEvent(name="queue.paused", data={"reason": reason})
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
-        return Hold(kind=HoldKind.PAUSED, **row)
+        return Pause(kind=PauseKind.PAUSED, **row)
 
     async def resume(self) -> bool:
         event = RunEvent(name="queue.resumed")
@@ -287,9 +287,9 @@ class PostgresIntake:
             self._observe(event, NO_USAGE)
         return paused
 
-    async def paused(self) -> Hold | None:
+    async def paused(self) -> Pause | None:
         row = await fetch_one(self._pool, "intake.paused")
-        return Hold(kind=HoldKind.PAUSED, **row) if row else None
+        return Pause(kind=PauseKind.PAUSED, **row) if row else None
 
 
 async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> Exception:

@@ -28,7 +28,7 @@ class Engine(JobManager):
 
     def __init__(self) -> None:
         super().__init__(PsycopgConnector())
-        self.held = False
+        self.paused = False
         self.closed = False
         self.fetching = 0
         self.worker_id: int | None = None
@@ -46,7 +46,7 @@ class Engine(JobManager):
         if self._told_of != worker_id:
             await self.update_heartbeat(worker_id)
             self._told_of = worker_id
-        if self.held or self.closed:
+        if self.paused or self.closed:
             return None
         self.fetching += 1
         try:

@@ -16,7 +16,7 @@ from core.adapters.postgres.pool import answers
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.worker_card import worker_card
 from core.domain.errors import ConfigurationError, SkillWorkerError
-from core.domain.models import Hold
+from core.domain.models import Pause
 from core.domain.tasks import end_tasks, repeat
 
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ async def _insist(worker: asyncio.Task[None], jobs: Tasks) -> None:
         await asyncio.wait({worker}, timeout=_INSIST_EVERY)
 
 
-AskHold = Callable[[], Awaitable[Hold | None]]
+AskPause = Callable[[], Awaitable[Pause | None]]
 
 
-async def never() -> Hold | None:
+async def never() -> Pause | None:
     """Hold nothing back."""
     return None
 
@@ -124,11 +124,11 @@ class Heartbeat:
             await self.beat()
 
 
-class Holding:
+class PauseWatch:
     """Holds the engine back while `ask` gives a reason to."""
 
-    def __init__(self, jobs: Jobs, ask: AskHold) -> None:
-        self.now: Hold | None = None
+    def __init__(self, jobs: Jobs, ask: AskPause) -> None:
+        self.now: Pause | None = None
         self._jobs = jobs
         self._ask = ask
 
@@ -139,7 +139,7 @@ class Holding:
         except SkillWorkerError as error:
             log.debug("hold.unknown", error=error.message)
             return
-        self._jobs.engine.held = found is not None
+        self._jobs.engine.paused = found is not None
         before, self.now = self.now, found
         if found is None and before is not None:
             log.warning("work.resumed", kind=before.kind)
@@ -150,7 +150,7 @@ class Holding:
 Body = Callable[[str], Awaitable[None]]
 AskTenants = Callable[[], Awaitable[Collection[str]]]
 
-HOLD_SECONDS = 1.0
+PAUSE_SECONDS = 1.0
 _DAY = 86_400.0
 
 
@@ -195,12 +195,15 @@ class JobWorker:
         self._idle = asyncio.Event()
         self._heartbeat = Heartbeat(jobs, options.heartbeat)
 
-    async def run(self, stop: asyncio.Event, *, once: bool = False, hold: AskHold = never) -> None:
+    async def run(
+        self, stop: asyncio.Event, *, once: bool = False, ask_pause: AskPause = never
+    ) -> None:
         """Work until `stop` is set, or with `once` until no feedback is unfinished.
 
-        Then running jobs get their grace and are cancelled. Cancelling this does the same; a
-        second time, or where the database has gone, it ends at once. While `hold` gives a reason,
-        no job is begun. Raises ConfigurationError where that is fatal, with `once`.
+        Running jobs then get their grace period and are cancelled. Cancelling this coroutine does
+        the same; a second cancellation, or the loss of the database, ends it at once. No job
+        starts while `ask_pause` reports a pause. With `once`, raises ConfigurationError where that
+        pause is fatal.
         """
         if stop.is_set():
             return
@@ -208,12 +211,12 @@ class JobWorker:
         self._jobs.engine.card = worker_card(self._options.name, self._options.concurrency)
         self._jobs.engine.closed = False
         await self._jobs.app.open_async(self._jobs.pool)
-        holding = Holding(self._jobs, hold)
-        await holding.look()
+        watch = PauseWatch(self._jobs, ask_pause)
+        await watch.look()
         ended = asyncio.Event()
-        drained = asyncio.create_task(self._drained(holding)) if once else None
+        drained = asyncio.create_task(self._drained(watch)) if once else None
         waits: list[Awaitable[object]] = [stop.wait(), *([drained] if drained else [])]
-        sides = [asyncio.create_task(side) for side in self._sides(holding)]
+        sides = [asyncio.create_task(side) for side in self._sides(watch)]
         sides.append(asyncio.create_task(_set_when_first(ended, *waits), name="end"))
         try:
             await self._supervise(ended, stop)
@@ -222,10 +225,10 @@ class JobWorker:
         if drained and not drained.cancelled() and (hopeless := drained.result()):
             raise ConfigurationError(hopeless.reason, hint="What waits is still queued.")
 
-    def _sides(self, holding: Holding) -> list[Coroutine[object, object, None]]:
+    def _sides(self, watch: PauseWatch) -> list[Coroutine[object, object, None]]:
         options = self._options
         return [
-            repeat(HOLD_SECONDS, "hold", holding.look),
+            repeat(PAUSE_SECONDS, "pause", watch.look),
             repeat(options.heartbeat, "heartbeat", self._heartbeat.beat),
             repeat(options.sweep_every, "sweep", self._take_over),
             repeat(options.reconcile_every, "reconcile", self._reconcile),
@@ -323,7 +326,7 @@ class JobWorker:
         self._overdue, self._over = self._over | kept, set()
         await reconcile(self._jobs, every=self._options.reconcile_every)
 
-    async def _drained(self, holding: Holding) -> Hold | None:
+    async def _drained(self, watch: PauseWatch) -> Pause | None:
         """Wait until no feedback is unfinished, also none that other workers have.
 
         Where nothing runs and what holds work back will not pass, give that.
@@ -331,8 +334,8 @@ class JobWorker:
         while True:
             self._idle.clear()
             try:
-                if not self._running and holding.now is not None and holding.now.fatal:
-                    return holding.now if await self._jobs.unfinished() else None
+                if not self._running and watch.now is not None and watch.now.fatal:
+                    return watch.now if await self._jobs.unfinished() else None
                 if not self._running and await self._is_done():
                     return None
             except SkillWorkerError as error:

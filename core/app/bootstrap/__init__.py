@@ -2,7 +2,7 @@
 
 from core.app.bootstrap.health import serve_health
 from core.app.bootstrap.learning import chat_model, close_chat_model
-from core.app.bootstrap.model import intake_pause, model_hold, open_meaning, vector_backlog
+from core.app.bootstrap.model import intake_pause, model_pause, open_meaning, vector_backlog
 from core.app.bootstrap.pods import computer_use, mcp_tools, sandbox_status, serve_computer_use
 from core.app.bootstrap.sources import ask_supabase
 from core.app.bootstrap.stores import (
@@ -24,7 +24,7 @@ __all__ = [
     "mcp_tools",
     "migrate",
     "migration_status",
-    "model_hold",
+    "model_pause",
     "open_meaning",
     "sandbox_status",
     "serve_computer_use",

@@ -18,7 +18,7 @@ from core.app.bootstrap.stores import Stores
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.domain.errors import CircuitOpen, ConfigurationError, DatabaseDown
-from core.domain.models import HoldKind
+from core.domain.models import PauseKind
 from core.domain.ports import CircuitBreaker, FeedbackSource
 from core.skill_api_client import open_skill_api
 
@@ -100,9 +100,9 @@ async def watched(
 
     settings = stores.parts.settings
 
-    async def holds() -> Collection[HoldKind]:
-        found = [await stores.intake.paused(), await breaker.hold()]
-        return {hold.kind for hold in found if hold is not None}
+    async def pauses() -> Collection[PauseKind]:
+        found = [await stores.intake.paused(), await breaker.current_pause()]
+        return {pause.kind for pause in found if pause is not None}
 
     async def at_budget() -> int:
         return len(await stores.budgets.used_up())
@@ -119,7 +119,7 @@ async def watched(
         yield Watched(
             probes=probes,
             backlog=PostgresBacklog(stores.pool),
-            holds=holds,
+            pauses=pauses,
             running=lambda: summary.working,
             at_budget=at_budget,
         )
@@ -132,9 +132,9 @@ async def _ask_database(stores: Stores) -> None:
 
 async def _ask_breaker(breaker: CircuitBreaker) -> None:
     """See that the model is not held back; nobody asks it for this, calls cost money."""
-    hold = await breaker.hold()
-    if hold is not None:
-        raise CircuitOpen(hold.reason)
+    pause = await breaker.current_pause()
+    if pause is not None:
+        raise CircuitOpen(pause.reason)
 
 
 async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:

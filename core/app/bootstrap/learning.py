@@ -17,7 +17,7 @@ from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import Policy, load_policy
 from core.changes.review_sweep import ReviewSweep
-from core.domain.models import Hold, Kind
+from core.domain.models import Kind, Pause
 from core.domain.ports import CircuitBreaker, Committer, FeedbackSource, Retention, SkillAuthor
 from core.knowledge.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 DAY_SECONDS = 86_400
 HOUR_SECONDS = 3_600
 
-AskHold = Callable[[], Awaitable[Hold | None]]
+AskPause = Callable[[], Awaitable[Pause | None]]
 
 
 class Worker(Protocol):
     """Runs jobs: the job engine as far as the app knows it."""
 
-    async def run(self, stop: asyncio.Event, *, once: bool = False, hold: AskHold) -> None:
+    async def run(self, stop: asyncio.Event, *, once: bool = False, ask_pause: AskPause) -> None:
         """Work until `stop` is set, or with `once` until no feedback is unfinished.
 
-        While `hold` gives a reason, no job is begun.
+        While `ask_pause` reports a pause, no job is begun.
         """
 
 

@@ -22,7 +22,7 @@ from core.agent.budgets import Meter
 from core.agent.circuit_breaker import BreakerOptions
 from core.app.bootstrap.stores import Stores, by_meaning, database, new_id
 from core.app.settings import OFFLINE_MODEL, Settings
-from core.domain.models import Hold
+from core.domain.models import Pause
 from core.domain.models.vectors import VectorBacklog
 from core.domain.ports import CircuitBreaker, Embeddings
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
@@ -59,13 +59,13 @@ def circuit_breaker(settings: Settings, pool: Pool, *, offline: bool = False) ->
     return PostgresCircuitBreaker(pool, name, options, new_id=new_id, sleep=asyncio.sleep)
 
 
-async def model_hold(settings: Settings) -> Hold | None:
+async def model_pause(settings: Settings) -> Pause | None:
     """Say why workers hold the model back, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
-        return await circuit_breaker(settings, pool).hold()
+        return await circuit_breaker(settings, pool).current_pause()
 
 
-async def intake_pause(settings: Settings) -> Hold | None:
+async def intake_pause(settings: Settings) -> Pause | None:
     """Say why a person holds work back, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
         return await PostgresIntake(pool, Jobs(pool)).paused()

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from core.domain.models import FeedbackStatus, HoldKind, Undecided, Waiting
+from core.domain.models import FeedbackStatus, PauseKind, Undecided, Waiting
 from core.domain.tasks import end_tasks
 
 T_co = TypeVar("T_co", covariant=True)
@@ -72,7 +72,7 @@ class Figures:
 
     running: int = 0
     up: Mapping[str, bool] = field(default_factory=dict)
-    holds: Collection[HoldKind] | None = None
+    pauses: Collection[PauseKind] | None = None
     waiting: Waiting | None = None
     at_budget: int | None = None
     ended: Mapping[FeedbackStatus, int] | None = None
@@ -100,8 +100,8 @@ class Gauges(Collector):
             "held",
             "1 while no worker begins new work, by why.",
             ("kind",),
-            {(kind,): int(kind in self._figures.holds) for kind in HoldKind}
-            if self._figures.holds is not None
+            {(kind,): int(kind in self._figures.pauses) for kind in PauseKind}
+            if self._figures.pauses is not None
             else {},
         )
         yield _gauge(

@@ -21,7 +21,7 @@ from prometheus_client import disable_created_metrics as without_times_of_creati
 
 from core.app.health.figures import Clock, Figures, Gauges, Reading
 from core.domain.errors import SkillWorkerError
-from core.domain.models import FeedbackStatus, HoldKind, RunEvent, Usage
+from core.domain.models import FeedbackStatus, PauseKind, RunEvent, Usage
 from core.domain.ports import Backlog
 from core.domain.tasks import end_tasks
 
@@ -185,14 +185,14 @@ async def _nobody() -> int:
 class Watched:
     """What can be looked at once the program is open.
 
-    A probe raises SkillWorkerError where its dependency is not well. `holds` gives why no
+    A probe raises SkillWorkerError where its dependency is not well. `pauses` gives why no
     work is begun, `running` the number of pieces that this process works on, `at_budget` that of
     the tenants held back by their budget.
     """
 
     probes: Mapping[str, Probe]
     backlog: Backlog
-    holds: Callable[[], Awaitable[Collection[HoldKind]]]
+    pauses: Callable[[], Awaitable[Collection[PauseKind]]]
     running: Callable[[], int]
     at_budget: Callable[[], Awaitable[int]] = _nobody
 
@@ -246,7 +246,7 @@ class _Readings:
         self._checks = {
             name: kept(_Check(name, probe).look) for name, probe in watched.probes.items()
         }
-        self._holds = kept(lambda: _or_none(watched.holds))
+        self._pauses = kept(lambda: _or_none(watched.pauses))
         self._waiting = kept(lambda: _or_none(watched.backlog.waiting), REST)
         self._ended = kept(lambda: _or_none(watched.backlog.ended), REST)
         self._undecided = kept(lambda: _or_none(watched.backlog.undecided), REST)
@@ -257,9 +257,9 @@ class _Readings:
         return {name: state or LATE for name, state in zip(self._checks, found, strict=True)}
 
     async def figures(self) -> Figures:
-        checks, holds, waiting, ended, undecided, at_budget = await asyncio.gather(
+        checks, pauses, waiting, ended, undecided, at_budget = await asyncio.gather(
             self.checks(),
-            self._holds.get(),
+            self._pauses.get(),
             self._waiting.get(),
             self._ended.get(),
             self._undecided.get(),
@@ -268,7 +268,7 @@ class _Readings:
         return Figures(
             running=self._running(),
             up={name: state == OK for name, state in checks.items()},
-            holds=holds,
+            pauses=pauses,
             waiting=waiting,
             ended=ended,
             undecided=undecided,
@@ -276,7 +276,7 @@ class _Readings:
         )
 
     async def close(self) -> None:
-        figures: list[Reading[object]] = [self._holds, self._waiting, self._ended]
+        figures: list[Reading[object]] = [self._pauses, self._waiting, self._ended]
         figures += [self._undecided, self._at_budget]
         for reading in [*figures, *self._checks.values()]:
             await reading.close()

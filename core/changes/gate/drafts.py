@@ -44,7 +44,7 @@ async def held(change: Change, target_locks: TargetLocks, sleep: Sleep) -> Async
     if not change.target_id:
         yield
         return
-    await when_free(lambda: target_locks.hold(change), sleep)
+    await when_free(lambda: target_locks.acquire(change), sleep)
     try:
         yield
     finally:

@@ -63,17 +63,17 @@ class Fetched(Model):
     pieces: tuple[NewFeedback, ...] = ()
 
 
-class HoldKind(StrEnum):
+class PauseKind(StrEnum):
     """What holds work back: a person's pause, or a model that does not answer."""
 
     PAUSED = "paused"
     MODEL = "model"
 
 
-class Hold(Model):
+class Pause(Model):
     """Why no worker begins new work. `fatal`: it will not pass before somebody mends something."""
 
-    kind: HoldKind
+    kind: PauseKind
     reason: str
     since: datetime
     fatal: bool = False

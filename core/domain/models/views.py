@@ -9,7 +9,7 @@ from enum import StrEnum
 from core.domain.models.base import Model, Snapshot
 from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
-from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Hold, Usage
+from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Pause, Usage
 from core.domain.models.knowledge import Kind, Operation, Relationship
 
 
@@ -115,7 +115,7 @@ class Overview(Model):
     tenant_id: str | None = None
     condition: Condition
     checks: Mapping[str, str] = {}
-    holds: tuple[Hold, ...] = ()
+    holds: tuple[Pause, ...] = ()
     at_budget: tuple[TenantBudget, ...] = ()
     standing: Standing
     ended_last_hour: int

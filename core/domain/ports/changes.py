@@ -105,7 +105,7 @@ class ChangeLog(Protocol):
 class TargetLocks(Protocol):
     """Who has a target: one change at a time, from before it is prepared until it ends."""
 
-    async def hold(self, change: Change) -> None:
+    async def acquire(self, change: Change) -> None:
         """Hold the target of a change that is about to be prepared (status `prepared`).
 
         Holds of dead runs are let go. Raises TargetBusy, LeaseLost, Stale (the key is in use).

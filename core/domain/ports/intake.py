@@ -10,9 +10,9 @@ from core.domain.models import (
     Feedback,
     FeedbackStatus,
     Fetched,
-    Hold,
     NewFeedback,
     Outcome,
+    Pause,
     Undecided,
     Waiting,
 )
@@ -109,7 +109,7 @@ class Intake(Protocol):
         Raises NotFound; Refused where it has ended.
         """
 
-    async def pause(self, reason: str) -> Hold:
+    async def pause(self, reason: str) -> Pause:
         """Let all workers begin nothing new.
 
         A second pause keeps the time of the first, and its reason where it has none itself.
@@ -118,7 +118,7 @@ class Intake(Protocol):
     async def resume(self) -> bool:
         """Let workers begin again; True where they were paused."""
 
-    async def paused(self) -> Hold | None:
+    async def paused(self) -> Pause | None:
         """Give the pause, or None."""
 
 

@@ -14,7 +14,7 @@ from core.domain.models import (
     Candidate,
     Feedback,
     Fence,
-    Hold,
+    Pause,
     Receipt,
     RunEvent,
     Usage,
@@ -83,7 +83,7 @@ class CircuitBreaker(Protocol):
         Raises ModelHeld, without a call, while the model is held back or the wait is too long.
         """
 
-    async def hold(self) -> Hold | None:
+    async def current_pause(self) -> Pause | None:
         """Say why no work is begun that needs the model; None where it may be."""
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:

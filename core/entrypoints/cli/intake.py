@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from core.app.program import App
-    from core.domain.models import Hold
+    from core.domain.models import Pause
 
 app = typer.Typer(help="Let all workers begin nothing new, and let them begin again.")
 
@@ -42,18 +42,20 @@ def resume(as_json: Json = False) -> None:
 def status(as_json: Json = False) -> None:
     """Show whether work is paused, since when and why."""
 
-    async def read(opened: App) -> Hold | None:
+    async def read(opened: App) -> Pause | None:
         return await opened.stores.intake.paused()
 
     _show(with_app(read), as_json=as_json)
 
 
-def _show(hold: Hold | None, *, as_json: bool) -> None:
+def _show(pause: Pause | None, *, as_json: bool) -> None:
     if as_json:
-        told: JsonValue = hold.model_dump(mode="json", include={"reason", "since"}) if hold else {}
-        print_json({"paused": hold is not None, **(told if isinstance(told, dict) else {})})
-    elif hold is None:
+        told: JsonValue = (
+            pause.model_dump(mode="json", include={"reason", "since"}) if pause else {}
+        )
+        print_json({"paused": pause is not None, **(told if isinstance(told, dict) else {})})
+    elif pause is None:
         say("not paused")
     else:
-        since = hold.since.isoformat(timespec="seconds")
-        say(f"paused since {since}" + (f": {hold.reason}" if hold.reason else ""))
+        since = pause.since.isoformat(timespec="seconds")
+        say(f"paused since {since}" + (f": {pause.reason}" if pause.reason else ""))

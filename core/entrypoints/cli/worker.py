@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from core.app.run_summary import RunSummary
     from core.app.settings import Override, Settings
-    from core.domain.models import Feedback, Hold, Receipt, Verdict
+    from core.domain.models import Feedback, Pause, Receipt, Verdict
 
 # So many looks in a row, a fifth of a second apart: what another worker ends soon is no news.
 _PATIENCE = 8
@@ -37,34 +37,36 @@ class Awaited:
         self._looks = 0
         self._said = ""
 
-    def look(self, counts: Mapping[str, int], working: int, hold: Hold | None = None) -> None:
+    def look(self, counts: Mapping[str, int], working: int, pause: Pause | None = None) -> None:
         """Take the number of pieces by status, how many are worked on here, and what holds."""
         taken, queued = counts.get("processing", 0), counts.get("queued", 0)
         self._looks = 0 if working or not taken + queued else self._looks + 1
         if not self._looks:
             self._said = ""
         elif self._looks >= _PATIENCE:
-            self._say_once("taken" if taken else hold.kind if hold else "due", taken, queued, hold)
+            self._say_once(
+                "taken" if taken else pause.kind if pause else "due", taken, queued, pause
+            )
 
-    def _say_once(self, what: str, taken: int, queued: int, hold: Hold | None) -> None:
+    def _say_once(self, what: str, taken: int, queued: int, pause: Pause | None) -> None:
         if what != self._said:
             self._said = what
-            self._say(self._sentence(taken, queued, hold))
+            self._say(self._sentence(taken, queued, pause))
 
-    def _sentence(self, taken: int, queued: int, hold: Hold | None) -> str:
+    def _sentence(self, taken: int, queued: int, pause: Pause | None) -> str:
         if taken:
             return (
                 f"Waiting for feedback that another worker has ({taken}). If that worker has"
                 f" stopped answering, it is taken over {self._stalled_after:g} s"
                 " (STALLED_AFTER_SECONDS) after its last sign of life."
             )
-        if hold is None:
+        if pause is None:
             return f"Waiting for feedback whose next attempt is due later ({queued})."
-        if hold.kind == "paused":
-            why = f": {hold.reason}" if hold.reason else ""
+        if pause.kind == "paused":
+            why = f": {pause.reason}" if pause.reason else ""
             return f"Intake is paused{why}. `skill-worker intake resume` goes on ({queued} wait)."
         return (
-            f"Waiting for the model ({queued} wait): {hold.reason}."
+            f"Waiting for the model ({queued} wait): {pause.reason}."
             " It is asked again every LLM_PROBE_SECONDS."
         )
 
@@ -164,7 +166,7 @@ async def _work(
 
             def on_progress(counts: Mapping[str, int]) -> None:
                 show_progress(counts)
-                awaited.look(counts, app.summary.working, app.summary.hold)
+                awaited.look(counts, app.summary.working, app.summary.pause)
 
             await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
         return app.summary

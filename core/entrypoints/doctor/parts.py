@@ -67,15 +67,15 @@ async def ask_model(settings: Settings) -> str | Check:
 
 
 async def _held(settings: Settings) -> str:
-    """Say since when workers hold the model back, or nothing: also where no one can tell."""
+    """Say since when workers pause the model back, or nothing: also where no one can tell."""
     from core.app import bootstrap
 
     try:
-        hold = await bootstrap.model_hold(settings)
+        pause = await bootstrap.model_pause(settings)
     except (DatabaseDown, ConfigurationError):
         return ""  # the check of the database says why
-    since = f"{hold.since:%Y-%m-%d %H:%M:%S} UTC" if hold else ""
-    return f"; workers have held it back since {since}: {hold.reason}" if hold else ""
+    since = f"{pause.since:%Y-%m-%d %H:%M:%S} UTC" if pause else ""
+    return f"; workers have held it back since {since}: {pause.reason}" if pause else ""
 
 
 def _model_fix(settings: Settings, name: str, error: ModelDown) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from core.domain.models import NO_USAGE, DaySpending, Hold, TenantBudget, Usage
+from core.domain.models import NO_USAGE, DaySpending, Pause, TenantBudget, Usage
 from core.domain.models.access import Role
 from core.domain.models.views import DaySpent, Overview
 from core.entrypoints.health_verdict import judge
@@ -28,10 +28,10 @@ class OverviewService:
         self.session.needs(Role.READ)
         tenant = self.session.tenant(tenant_id)
         app, figures = self.session.app, self.session.stores.figures
-        checks, holds, at_budget = await app.checks(), await self._holds(), await self._at(tenant)
+        checks, pauses, at_budget = await app.checks(), await self._pauses(), await self._at(tenant)
         standing, workers = await figures.standing(tenant), await figures.workers(tenant)
         condition = judge(
-            standing, workers=workers, holds=holds, at_budget=at_budget, checks=checks
+            standing, workers=workers, pauses=pauses, at_budget=at_budget, checks=checks
         )
         ended = sum(standing.last_hour.values())
         return Overview(
@@ -39,7 +39,7 @@ class OverviewService:
             tenant_id=tenant,
             condition=condition,
             checks=checks,
-            holds=holds,
+            holds=pauses,
             at_budget=at_budget,
             standing=standing,
             ended_last_hour=ended,
@@ -53,11 +53,11 @@ class OverviewService:
             workers=tuple(workers),
         )
 
-    async def _holds(self) -> tuple[Hold, ...]:
+    async def _pauses(self) -> tuple[Pause, ...]:
         app = self.session.app
-        model = await app.learning.breaker.hold() if app.learning else None
+        model = await app.learning.breaker.current_pause() if app.learning else None
         found = [await app.stores.intake.paused(), model]
-        return tuple(hold for hold in found if hold is not None)
+        return tuple(pause for pause in found if pause is not None)
 
     async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
         """Give the tenants whose work is held back by their budgets, as far as they may be seen."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.domain.errors import Forbidden
-from core.domain.models import Hold
+from core.domain.models import Pause
 from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.entrypoints.service.session import Session
@@ -15,7 +15,7 @@ class IntakeState(Model):
     """Whether a person has paused all work, and what holds it back, a pause or the model."""
 
     paused: bool
-    hold: Hold | None = None
+    hold: Pause | None = None
 
 
 @dataclass(frozen=True)
@@ -52,4 +52,6 @@ class WorkService:
 
     async def _state(self) -> IntakeState:
         paused = await self.session.stores.intake.paused()
-        return IntakeState(paused=paused is not None, hold=paused or await self.session.app.hold())
+        return IntakeState(
+            paused=paused is not None, hold=paused or await self.session.app.current_pause()
+        )

@@ -18,7 +18,7 @@ from core.domain.errors import (
     ModelDown,
     SkillWorkerError,
 )
-from core.domain.models import HoldKind
+from core.domain.models import PauseKind
 from core.domain.ports import CircuitBreaker
 
 PassTime = Callable[[float], Awaitable[None]]
@@ -43,7 +43,7 @@ async def call(line: CircuitBreaker, error: BaseException | None = None) -> None
 
 async def hold_back(line: CircuitBreaker, error: SkillWorkerError = DOWN) -> None:
     """Let calls fail until the model is held back."""
-    while await line.hold() is None:
+    while await line.current_pause() is None:
         await call(line, error)
 
 
@@ -68,7 +68,7 @@ class CircuitBreakerContract:
         line = open_breaker()
         for _ in range(5):
             await call(line)
-        assert await line.hold() is None
+        assert await line.current_pause() is None
 
     async def test_failures_in_a_row_over_all_workers_hold_it_back_for_all(
         self, open_breaker: OpenBreaker
@@ -76,12 +76,12 @@ class CircuitBreakerContract:
         one, other = open_breaker(), open_breaker()
         await call(one, DOWN)
         await call(other, DOWN)
-        assert await one.hold() is None
+        assert await one.current_pause() is None
         await call(one, ModelDown("503: busy", retry_after=None))
         for line in (one, other, open_breaker()):
-            hold = await line.hold()
-            assert hold is not None
-            assert (hold.kind, hold.reason, hold.fatal) == (HoldKind.MODEL, "503: busy", False)
+            pause = await line.current_pause()
+            assert pause is not None
+            assert (pause.kind, pause.reason, pause.fatal) == (PauseKind.MODEL, "503: busy", False)
             with pytest.raises(CircuitOpen, match="503: busy") as caught:
                 async with line.call():
                     pytest.fail("the model was asked")
@@ -92,10 +92,10 @@ class CircuitBreakerContract:
         for _ in range(3):
             await call(one, DOWN)
             await call(one, DOWN)
-            assert await other.hold() is None
+            assert await other.current_pause() is None
             await call(other)
         await call(one, DOWN)
-        assert await one.hold() is None
+        assert await one.current_pause() is None
 
     @pytest.mark.parametrize(
         "error",
@@ -109,9 +109,9 @@ class CircuitBreakerContract:
         await call(line, DOWN)
         for _ in range(5):
             await call(line, error)
-        assert await line.hold() is None
+        assert await line.current_pause() is None
         await call(line, DOWN)
-        assert await line.hold() is not None
+        assert await line.current_pause() is not None
 
     async def test_it_is_left_alone_as_long_as_it_asked_for(
         self, open_breaker: OpenBreaker, pass_time: PassTime
@@ -155,7 +155,7 @@ class CircuitBreakerContract:
         await asyncio.gather(*(line.probe(ask) for line in lines))
         assert ask.times == 1
         for line in lines:
-            assert await line.hold() is None
+            assert await line.current_pause() is None
             await call(line)
         await lines[0].probe(ask)
         assert ask.times == 1
@@ -165,13 +165,13 @@ class CircuitBreakerContract:
     ) -> None:
         line = open_breaker()
         await hold_back(line)
-        first = await line.hold()
+        first = await line.current_pause()
         await pass_time(16)
         await line.probe(Asked(ModelDown("still 529", retry_after=40)))
-        hold = await line.hold()
-        assert hold is not None
+        pause = await line.current_pause()
+        assert pause is not None
         assert first is not None
-        assert (hold.reason, hold.fatal) == ("still 529", False)
+        assert (pause.reason, pause.fatal) == ("still 529", False)
         await pass_time(30)
         await line.probe(ask := Asked(DOWN))
         assert ask.times == 0
@@ -180,7 +180,7 @@ class CircuitBreakerContract:
         assert ask.times == 1
         await pass_time(16)
         await line.probe(Asked())
-        assert await line.hold() is None
+        assert await line.current_pause() is None
 
     async def test_a_looker_that_died_is_followed_by_another(
         self, open_breaker: OpenBreaker, pass_time: PassTime
@@ -199,7 +199,7 @@ class CircuitBreakerContract:
         dying.cancel()
         await pass_time(16)
         await other.probe(Asked())
-        assert await one.hold() is None
+        assert await one.current_pause() is None
 
     async def test_what_was_asked_before_does_not_end_the_hold(
         self, open_breaker: OpenBreaker
@@ -207,7 +207,7 @@ class CircuitBreakerContract:
         line = open_breaker()
         async with line.call():
             await hold_back(open_breaker())
-        assert await line.hold() is not None
+        assert await line.current_pause() is not None
 
     async def test_after_a_hold_failures_count_from_nothing(
         self, open_breaker: OpenBreaker, pass_time: PassTime
@@ -218,4 +218,4 @@ class CircuitBreakerContract:
         await line.probe(Asked())
         await call(line, DOWN)
         await call(line, DOWN)
-        assert await line.hold() is None
+        assert await line.current_pause() is None

@@ -6,7 +6,7 @@ import pytest
 
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import LeaseLost, NotFound, Refused
-from core.domain.models import FeedbackStatus, Fence, HoldKind, RunEvent, Usage
+from core.domain.models import FeedbackStatus, Fence, PauseKind, RunEvent, Usage
 from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 from core.testing.contracts.inbox import (
     DONE,
@@ -113,7 +113,7 @@ class IntakeContract:
         assert await intake.paused() is None
         assert not await intake.resume()
         first = await intake.pause("점검")
-        assert (first.kind, first.reason, first.fatal) == (HoldKind.PAUSED, "점검", False)
+        assert (first.kind, first.reason, first.fatal) == (PauseKind.PAUSED, "점검", False)
         second = await intake.pause("longer")
         assert (second.reason, second.since) == ("longer", first.since)
         assert await intake.paused() == second

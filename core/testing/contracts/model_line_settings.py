@@ -19,9 +19,9 @@ from core.testing.contracts.circuit_breaker import (
 
 
 async def _is_fatal(line: CircuitBreaker) -> bool:
-    hold = await line.hold()
-    assert hold is not None
-    return hold.fatal
+    pause = await line.current_pause()
+    assert pause is not None
+    return pause.fatal
 
 
 class ModelSettingsContract:
@@ -34,17 +34,17 @@ class ModelSettingsContract:
         await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
         assert not await _is_fatal(line)
         await line.probe(Asked(WRONG_KEY))
-        hold = await line.hold()
-        assert hold is not None
-        assert hold.fatal
-        assert hold.reason == WRONG_KEY.message
+        pause = await line.current_pause()
+        assert pause is not None
+        assert pause.fatal
+        assert pause.reason == WRONG_KEY.message
 
     async def test_the_reason_says_what_to_do(self, open_breaker: OpenBreaker) -> None:
         line = open_breaker()
         await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
-        hold = await line.hold()
-        assert hold is not None
-        assert hold.reason == "401 (check LLM_MODEL)"
+        pause = await line.current_pause()
+        assert pause is not None
+        assert pause.reason == "401 (check LLM_MODEL)"
 
     async def test_where_the_model_has_answered_before_it_may_lie_in_one_request(
         self, open_breaker: OpenBreaker
@@ -53,10 +53,10 @@ class ModelSettingsContract:
         await call(line)
         await call(line, WRONG_KEY)
         await call(line, WRONG_KEY)
-        assert await line.hold() is None
+        assert await line.current_pause() is None
         await call(line, WRONG_KEY)
         await line.probe(Asked())
-        assert await line.hold() is None
+        assert await line.current_pause() is None
 
     async def test_it_is_fatal_to_those_who_have_looked_themselves(
         self, open_breaker: OpenBreaker
@@ -71,7 +71,7 @@ class ModelSettingsContract:
         await other.probe(ask)
         assert ask.times == 1
         await third.probe(Asked())
-        assert await third.hold() is None
+        assert await third.current_pause() is None
 
     async def test_who_is_refused_while_others_are_answered_takes_nothing_up(
         self, open_breaker: OpenBreaker, pass_time: PassTime
@@ -82,11 +82,11 @@ class ModelSettingsContract:
         for _ in range(THREE.failures):
             await call(revoked, WRONG_KEY)
             await call(good)  # so that over all workers there are never so many in a row
-            await good.hold()
+            await good.current_pause()
             await good.probe(Asked())
-        await good.hold()
-        assert await good.hold() is None
-        assert await revoked.hold() is not None
+        await good.current_pause()
+        assert await good.current_pause() is None
+        assert await revoked.current_pause() is not None
         with pytest.raises(CircuitOpen, match=WRONG_KEY.message):
             async with revoked.call():
                 pytest.fail("the model was asked")
@@ -97,7 +97,7 @@ class ModelSettingsContract:
         assert ask.times == 0
         await pass_time(16)
         await revoked.probe(ask)
-        assert await revoked.hold() is None
+        assert await revoked.current_pause() is None
         await call(revoked)
 
     async def test_who_never_had_an_answer_is_held_back_though_others_end_the_hold_of_all(
@@ -107,8 +107,8 @@ class ModelSettingsContract:
         await call(good)
         await call(wrong, WRONG_KEY)
         await good.probe(Asked())
-        assert await good.hold() is None
-        assert await wrong.hold() is not None
+        assert await good.current_pause() is None
+        assert await wrong.current_pause() is not None
 
     async def test_a_model_that_is_down_is_not_fatal(
         self, open_breaker: OpenBreaker, pass_time: PassTime

@@ -58,7 +58,7 @@ class ModelPlacesContract:
                 await places.enter_async_context(line.call())
             assert "LLM_MAX_CONCURRENCY" in (await _refused(open_breaker(TWO))).hint
         await call(line)
-        assert await line.hold() is None
+        assert await line.current_pause() is None
 
     @pytest.mark.parametrize("end", [DOWN, InvalidInput("400"), asyncio.CancelledError()])
     async def test_a_place_is_free_again_however_a_call_ends(
@@ -104,7 +104,7 @@ class ModelPlacesContract:
         await pass_time(100)
         await call(one)
         assert "10 s" in (await _refused(other)).message
-        assert await one.hold() is None
+        assert await one.current_pause() is None
 
     async def test_who_waited_does_not_ask_a_model_that_is_held_back_meanwhile(
         self, open_breaker: OpenBreaker
@@ -121,5 +121,5 @@ class ModelPlacesContract:
             waiting = asyncio.create_task(held_back())
             await asyncio.sleep(0)
             await hold_back(open_breaker())
-            await line.hold()
+            await line.current_pause()
         await asyncio.wait_for(waiting, 10)

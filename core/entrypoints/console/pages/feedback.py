@@ -9,7 +9,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.domain.errors import BudgetUsedUp, InvalidInput
-from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Hold, HoldKind
+from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, PauseKind
 from core.domain.models.access import Role
 from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.going import go_to
@@ -42,7 +42,7 @@ async def build(visit: Visit) -> None:
     cursor = visit.query("cursor")
     page = await FeedbackService(visit.session).page(wanted, limit=_PAGE, cursor=cursor)
     show(el("h1", visit.say("frame.feedback")))
-    _hold(visit, (await WorkService(visit.session).state()).hold)
+    _pause_banner(visit, (await WorkService(visit.session).state()).hold)
     _filters(visit, given)
     if page.items:
         show(_list(visit, page.items))
@@ -95,12 +95,12 @@ def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | N
         raise InvalidInput(f"{text!r} is no date", hint="write it like 2026-11-22") from None
 
 
-def _hold(visit: Visit, hold: Hold | None) -> None:
+def _pause_banner(visit: Visit, pause: Pause | None) -> None:
     """Say what holds work back, and let those who operate all tenants pause and go on."""
     may = Role.OPERATE in visit.session.who.roles and visit.session.who.tenant_id is None
     service = WorkService(visit.session)
 
-    async def pause(reason: str) -> None:
+    async def pause_intake(reason: str) -> None:
         with told(visit):
             await service.pause(reason)
             ui.navigate.reload()
@@ -111,14 +111,16 @@ def _hold(visit: Visit, hold: Hold | None) -> None:
             ui.navigate.reload()
 
     with ui.row().classes("row spread"):
-        if hold is not None:
-            reason = visit.translated(hold.reason) or visit.say("feedback.no_reason")
+        if pause is not None:
+            reason = visit.translated(pause.reason) or visit.say("feedback.no_reason")
             show(el("p", visit.say("feedback.paused", reason=reason), class_="banner warn"))
-            if may and hold.kind is HoldKind.PAUSED:
+            if may and pause.kind is PauseKind.PAUSED:
                 ui.button(visit.say("feedback.resume"), on_click=resume).props("outline no-caps")
         elif may:
             say = visit.say
-            dialog = ask_reason(visit, say("feedback.pause_title"), say("feedback.pause"), pause)
+            dialog = ask_reason(
+                visit, say("feedback.pause_title"), say("feedback.pause"), pause_intake
+            )
             ui.button(say("feedback.pause"), on_click=dialog.open).props("flat no-caps")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from core.domain.models import NO_USAGE, FeedbackStatus, HoldKind
+from core.domain.models import NO_USAGE, FeedbackStatus, PauseKind
 from core.domain.models.views import Overview, Word
 from core.entrypoints.console.language import words
 from core.entrypoints.console.parts.lists import badge
@@ -40,7 +40,7 @@ def strip(visit: Visit, seen: Overview) -> Markup:
             class_="row",
         ),
         el("div", *checks, class_="row", aria_label=visit.say("overview.checks")),
-        join(_holds(visit, seen)),
+        join(_pauses(visit, seen)),
         class_="card strip",
         role="status",
     )
@@ -48,7 +48,7 @@ def strip(visit: Visit, seen: Overview) -> Markup:
 
 def _word(seen: Overview) -> str:
     """Give the word; where people have paused work, and nothing is wrong beside, it is that."""
-    paused = any(hold.kind is HoldKind.PAUSED for hold in seen.holds)
+    paused = any(pause.kind is PauseKind.PAUSED for pause in seen.holds)
     alive = not seen.workers or any(one.is_alive for one in seen.workers)
     well = seen.condition.word is not Word.FAILING and alive
     return PAUSED if paused and well else seen.condition.word.value
@@ -82,11 +82,11 @@ def _check(visit: Visit, name: str, state: str) -> Markup:
     return badge(f"{title}: {said}", _STATES.get(state, "failed"))
 
 
-def _holds(visit: Visit, seen: Overview) -> Iterator[Markup]:
-    for hold in seen.holds:
-        kind = visit.say(f"overview.hold_{hold.kind.value}")
-        said = visit.say("overview.held", kind=kind, reason=visit.translated(hold.reason))
-        yield el("p", said, " ", moment(visit, hold.since), class_="banner warn")
+def _pauses(visit: Visit, seen: Overview) -> Iterator[Markup]:
+    for pause in seen.holds:
+        kind = visit.say(f"overview.hold_{pause.kind.value}")
+        said = visit.say("overview.held", kind=kind, reason=visit.translated(pause.reason))
+        yield el("p", said, " ", moment(visit, pause.since), class_="banner warn")
     for one in seen.at_budget:
         said = visit.say(
             "overview.at_budget",

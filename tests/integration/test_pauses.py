@@ -11,18 +11,18 @@ import pytest
 
 from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.job_sweep import take_over
-from core.adapters.postgres.job_worker import AskHold, JobWorker, WorkerOptions
+from core.adapters.postgres.job_worker import AskPause, JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.errors import ConfigurationError
-from core.domain.models import FeedbackStatus, Hold, HoldKind, NewFeedback, Outcome
+from core.domain.models import FeedbackStatus, NewFeedback, Outcome, Pause, PauseKind
 from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from tests.support.waiting import SOON, until
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
-WRONG_KEY = Hold(
-    kind=HoldKind.MODEL, reason="the key is wrong", since=datetime.now(UTC), fatal=True
+WRONG_KEY = Pause(
+    kind=PauseKind.MODEL, reason="the key is wrong", since=datetime.now(UTC), fatal=True
 )
 
 
@@ -45,15 +45,17 @@ class Bench:
     async def status(self, feedback_id: str) -> FeedbackStatus:
         return (await self.inbox.get(feedback_id)).status
 
-    async def run(self, hold: AskHold, *, once: bool = False) -> None:
+    async def run(self, ask_pause: AskPause, *, once: bool = False) -> None:
         options = WorkerOptions(heartbeat=0.1, stalled_after=1, sweep_every=0.2, poll=0.1)
-        await JobWorker(Jobs(self.pool), self._body, options).run(self.stop, once=once, hold=hold)
+        await JobWorker(Jobs(self.pool), self._body, options).run(
+            self.stop, once=once, ask_pause=ask_pause
+        )
 
     @asynccontextmanager
     async def working(
-        self, hold: AskHold, *, once: bool = False
+        self, ask_pause: AskPause, *, once: bool = False
     ) -> AsyncIterator[asyncio.Task[None]]:
-        task = asyncio.create_task(self.run(hold, once=once))
+        task = asyncio.create_task(self.run(ask_pause, once=once))
         try:
             yield task
         finally:
@@ -76,12 +78,12 @@ def bench(pool: Pool) -> Bench:
 class Looks:
     """A question whose answer a test changes, or asks for; `seen` tells that it was asked since."""
 
-    def __init__(self, answer: Hold | None = None, *, ask: AskHold | None = None) -> None:
+    def __init__(self, answer: Pause | None = None, *, ask: AskPause | None = None) -> None:
         self.answer = answer
         self._ask = ask
         self._asked = asyncio.Event()
 
-    async def __call__(self) -> Hold | None:
+    async def __call__(self) -> Pause | None:
         self._asked.set()
         return await self._ask() if self._ask else self.answer
 
