@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.domain.errors import ArtifactInvalid, BundleInvalid, Refused
+from core.domain.errors import ArtifactInvalid, BundleInvalid, NotFound, Refused
 from core.domain.hashing import state_hash
 from core.domain.models import (
     SKILL_MD,
@@ -20,13 +20,172 @@ from core.domain.models import (
     SkillRequest,
     Snapshot,
 )
-from core.learning_committers.skill_ties import reference_problems
+from core.domain.ports import Agents, SkillStore
 from core.skill_quick_validate import check_bundle, errors_of
 from core.skills.bundle import file_refs
 from core.skills.document.assembly import assemble, creation_name_problems
 from core.skills.document.edits import apply_edits
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
+from core.skills.library import look_into, look_through
+from core.skills.references import Reference, dangling, find_references
+
+
+@dataclass(frozen=True)
+class DescriptionsBudget:
+    """Warns where the descriptions of an agent's skills come to more than `limit` characters."""
+
+    agents: Agents
+    skills: SkillStore
+    limit: int
+
+    async def warnings(
+        self,
+        agent_id: str,
+        tenant_id: str,
+        *,
+        added: Iterable[str] = (),
+        changed: Bundle | None = None,
+        base: Bundle | None = None,
+    ) -> tuple[str, ...]:
+        """Say so where a change bursts the budget, or goes further beyond it.
+
+        `added` are names that go on the agent's list; `changed` is a skill as it will be, which
+        goes on the list too, and `base` the same skill as it is.
+        """
+        try:
+            agent = await self.agents.get(agent_id)
+        except NotFound:
+            return ()
+        if base and changed and base.name in agent.skills and not _is_longer(base, changed):
+            return ()
+        listed = {item.name: item.description for item in await self.skills.list(tenant_id)}
+        new = {changed.name: description_of(changed)} if changed else {}
+        before = _total(agent.skills, listed)
+        names = {*agent.skills, *added, *new}
+        after = _total(names, {**listed, **new})
+        if after <= max(before, self.limit):
+            return ()
+        return (
+            f"the descriptions of the {len(names)} skills of agent {agent_id} come to {after}"
+            f" characters, {after - self.limit} over its budget of {self.limit} ({before} before);"
+            " it reads them all at start",
+        )
+
+
+def description_of(bundle: Bundle) -> str:
+    """Give a skill's description, "" where it cannot be read."""
+    try:
+        return read_frontmatter(bundle.document).description
+    except (BundleInvalid, UnicodeDecodeError):
+        return ""
+
+
+def _is_longer(base: Bundle, changed: Bundle) -> bool:
+    return len(description_of(changed)) > len(description_of(base))
+
+
+def _total(names: Iterable[str], described: Mapping[str, str]) -> int:
+    return sum(len(described.get(name, "")) for name in names)
+
+
+_SHOWN = 10
+Dependants = Mapping[str, Sequence[Reference]]
+
+
+def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
+    """Say which references inside the skill lead nowhere that led somewhere, or were not there."""
+    known = {(item.file, item.target) for item in _own_dangling(base)} if base else set()
+    return [
+        f"{found.place} refers to {found.target!r}, {_why_missing(base, found)}"
+        for found in _own_dangling(bundle)
+        if (found.file, found.target) not in known
+    ]
+
+
+def _why_missing(base: Bundle | None, found: Reference) -> str:
+    if base and found.path in base.files:
+        return "which would be deleted: change what refers to it as well"
+    return "which is no file of the skill: add the file, or drop the reference"
+
+
+def _own_dangling(bundle: Bundle) -> Iterator[Reference]:
+    return (item for item in dangling(find_references(bundle)) if item.skill is None)
+
+
+@dataclass(frozen=True)
+class SkillTies:
+    """Looks at the other skills of a tenant, each time as they are."""
+
+    skills: SkillStore
+
+    async def warnings(
+        self, base: Bundle | None, bundle: Bundle, tenant_id: str
+    ) -> tuple[str, ...]:
+        """Say which references lead nowhere after a change, and whom it cuts off."""
+        said = [
+            f"{found.place} refers to {found.target!r}, which does not exist"
+            for found in await self._dangling(bundle, tenant_id)
+        ]
+        gone = set(base.files) - set(bundle.files) if base else set()
+        return tuple(_few([*said, *await self._cut_off(bundle.name, tenant_id, gone)]))
+
+    async def cut_off(self, name: str, tenant_id: str, gone: Collection[str]) -> tuple[str, ...]:
+        """Say which other skills refer to files of a skill that would be gone."""
+        return tuple(_few(await self._cut_off(name, tenant_id, gone)))
+
+    async def see_deletable(
+        self, name: str, tenant_id: str, named: Collection[str]
+    ) -> tuple[str, ...]:
+        """Give the warnings of a deletion. Raises Refused while skills that are not `named` refer.
+
+        `named` are those that whoever asks knows of.
+        """
+        found = await self._dependants(name, tenant_id, lambda _: True)
+        unnamed = [skill for skill in found if skill not in named]
+        said = [_places(*entry) for entry in found.items()]
+        if unnamed:
+            raise Refused(
+                f"other skills refer to {name!r}: {'; '.join(_few(said))}",
+                hint="change those skills first, or call again with related_skill_ids"
+                f" {','.join(found)} if they may lead nowhere",
+            )
+        return tuple(_few([f"{places}, which this deletes" for places in said]))
+
+    async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
+        """Give what leads nowhere, from the skill itself and to others."""
+        found = find_references(bundle)
+        others = {item.skill for item in found if item.skill is not None}
+        looked = await look_into(self.skills, tenant_id, others, lambda other: [*other.files])
+        return dangling(find_references(bundle, looked.seen))
+
+    async def _cut_off(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
+        if not gone:
+            return []
+        found = await self._dependants(name, tenant_id, lambda item: item.path in gone)
+        return [f"{_places(*entry)}, which this deletes" for entry in found.items()]
+
+    async def _dependants(
+        self, name: str, tenant_id: str, wanted: Callable[[Reference], bool]
+    ) -> Dependants:
+        """Give the references of other skills to this one, by skill."""
+
+        def look(bundle: Bundle) -> list[Reference]:
+            return [item for item in find_references(bundle) if item.skill == name and wanted(item)]
+
+        looked = await look_through(self.skills, tenant_id, look)
+        return {skill: found for skill, found in looked.seen.items() if found and skill != name}
+
+
+def _places(skill: str, found: Sequence[Reference]) -> str:
+    places = ", ".join(_few([f"{item.place} ({item.path})" for item in found]))
+    return f"skill {skill!r} refers to it in {places}"
+
+
+def _few(said: Iterable[str]) -> list[str]:
+    listed = list(said)
+    more = [f"and {len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
+    return [*listed[:_SHOWN], *more]
 
 
 def folder_of(

@@ -24,7 +24,6 @@ from core.domain.errors import InvalidInput, NotFound, Repeated, SkillApiDown, T
 from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, SkillSummary
 from core.domain.ports import SkillStore
 from core.knowledge.duplicates.repeats import repeats, repeats_skill
-from core.knowledge.search.asking import ask
 from core.knowledge.search.documents import (
     SearchDocument,
     impacts,
@@ -34,7 +33,7 @@ from core.knowledge.search.documents import (
     skill_version,
 )
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
-from core.knowledge.search.ranking import Corpus, Weighing, extrapolate
+from core.knowledge.search.ranking import Corpus, Weighing, ask, extrapolate
 from core.skills.library import look_into
 
 

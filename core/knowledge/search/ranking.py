@@ -1,10 +1,14 @@
-"""BM25 (Robertson and Zaragoza 2009), with scores that mean the same for every query."""
+"""How a query weighs documents: BM25 (Robertson and Zaragoza 2009), comparable across queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+from core.knowledge.search.spelling import guesses, keys, likely
+from core.knowledge.search.tokens import name_term, read_question
 
 K1 = 1.2
 B = 0.75
@@ -175,3 +179,35 @@ def _norm(length: int) -> float:
 
 def _bm25(weights: Mapping[str, float], counts: Mapping[str, int], length: int) -> float:
     return sum(weights[term] * impact(count, length) for term, count in counts.items())
+
+
+class Index(Protocol):
+    """What a query has to know of a tenant's index."""
+
+    async def describe(self, terms: Sequence[str]) -> Corpus:
+        """Give the corpus with the frequencies of these terms."""
+
+    async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """Give the frequencies of further terms, of those that stand somewhere."""
+
+    async def known(self, keys: Sequence[str]) -> set[str]:
+        """Give which of these terms and marked words have ever stood somewhere."""
+
+
+async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | None:
+    """Weigh a query against an index, or give None where it holds no words.
+
+    What may be meant by words that stand nowhere is looked up only where there are such words.
+    With `for_name`, what bears the query as its name comes before all else, and what holds too
+    little of it is no hit.
+    """
+    question = read_question(text)
+    if not question.counts:
+        return None
+    name = name_term(text) if for_name else ""
+    corpus = await index.describe([*question.counts, *filter(None, [name])])
+    found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
+    terms = likely(found, await index.known(keys(found))) if found else {}
+    counted = await index.count(list(terms)) if terms else {}
+    meant = {term: (terms[term], number) for term, number in counted.items()}
+    return weigh(question.counts, corpus, question.factors, meant, name, has_floor=for_name)

@@ -357,3 +357,22 @@ def _worth(run: str) -> list[tuple[str, float]]:
     for at, (one, two) in enumerate(pairwise(run)):
         terms.append((one + two, 1.0 if at + 1 < stem else SUFFIX))
     return terms
+
+
+MAX_NAME = 500
+NAME_MARK = "=="
+
+# What parts words, and what no database holds.
+_BETWEEN = re.compile(r"[\s_\-\0\ud800-\udfff]+")
+
+
+def name_term(text: str) -> str:
+    """Give the term by which an item with this name is found, empty where it cannot be one.
+
+    Case, blanks, hyphens and underscores make no difference.
+    """
+    if len(text) > MAX_NAME:
+        return ""
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    joined = _BETWEEN.sub("", plain)
+    return f"{NAME_MARK}{joined}" if joined else ""

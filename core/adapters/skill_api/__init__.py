@@ -1,1 +1,0 @@
-"""The calls of the skill HTTP API, and how they are carried."""
