@@ -23,8 +23,14 @@ from core.domain.models import (
 )
 from core.domain.ports import Knowledge
 from core.knowledge.duplicates import held_part, normal_form
-from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
-from core.learning_committers.neighbours import Beside, Neighbours, warnings_beside
+from core.learning_committers.base import (
+    Beside,
+    CommitDeps,
+    ItemCommitter,
+    Neighbours,
+    snapshot,
+    warnings_beside,
+)
 
 # A whole new text that keeps less of what the old one tells is no refinement of it.
 KEPT = 0.5

@@ -36,8 +36,13 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
-from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.neighbours import Neighbours, says_unrelated, warnings_beside
+from core.learning_committers.base import (
+    CommitDeps,
+    Neighbours,
+    says_unrelated,
+    split_names,
+    warnings_beside,
+)
 from core.learning_committers.skill_folders import (
     DescriptionsBudget,
     SkillLimits,

@@ -42,8 +42,8 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Fence
+from core.learning_committers.base import Neighbours
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from tests.support.skills import REFUND, FlakyStore, ScriptedAuthor

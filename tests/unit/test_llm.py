@@ -21,7 +21,6 @@ from core.agent.model.chat_model import (
 )
 from core.agent.model.errors import translate_model_errors
 from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import fenced_json, read_fenced_json
 from core.domain.errors import (
     ConfigurationError,
     InvalidInput,
@@ -30,7 +29,7 @@ from core.domain.errors import (
     SkillWorkerError,
 )
 from core.domain.models import Usage
-from core.domain.text import clean
+from core.domain.text import clean, fenced_json, read_fenced_json
 from core.react_tools import ARGUMENTS, react_tool_schemas
 
 REQUEST = httpx.Request("POST", "http://x")

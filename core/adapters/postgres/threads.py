@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.saver import postgres_saver
 from core.domain.models.views import Said
 
 
@@ -16,6 +15,7 @@ class PostgresThreads:
         self._pool = pool
 
     async def read(self, thread: str) -> Sequence[Said] | None:
+        from core.adapters.postgres.saver import postgres_saver
         from core.agent.loop.transcript import said_in
 
         found = await postgres_saver(self._pool).aget_tuple(

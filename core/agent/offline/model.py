@@ -29,8 +29,7 @@ from core.agent.offline import neighbours as offline_neighbours
 from core.agent.offline import rules
 from core.agent.offline import setup as offline_setup
 from core.agent.offline.reasons import STAND_IN
-from core.agent.prompt_data import read_fenced_json
-from core.domain.text import compact
+from core.domain.text import compact, read_fenced_json
 
 
 class AnsweringChatModel(BaseChatModel):
