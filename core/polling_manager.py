@@ -19,6 +19,7 @@ from core.domain.errors import (
     LeaseLost,
     SkillWorkerError,
 )
+from core.domain.messages import Message
 from core.domain.models import (
     Agent,
     Candidate,
@@ -310,7 +311,7 @@ async def _is_held_back(feedback: Feedback, deps: PollingDeps) -> bool:
     try:
         await deps.react.meter.budgets.require(feedback.tenant_id)
     except BudgetUsedUp as error:
-        is_news = feedback.error != _reason(error)
+        is_news = feedback.error != error.reason
         await _give_back(feedback, error, deps, counts=False, is_news=is_news)
         return True
     return False
@@ -343,7 +344,7 @@ async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...
     try:
         return await learn(feedback, deps=deps)
     except SkillWorkerError as error:
-        return (Verdict(status=VerdictStatus.FAILED, reason=_reason(error)),)
+        return (Verdict(status=VerdictStatus.FAILED, reason=error.reason),)
 
 
 async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
@@ -392,7 +393,7 @@ async def _run(
         except SkillWorkerError as error:
             if may_pass(error) or isinstance(error, LeaseLost):
                 raise
-            verdict = Verdict(status=VerdictStatus.FAILED, reason=_reason(error))
+            verdict = Verdict(status=VerdictStatus.FAILED, reason=error.reason)
         await deps.runs.finish(started, verdict)
     return verdict
 
@@ -438,9 +439,9 @@ def _is_of(candidate: Candidate, feedback: Feedback) -> bool:
 async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) -> None:
     counts = is_attempt(error, feedback)
     if not may_pass(error):
-        await _end(feedback, Outcome(status=FeedbackStatus.FAILED, error=_reason(error)), deps)
+        await _end(feedback, Outcome(status=FeedbackStatus.FAILED, error=error.reason), deps)
     elif counts and feedback.attempts >= deps.retry.max_attempts:
-        await _end(feedback, _dead(feedback.attempts, _reason(error)), deps)
+        await _end(feedback, _dead(feedback.attempts, error.reason), deps)
     else:
         await _give_back(feedback, error, deps, counts=counts)
 
@@ -454,7 +455,7 @@ async def _give_back(
     is_news: bool = True,
 ) -> None:
     delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
-    await deps.inbox.give_back(feedback, _reason(error), delay, counts=counts)
+    await deps.inbox.give_back(feedback, error.reason, delay, counts=counts)
     if isinstance(error, BudgetUsedUp) and is_news:
         await _tell(
             feedback, "feedback.held_back", deps, error=error.message, delay=round(delay, 1)
@@ -464,7 +465,7 @@ async def _give_back(
 
 
 def _dead(attempts: int, error: str) -> Outcome:
-    reason = f"gave up after {attempts} attempts: {error}"
+    reason = Message("feedback.gave_up", "gave up after {n} attempts: {why}", n=attempts, why=error)
     return Outcome(status=FeedbackStatus.DEAD, error=reason)
 
 
@@ -481,10 +482,6 @@ async def _tell(
         name=name, tenant_id=feedback.tenant_id, feedback_id=feedback.id, data=dict(data)
     )
     await deps.journal.emit(event)
-
-
-def _reason(error: SkillWorkerError) -> str:
-    return f"{error.kind}: {error.message}" + (f" ({error.hint})" if error.hint else "")
 
 
 def _unexpected(error: BaseException) -> DependencyDown:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import signal
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -27,11 +29,18 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
+        _compile_catalogues()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         databases.remove_home()
+
+
+def _compile_catalogues() -> None:
+    """Make of a checkout what the build makes of it; workers find it made."""
+    root = Path(__file__).parents[1]
+    runpy.run_path(str(root / ".ci" / "catalogues.py"))["compile_catalogues"](root)
 
 
 @pytest.hookimpl(trylast=True)

@@ -288,7 +288,7 @@ class SkillApiCalls:
         return exists
 
     async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
-        """Return the tenant's skills, by name."""
+        """Return the tenant's skills, as the server lists them."""
         params = {"tenant_id": tenant_id}
         answer = await self._transport.send("GET", "/skills/list", params=params)
         see_present(answer)

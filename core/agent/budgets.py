@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from core.agent.prices import Price
 from core.domain.errors import BudgetUsedUp, CircuitOpen
+from core.domain.messages import Message
 from core.domain.models import TenantBudget
 from core.domain.models.base import shown
 from core.domain.ports import Budgets
@@ -46,9 +47,13 @@ class DailyBudgets:
 def says_used_up(state: TenantBudget, currency: str) -> str:
     """Say it in one sentence."""
     budget = shown(state.budget or Decimal(0), currency)
-    return (
-        f"the daily budget of tenant {state.tenant_id!r} ({budget}) is used up:"
-        f" {shown(state.spent)} spent; work goes on at 00:00 UTC"
+    return Message(
+        "budget.used_up",
+        "the daily budget of tenant {tenant!r} ({budget}) is used up: {spent} "
+        "spent; work goes on at 00:00 UTC",
+        tenant=state.tenant_id,
+        budget=budget,
+        spent=shown(state.spent),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core.domain.errors import CircuitOpen, ConfigurationError, ModelDown, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import Pause, PauseKind
 
 
@@ -68,14 +69,12 @@ def asked_wait(error: SkillWorkerError) -> float:
     return (error.retry_after or 0.0) if isinstance(error, ModelDown) else 0.0
 
 
-def reason_of(error: SkillWorkerError) -> str:
-    """Say why the model is held back, with what to do about it."""
-    return error.message + (f" ({error.hint})" if error.hint else "")
-
-
 def held_back(reason: str, seconds: float) -> CircuitOpen:
     """Say that the model is held back, and for how long at least."""
-    return CircuitOpen(f"the model is held back: {reason}", retry_after=max(0.0, seconds))
+    return CircuitOpen(
+        Message("model.held_back", "the model is held back: {why}", why=reason),
+        retry_after=max(0.0, seconds),
+    )
 
 
 def rate_exceeded(options: BreakerOptions) -> CircuitOpen:
@@ -106,7 +105,13 @@ async def within_its_time(options: BreakerOptions) -> AsyncIterator[None]:
     except TimeoutError:
         if not deadline.expired():
             raise
-        raise ModelDown(f"the model did not end its answer in {options.longest_call:g} s") from None
+        raise ModelDown(
+            Message(
+                "model.too_slow",
+                "the model did not end its answer in {seconds:g} s",
+                seconds=options.longest_call,
+            )
+        ) from None
 
 
 class OwnHold:
@@ -171,4 +176,4 @@ class OwnHold:
 
     def _begin(self, error: SkillWorkerError) -> None:
         self._since = self._since or self._clock()
-        self._reason = reason_of(error)
+        self._reason = error.advice

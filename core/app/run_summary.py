@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from core.domain.models import NO_USAGE, FeedbackStatus, Pause, RunEvent, TenantBudget, Usage
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
 # A worker runs for months: older pieces are only counted, of the unhappy the newest are named.
@@ -20,7 +21,7 @@ class TakenPiece(Model):
 
     id: str
     status: FeedbackStatus = FeedbackStatus.QUEUED
-    error: str | None = None
+    error: Text | None = None
 
 
 class RunSummary:

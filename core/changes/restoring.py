@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import NotFound
 from core.domain.hashing import ABSENT, text_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Kind,
     KnowledgeItem,
@@ -42,7 +43,14 @@ class Restorer:
         if wanted is None:
             known = ", ".join(str(found.version) for found in versions)
             raise NotFound(
-                f"{item.kind} {item.id!r} has no version {version}", hint=f"there are {known}"
+                Message(
+                    "restore.no_version",
+                    "{kind} {id!r} has no version {version}",
+                    kind=item.kind,
+                    id=item.id,
+                    version=version,
+                ),
+                hint=Message("restore.versions", "there are {versions}", versions=known),
             )
         now = await self._hash_now(*place)
         request = RestoreRequest(
@@ -51,7 +59,7 @@ class Restorer:
             target_id=item.id,
             state=await self._state(wanted),
             expected_hash=now,
-            reason=f"restores version {version}" + (f", asked for by {by}" if by else ""),
+            reason=_reason(version, by),
         )
         return await self.gate.submit(request, await self._context(versions[-1]))
 
@@ -81,3 +89,14 @@ class Restorer:
             agent_id=agent_id,
             origin=Origin.PERSON,
         )
+
+
+def _reason(version: int, by: str) -> Message:
+    if not by:
+        return Message("restore.reason", "restores version {version}", version=version)
+    return Message(
+        "restore.reason_by",
+        "restores version {version}, asked for by {name}",
+        version=version,
+        name=by,
+    )

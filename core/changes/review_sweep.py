@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.records import event
 from core.domain.errors import Stale
+from core.domain.messages import Message
 from core.domain.ports import Journal, Reviews
 
 EXPIRY = "expiry"
@@ -38,7 +39,9 @@ class ReviewSweep:
             await self._remind(self.remind_after)
 
     async def _expire(self, seconds: float) -> None:
-        reason = f"nobody decided about it in {seconds / 86_400:g} days"
+        reason = Message(
+            "review.expired", "nobody decided about it in {days:g} days", days=seconds / 86_400
+        )
         for change in await self.reviews.overdue(seconds):
             with suppress(Stale):  # somebody decided or edited meanwhile
                 await self.decisions.reject(

@@ -1,4 +1,4 @@
-"""A light look at the text of cells; whether it is FEEL is for the grammar to say."""
+"""Cheap checks of cell text before the FEEL grammar sees it."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _GROUPED = re.compile(r"(?:[<>]=?\s*|\.\.\s*)\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?:
 
 
 def one_line(text: str) -> str:
-    """Give a name or remark in NFC, on one line, without blanks around it."""
+    """Return a name or remark in NFC, on one line, without surrounding white space."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def clean(cell: str) -> str:
-    """Give a cell in NFC without blanks around it."""
+    """Return a cell in NFC without surrounding white space."""
     return unicodedata.normalize("NFC", cell).strip()
 
 
 def text_problem(text: str) -> str | None:
-    """Say what keeps `text` out of an XML document, or None."""
+    """Return why `text` cannot stand in an XML document, or None."""
     if bad := _NOT_XML.search(text):
         return f"holds the character U+{ord(bad[0]):04X}, which XML cannot carry"
     return None
 
 
 def cell_problem(cell: str) -> str | None:
-    """Say what is plainly wrong with a trimmed cell, or None."""
+    """Return what is obviously wrong with a trimmed cell, or None."""
     if len(cell) > MAX_CELL:
         return f"is longer than {MAX_CELL} characters"
     if "\n" in cell or "\r" in cell:

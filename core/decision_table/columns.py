@@ -48,13 +48,13 @@ _LITERALS = (
 
 
 def feel_type(name: str) -> str | None:
-    """Give the FEEL type that a name stands for, or None where there is no such type."""
+    """Return the FEEL type that a name stands for, or None if there is none."""
     text = " ".join(name.split())
     return text if text in FEEL_TYPES else _ALIASES.get(text.lower())
 
 
 def guess_type(cells: Iterable[str]) -> str:
-    """Give the FEEL type of a column from its cells; `Any` where they do not agree."""
+    """Return the FEEL type of a column judged by its cells; `Any` if they disagree."""
     kinds = {_kind(cell) for cell in cells if cell not in {"", "-", "null"}}
     return kinds.pop() if len(kinds) == 1 else "Any"
 
@@ -74,14 +74,14 @@ Columns = Sequence[InputColumn | OutputColumn]
 
 
 def by_column(cells: Cells) -> dict[str, str]:
-    """Give a row's cells under tidy column names, each trimmed."""
+    """Return a row's cells by normalised column name, each trimmed."""
     return {one_line(name): clean(cell) for name, cell in cells.items()}
 
 
 def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> dict[str, str]:
-    """Give name -> FEEL type of a draft's columns; without any, of those that its rows name.
+    """Return name -> FEEL type of a draft's columns; if none are given, of those its rows name.
 
-    A type that is left out is read off the cells. Problems are added to `problems`.
+    An omitted type is inferred from the cells. Problems are appended to `problems`.
     """
     declared = [(one_line(column.name), _declared(column, problems)) for column in given]
     named = dict.fromkeys(name for row in rows for name in row)
@@ -96,7 +96,7 @@ def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> 
 
 
 def input_columns(types: Mapping[str, str], given: Columns) -> list[InputColumn]:
-    """Give the input clauses of the types, with what the draft's own columns say besides."""
+    """Return the input clauses of the types, with what else the draft's columns say."""
     known = {one_line(column.name): clean(column.allowed) for column in given}
     return [
         InputColumn(name=name, type=kind, allowed=known.get(name, ""))
@@ -105,7 +105,7 @@ def input_columns(types: Mapping[str, str], given: Columns) -> list[InputColumn]
 
 
 def output_columns(types: Mapping[str, str], given: Columns) -> list[OutputColumn]:
-    """Give the output clauses of the types, with what the draft's own columns say besides."""
+    """Return the output clauses of the types, with what else the draft's columns say."""
     plain = input_columns(types, given)
     defaults = {
         one_line(column.name): clean(column.default)
@@ -119,7 +119,7 @@ def output_columns(types: Mapping[str, str], given: Columns) -> list[OutputColum
 
 
 def name_problems(name: str, what: str) -> list[str]:
-    """Say what is wrong with the tidy name of a table or column."""
+    """Return what is wrong with the normalised name of a table or column."""
     if not name:
         return [f"{what} has a blank name"]
     if len(name) > MAX_NAME:
@@ -129,7 +129,7 @@ def name_problems(name: str, what: str) -> list[str]:
 
 
 def duplicates(names: Iterable[str]) -> list[str]:
-    """Give the names that come more than once, in order of their second coming."""
+    """Return the names that occur more than once, ordered by their second occurrence."""
     seen: set[str] = set()
     again: dict[str, None] = {}
     for name in names:

@@ -1,26 +1,32 @@
-"""All problems of a table are told at once, so that one correction is enough."""
+"""All problems of a table reported at once, so that one correction is enough."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined
 
 _SHOWN = 12
 
 
 def refuse(problems: Sequence[str], *, hint: str = "") -> None:
-    """Raise RuleInvalid that lists the problems; do nothing where there are none."""
+    """Raise RuleInvalid listing the problems; do nothing if there are none."""
     if not problems:
         return
     shown = list(problems[:_SHOWN])
-    if len(problems) > _SHOWN:
-        shown.append(f"and {len(problems) - _SHOWN} more problems")
-    raise RuleInvalid("; ".join(shown), hint=hint)
+    if (rest := len(problems) - _SHOWN) > 0:
+        shown.append(Message("table.more_problems", "and {n} more problems", n=rest))
+    raise RuleInvalid(joined(shown), hint=hint)
 
 
 def listing(names: Sequence[str]) -> str:
-    """Quote names for a message, at most twelve of them."""
+    """Return names quoted for a message, at most twelve of them."""
     text = ", ".join(f"'{name}'" for name in names[:_SHOWN])
     rest = len(names) - _SHOWN
     return f"{text} and {rest} more" if rest > 0 else text or "none"
+
+
+def row_named(row_id: str) -> Message:
+    """Name a row in a message."""
+    return Message("table.row", "row '{row}'", row=row_id)

@@ -1,4 +1,4 @@
-"""Decision tables as plain text: a grid for terminals, and one line a row for search."""
+"""Decision tables as plain text: a grid for terminals, and one line per row for search."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIGNS = {
 
 
 def render_table(table: DecisionTable) -> list[list[str]]:
-    """Give a table as lines of cells, the head first: hit policy, inputs, outputs, annotation.
+    """Return a table as lines of cells, the head first: hit policy, inputs, outputs, annotation.
 
     The first cell of a row is its id.
     """
@@ -41,9 +41,9 @@ def render_table(table: DecisionTable) -> list[list[str]]:
 
 
 def render_text(table: DecisionTable, *, most: int | None = None) -> str:
-    """Give a table as text in columns for a terminal, wide (Korean) characters counted as two.
+    """Return a table in columns for a terminal, wide (Korean) characters counted as two.
 
-    Of a table of more rows than `most` the first are shown, and how many there are besides.
+    Of a table with more rows than `most` the first are shown, and how many more there are.
     """
     left = 0 if most is None else max(0, len(table.rows) - most)
     if left:
@@ -61,12 +61,12 @@ def render_text(table: DecisionTable, *, most: int | None = None) -> str:
 
 
 def search_text(table: DecisionTable) -> str:
-    """Give a table as sentences for the search index: its name, then one line a row."""
+    """Return a table as sentences for the search index: its name, then one line per row."""
     return "\n".join([table.name, *(_sentence(table, row) for row in table.rows)])
 
 
 def display_width(text: str) -> int:
-    """Give the number of terminal cells that a text takes."""
+    """Return the number of terminal cells that a text takes."""
     return sum(_width(char) for char in unicodedata.normalize("NFC", text))
 
 

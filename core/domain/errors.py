@@ -1,39 +1,39 @@
-"""The errors of the program, in one tree, so that each is sorted once: retry it, or not.
+"""The error hierarchy: each error states once whether it may be retried.
 
 ::
 
     SkillWorkerError
      ├─ ConfigurationError       configuration  a setting is missing or wrong
-     ├─ InvalidInput             invalid        what was given breaks a rule
+     ├─ InvalidInput             invalid        the input breaks a rule
      │   ├─ ArtifactInvalid      invalid        a skill as written by a model breaks rules
      │   ├─ BundleInvalid        invalid        a skill folder or zip breaks a rule
      │   └─ RuleInvalid          invalid        a decision table breaks a rule
      ├─ NotFound                 not_found      the thing asked for does not exist
      ├─ Unauthorized             unauthorized   a call comes without a token that is valid
      ├─ Forbidden                forbidden      the token lacks the role for it
-     ├─ Refused                  refused        a well-formed change may not be made as asked
+     ├─ Refused                  refused        a well-formed change is not allowed as asked
      │   └─ AlreadyExists        refused        a CREATE under a name that is taken
      │       └─ NearDuplicate    refused        a CREATE beside an item that says nearly the same
-     ├─ Stale                    stale          the target moved since the change was prepared
-     │   ├─ Repeated             stale          another item says nearly the same since then
-     │   └─ Decided              decided        somebody has decided about the change already
+     ├─ Stale                    stale          the target changed since the change was prepared
+     │   ├─ Repeated             stale          a near-duplicate was written since then
+     │   └─ Decided              decided        the change was decided already
      ├─ KeyReused                invalid        one idempotency key, two different requests
      ├─ RunFailed                run_failed     a ReAct run ended without an outcome
      │   ├─ NoCommit             no_commit      it kept answering in prose
      │   └─ IterationsExhausted  iterations     it used up its model calls
-     ├─ LeaseLost                lease_lost     another worker has taken the work over
+     ├─ LeaseLost                lease_lost     another worker has taken over the work
      ├─ PrepareFailed            failed         a change has content, but could not be made ready
      ├─ PodCallFailed            pod            a tool of the sandbox answered with an error
      ├─ StepFailed               skill_creator  a step of building a skill in a pod failed for good
-     └─ DependencyDown           dependency     something outside does not answer      (retryable)
+     └─ DependencyDown           dependency     an outside system does not answer      (retryable)
          ├─ DatabaseDown         database       PostgreSQL
          ├─ SkillApiDown         skill_api      the skill HTTP API
          ├─ McpDown              mcp            an MCP server
          ├─ SourceDown           source         a source of feedback
          ├─ ModelDown            model          the language model
-         │   └─ ModelHeld        model          it is held back for all, so nobody asked it
-         │       └─ BudgetUsedUp budget         the tenant has spent what it may in a day
-         └─ TargetBusy           busy           another change holds the target
+         │   └─ CircuitOpen      model          not called: the circuit breaker is open
+         │       └─ BudgetUsedUp budget         the tenant has spent its daily budget
+         └─ TargetBusy           busy           another change has locked the target
 
 `kind` is the closed set of words that `--json` failures carry.
 """
@@ -42,11 +42,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from core.domain.messages import Message, joined, term
+
 
 class SkillWorkerError(Exception):
     """Base of every error the program raises on purpose.
 
-    `message` says what was wrong and where, `hint` what to do about it.
+    `message` says what is wrong and where, `hint` how to fix it.
     """
 
     kind: ClassVar[str] = "error"
@@ -57,6 +59,18 @@ class SkillWorkerError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def advice(self) -> str:
+        """What was wrong, with what to do about it in brackets."""
+        if not self.hint:
+            return self.message
+        return Message("error.advice", "{why} ({hint})", why=self.message, hint=self.hint)
+
+    @property
+    def reason(self) -> Message:
+        """Its kind with the advice: why work ended or waits."""
+        return Message("error.reason", "{kind}: {why}", kind=term(self.kind), why=self.advice)
+
 
 class ConfigurationError(SkillWorkerError):
     """A setting is missing or wrong."""
@@ -65,7 +79,7 @@ class ConfigurationError(SkillWorkerError):
 
 
 class InvalidInput(SkillWorkerError):
-    """What was given breaks a rule that the message names."""
+    """The input breaks a rule that the message names."""
 
     kind = "invalid"
 
@@ -74,7 +88,7 @@ class ArtifactInvalid(InvalidInput):
     """A skill written by a model breaks rules; `problems` go back to the author."""
 
     def __init__(self, problems: list[str], *, hint: str = "") -> None:
-        super().__init__("; ".join(problems), hint=hint)
+        super().__init__(joined(problems), hint=hint)
         self.problems = problems
 
 
@@ -87,34 +101,34 @@ class RuleInvalid(InvalidInput):
 
 
 class NotFound(SkillWorkerError):
-    """The thing asked for does not exist."""
+    """The requested thing does not exist."""
 
     kind = "not_found"
 
 
 class Unauthorized(SkillWorkerError):
-    """A call comes without a token that is valid."""
+    """A call carries no valid token."""
 
     kind = "unauthorized"
 
 
 class Forbidden(SkillWorkerError):
-    """The token of a call lacks the role for it."""
+    """The caller's token lacks the required role."""
 
     kind = "forbidden"
 
 
 class Refused(SkillWorkerError):
-    """A well-formed change may not be made as asked; the model may ask again, differently."""
+    """A well-formed change is not allowed as asked; the model may ask again, differently."""
 
     kind = "refused"
 
 
 class AlreadyExists(Refused):
-    """A CREATE under a name that is taken; the item that has it is told.
+    """A CREATE under a name that is taken; the error names the item that has it.
 
-    `why` says what the two have in common, `score` how near they are, 0 to 1; `others` are
-    further items that stand in the way, each told in the same way.
+    `why` says what the two have in common, `score` how similar they are, 0 to 1. `others` are
+    further conflicting items, described the same way.
     """
 
     def __init__(
@@ -139,17 +153,17 @@ class AlreadyExists(Refused):
 
 
 class NearDuplicate(AlreadyExists):
-    """A CREATE beside an item that says nearly the same; the item is told."""
+    """A CREATE beside an item that says nearly the same; the error names that item."""
 
 
 class Stale(SkillWorkerError):
-    """The target moved on since the change was prepared."""
+    """The target changed since the change was prepared."""
 
     kind = "stale"
 
 
 class Repeated(Stale):
-    """Another item was written since the change was prepared that says nearly the same."""
+    """Another item that says nearly the same was written since the change was prepared."""
 
     def __init__(self, message: str, *, item_id: str) -> None:
         super().__init__(message)
@@ -157,7 +171,7 @@ class Repeated(Stale):
 
 
 class Decided(Stale):
-    """Somebody has decided about the change already, or it never waited for anybody."""
+    """The change was decided already, or never waited for a decision."""
 
     kind = "decided"
 
@@ -175,19 +189,19 @@ class RunFailed(SkillWorkerError):
 
 
 class NoCommit(RunFailed):
-    """The model kept answering in prose after it was told to act."""
+    """The model kept answering in prose after being told to act."""
 
     kind = "no_commit"
 
 
 class IterationsExhausted(RunFailed):
-    """The run used up its model calls."""
+    """The run used up its allowance of model calls."""
 
     kind = "iterations"
 
 
 class LeaseLost(SkillWorkerError):
-    """Another worker has taken this work over; stop without touching it."""
+    """Another worker has taken over this work; stop without touching it."""
 
     kind = "lease_lost"
 
@@ -195,7 +209,7 @@ class LeaseLost(SkillWorkerError):
 class PrepareFailed(SkillWorkerError):
     """A change has its content, but could not be made ready because of `cause`.
 
-    `prepared` is that content (a `Prepared`), so that the attempt goes on record.
+    `prepared` is that content (a `Prepared`), so that the attempt is recorded.
     """
 
     kind = "failed"
@@ -213,13 +227,13 @@ class PodCallFailed(SkillWorkerError):
 
 
 class StepFailed(SkillWorkerError):
-    """A step of building a skill in a pod failed for good; the message begins with its name."""
+    """A step of building a skill in a pod failed permanently; the message starts with its name."""
 
     kind = "skill_creator"
 
 
 class DependencyDown(SkillWorkerError):
-    """Something outside does not answer; `retry_after` is in seconds where it said so."""
+    """An outside system does not answer; `retry_after` is in seconds, if it said."""
 
     kind = "dependency"
     retryable = True
@@ -236,7 +250,7 @@ class DatabaseDown(DependencyDown):
 
 
 class SkillApiDown(DependencyDown):
-    """The skill HTTP API does not answer, or says that it cannot now."""
+    """The skill HTTP API does not answer, or is unavailable."""
 
     kind = "skill_api"
 
@@ -248,28 +262,28 @@ class McpDown(DependencyDown):
 
 
 class SourceDown(DependencyDown):
-    """A source of feedback does not answer, or says that it cannot now."""
+    """A source of feedback does not answer, or is unavailable."""
 
     kind = "source"
 
 
 class ModelDown(DependencyDown):
-    """The language model does not answer, or says that it cannot now."""
+    """The language model does not answer, or is unavailable."""
 
     kind = "model"
 
 
 class CircuitOpen(ModelDown):
-    """The model was not asked: it is held back, or its line is full. This is no attempt."""
+    """The model was not called: its circuit is open or its queue is full. Counts as no attempt."""
 
 
 class BudgetUsedUp(CircuitOpen):
-    """The tenant has spent what it may in a day, so nobody asked the model. This is no attempt."""
+    """The tenant has spent its daily budget, so the model was not called. Counts as no attempt."""
 
     kind = "budget"
 
 
 class TargetBusy(DependencyDown):
-    """Another change holds the same target."""
+    """Another change has locked the same target."""
 
     kind = "busy"

@@ -1,4 +1,4 @@
-"""Places in the row of events: opaque to their users, a transaction and an id in it (pure)."""
+"""Cursors of the event log: opaque to clients, a transaction id and an event id (pure)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from core.domain.errors import InvalidInput
 
-_PLACE = re.compile(r"(\d{1,19})-(\d{1,19})", re.ASCII)
-_MOST = 2**63 - 1  # of an id; transactions go further, but not in the life of a server
+_CURSOR = re.compile(r"(\d{1,19})-(\d{1,19})", re.ASCII)
+_MAX_ID = 2**63 - 1  # bigint; an xid8 may be larger, but no server lives that long
 
 
 class EventCursor(NamedTuple):
-    """All events of earlier transactions lie before it, and those of this one up to the id."""
+    """Covers all events of earlier transactions, and those of this one up to `id`."""
 
     txid: int
     id: int
@@ -24,12 +24,12 @@ class EventCursor(NamedTuple):
 START = EventCursor(0, 0)
 
 
-def read_place(text: str) -> EventCursor:
-    """Read a place. Raises InvalidInput on what is none."""
-    found = _PLACE.fullmatch(text)
-    place = EventCursor(*map(int, found.groups())) if found else None
-    if place is None or max(place) > _MOST:
+def parse_cursor(text: str) -> EventCursor:
+    """Parse a cursor. Raises InvalidInput if it is malformed."""
+    found = _CURSOR.fullmatch(text)
+    cursor = EventCursor(*map(int, found.groups())) if found else None
+    if cursor is None or max(cursor) > _MAX_ID:
         raise InvalidInput(
             f"{text[:60]!r} is no place in the events", hint="give the `id` of an event that came"
         )
-    return place
+    return cursor

@@ -1,4 +1,4 @@
-"""Hashes that tell whether a target still is what a change was prepared against (pure)."""
+"""Hashes of targets, requests and names: whether something is still what it was (pure)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ ID_CHARS = 16
 
 
 def sha256(data: bytes) -> str:
-    """SHA-256 of `data`, in hex."""
+    """Return the SHA-256 of `data`, in hex."""
     return hashlib.sha256(data).hexdigest()
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 of the UTF-8 bytes of `text`, in hex."""
+    """Return the SHA-256 of the UTF-8 bytes of `text`, in hex."""
     return sha256(text.encode("utf-8"))
 
 
 def state_hash(state: Snapshot | None) -> str:
-    """Hash of a target's state, `ABSENT` for none.
+    """Return the hash of a target's state, `ABSENT` for None.
 
-    For a skill it is the hash of the folder, the same that the skill API carries in If-Match.
+    For a skill this is the hash of the folder, the one the skill API expects in If-Match.
     """
     if state is None:
         return ABSENT
@@ -39,32 +39,32 @@ def state_hash(state: Snapshot | None) -> str:
 
 
 def content_hash(change: Change) -> str:
-    """Hash of what a change does, to which target, from which state, and what is warned of."""
+    """Return the hash of what a change does: target, operation, base state, result and warnings."""
     parts = (change.kind, change.target_id, change.operation, change.base_hash)
     return text_hash("\0".join((*parts, state_hash(change.after), *change.warnings)))
 
 
 def same_key(text: str) -> str:
-    """Hash of the normal form of `text`: equal means a duplicate."""
+    """Return the hash of the normal form of `text`; equal hashes mean duplicates."""
     return text_hash(normal_form(text))
 
 
 def memory_name(text: str) -> str:
-    """The name of a memory: its text as one line, cut short."""
+    """Return a memory's name: its text on one line, shortened."""
     line = " ".join(text.split())
     return line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1] + "…"
 
 
 def name_key(name: str) -> str:
-    """The form under which names are compared: NFC, case and white space folded."""
+    """Return the form in which names are compared: NFC, case and white space folded."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def request_digest(request: ChangeRequest) -> str:
-    """Hash of a request: the same idempotency key must come with the same digest."""
+    """Return the hash of a request: an idempotency key must always come with the same one."""
     return text_hash(request.model_dump_json())
 
 
 def new_item_id(prefix: str, key: str) -> str:
-    """An id that the same idempotency key always gives again."""
+    """Return the item id derived from an idempotency key: the same key yields the same id."""
     return f"{prefix}-{text_hash(key)[:ID_CHARS]}"

@@ -1,6 +1,6 @@
-"""Where a call over HTTP comes from, as its headers tell: what keeps pages of other sites out.
+"""Check the Host and Origin of an HTTP call, to keep other sites' pages out.
 
-A server on loopback is within reach of every page in a browser on the same machine. Such a page
+A server on loopback is reachable from every page in a browser on the same machine. Such a page
 cannot choose its Origin, and after DNS rebinding its Host is still the foreign name.
 """
 
@@ -16,7 +16,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is reached from this machine alone."""
+    """Whether an address is reachable from this machine only."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -24,10 +24,10 @@ def is_loopback(host: str) -> bool:
 
 
 def names_of(host: str, further: Iterable[str] = ()) -> frozenset[str] | None:
-    """Give the names under which a server on `host` may be called; None: under any.
+    """Return the host names a server on `host` accepts; None accepts any.
 
-    On loopback those are its names. `further` names are let in too; beyond loopback, where there
-    are any, they are the only ones.
+    On loopback these are the loopback names. `further` names are accepted too; beyond loopback, if
+    any are given, only those are.
     """
     more = frozenset(name.lower() for name in further)
     if is_loopback(host):
@@ -36,9 +36,9 @@ def names_of(host: str, further: Iterable[str] = ()) -> frozenset[str] | None:
 
 
 def refusal(headers: Headers, names: frozenset[str] | None) -> str | None:
-    """Say why a call is refused for its Host or Origin, or give None where it may pass.
+    """Return why a call's Host or Origin is refused, or None if it may pass.
 
-    Host is to be one of the names. Origin, which only browsers send, is to be the server's own.
+    Host must be one of the names. Origin, which only browsers send, must be the server's own.
     """
     given = [(name, value.decode("latin-1")) for name, value in headers if name in _ONCE]
     found = dict(given)

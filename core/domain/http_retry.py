@@ -1,4 +1,4 @@
-"""Which answers of HTTP servers pass, and when they say to come back: one rule for all borders."""
+"""Which HTTP statuses are transient, and how long to wait: one rule for every client."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import math
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-# Who asks for more names a day: a number that is no wait at all must not stop work for ever.
+# A server may send any number: an absurd delay must not stop work forever.
 LONGEST = 86_400.0
 # Timeout, Conflict (a server that is busy with the same thing), Too Early, Too Many Requests.
 _PASSING = frozenset({408, 409, 425, 429})
 
 
 def passes(status: int) -> bool:
-    """Tell whether a call that was answered so may succeed later: 408, 409, 425, 429, 5xx."""
+    """Whether a call answered with this status may succeed later: 408, 409, 425, 429, 5xx."""
     return status in _PASSING or status >= 500
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read Retry-After (RFC 9110, section 10.2.3) in seconds, a day at most; None where unsaid.
+    """Return Retry-After (RFC 9110, section 10.2.3) in seconds, a day at most; None if absent.
 
-    A date is taken by the server's own clock, its `Date`. `retry-after-ms` is what some model
-    providers send besides. Names of headers are expected in lower case, or in a mapping that
-    does not mind.
+    A date is read against the server's own clock, its `Date`. Some model providers send
+    `retry-after-ms` as well. Header names are expected in lower case, or in a case-insensitive
+    mapping.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = _number(headers.get(name, ""))
@@ -42,6 +42,6 @@ def _number(text: str) -> float | None:
 def _until(due: str, now: str) -> float | None:
     try:
         wait = (parsedate_to_datetime(due) - parsedate_to_datetime(now)).total_seconds()
-    except (ValueError, TypeError):  # no date; or one of them says no time zone
+    except (ValueError, TypeError):  # not a date, or only one of the two has a time zone
         return None
     return min(max(wait, 0.0), LONGEST)

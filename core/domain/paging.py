@@ -1,4 +1,4 @@
-"""Cursors of lists: opaque to their users, the place after which the next page begins (pure)."""
+"""List cursors: opaque to clients, the position after which the next page begins (pure)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGEST_CHARS = 12
 _HINT = "use `next` of the page before, with the same filters"
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where a page ended: the creation time and id of its last item."""
 
     at: datetime
@@ -26,36 +26,36 @@ class Place(NamedTuple):
 
 
 def query_digest(name: str, wanted: Model) -> str:
-    """Tell one list and its filters from all others, in a few characters."""
+    """Return a short digest that identifies a list together with its filters."""
     text = f"{name} {wanted.model_dump_json()}"
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_CHARS]
 
 
-def encode_cursor(place: Place, query: str) -> str:
-    """Give the cursor of a place in the list of `query` (a `query_digest`)."""
-    return encode_parts((place.at.isoformat(), place.id), query)
+def encode_cursor(position: Position, query: str) -> str:
+    """Return the cursor of a position in the list of `query` (a `query_digest`)."""
+    return encode_parts((position.at.isoformat(), position.id), query)
 
 
-def decode_cursor(cursor: str, query: str) -> Place:
-    """Give the place of a cursor. Raises InvalidInput on what is none, or another list's."""
+def decode_cursor(cursor: str, query: str) -> Position:
+    """Return the position of a cursor. Raises InvalidInput if malformed or of another list."""
     at, item_id = decode_parts(cursor, query, 2)
     try:
-        place = Place(datetime.fromisoformat(at), item_id)
+        position = Position(datetime.fromisoformat(at), item_id)
     except ValueError as error:
         raise _no_cursor(cursor) from error
-    if place.at.utcoffset() is None:
+    if position.at.utcoffset() is None:
         raise _no_cursor(cursor)
-    return place
+    return position
 
 
 def encode_parts(parts: Sequence[str], query: str) -> str:
-    """Give the cursor of a place that other texts tell than a time and an id."""
+    """Return the cursor of a position that is given by texts other than time and id."""
     data = json.dumps([query, *parts], ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(data.encode()).decode().rstrip("=")
 
 
 def decode_parts(cursor: str, query: str, count: int) -> Sequence[str]:
-    """Give the `count` texts of a cursor. Raises InvalidInput."""
+    """Return the `count` texts of a cursor. Raises InvalidInput."""
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
         read: object = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

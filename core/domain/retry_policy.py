@@ -1,4 +1,4 @@
-"""What is tried again, when, and what counts as an attempt (pure)."""
+"""What is retried, when, and what counts as an attempt (pure)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from core.domain.errors import (
 )
 from core.domain.models import Feedback
 
-# Waiting for another change to let go of a target is no attempt, while the piece is younger.
+# Waiting for another change to release a target is no attempt while the feedback is younger than
+# this.
 CONTENTION = timedelta(hours=1)
 LONGEST_CONTENTION_SECONDS = 30.0  # a target is free again as soon as one change has ended
 _LARGEST_EXPONENT = 64
@@ -23,7 +24,7 @@ _LARGEST_EXPONENT = 64
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Back-off between attempts, in seconds; `jitter` gives a share in [0, 1)."""
+    """Back-off between attempts, in seconds; `jitter` returns a factor in [0, 1)."""
 
     max_attempts: int
     base: float
@@ -31,9 +32,9 @@ class RetryPolicy:
     jitter: Callable[[], float]
 
     def delay(self, tries: int, error: SkillWorkerError) -> float:
-        """Seconds to wait after so many tries, at least what the error asks for.
+        """Return the seconds to wait after `tries` attempts, at least what the error asks for.
 
-        Where the model was not asked, what is known of its line is all there is to wait for.
+        If the model was not called, the circuit breaker's own delay is used as it is.
         """
         if isinstance(error, CircuitOpen) and error.retry_after is not None:
             return error.retry_after + self.base * self.jitter()
@@ -46,18 +47,18 @@ class RetryPolicy:
 
 
 def may_pass(error: SkillWorkerError) -> bool:
-    """Tell what is tried again. A wrong setting is our fault, not that of the feedback."""
+    """Whether an error is worth retrying. A wrong setting is our fault, not the feedback's."""
     return error.retryable or isinstance(error, ConfigurationError)
 
 
 def is_attempt(error: SkillWorkerError, feedback: Feedback) -> bool:
-    """Tell whether a start that ended in `error` counts.
+    """Whether a start that ended in `error` counts as an attempt.
 
-    It does not where the model was not asked, nor where a target was busy; the latter counts
-    past `CONTENTION`, so that waiting comes to an end.
+    It does not if the model was not called or a target was locked; the latter counts after
+    `CONTENTION`, so that waiting comes to an end.
     """
     if isinstance(error, CircuitOpen):
         return False
-    created, claimed = feedback.created_at, feedback.claimed_at  # both by one clock
+    created, claimed = feedback.created_at, feedback.claimed_at  # both set by the same clock
     young = created is not None and claimed is not None and claimed - created < CONTENTION
     return not (isinstance(error, TargetBusy) and young)

@@ -1,4 +1,4 @@
-"""Tasks beside the work: repeated whatever goes wrong once, and ended for certain."""
+"""Background tasks: repeated despite failures, and reliably cancelled."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ AGAIN_SECONDS = 0.5
 
 
 async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> None:
-    """Repeat `work` for ever; what goes wrong once is logged and tried again."""
+    """Repeat `work` forever; a failure is logged and the next round tries again."""
     while True:
         try:
             await work()
         except SkillWorkerError as error:
             log.warning("side_task.failed", task=name, error=error.message, kind=error.kind)
-        except Exception:  # a defect in a side task must not end the worker
+        except Exception:  # a defect in a background task must not end the worker
             log.exception("side_task.broke", task=name)
         await asyncio.sleep(seconds)
 
 
 async def end_tasks(tasks: Iterable[asyncio.Task[object]], again: float = AGAIN_SECONDS) -> None:
-    """Cancel tasks every `again` seconds until all have ended; what they end with is dropped.
+    """Cancel tasks every `again` seconds until all have ended; their results are dropped.
 
-    Once is not enough: up to Python 3.11 `asyncio.wait_for`, with which psycopg's pool waits for
-    a connection, forgets a cancellation that comes together with what it waits for. A task that
-    repeats something for ever would then never end.
+    Once is not enough: up to Python 3.11 `asyncio.wait_for`, with which psycopg's pool waits for a
+    connection, swallows a cancellation that arrives together with the result. A task that loops
+    forever would then never end.
     """
     ending = set(tasks)
     pending = ending

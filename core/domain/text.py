@@ -1,4 +1,4 @@
-"""Text in its forms: safe for a terminal, fit to be stored, cut short, folded to be compared."""
+"""Text helpers: safe for a terminal, storable, shortened, folded for comparison."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _KEPT = "\n\t"
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-# Full-width ASCII (U+FF01 to U+FF5E), blanks that nobody sees, and one form each for signs.
+# Full-width ASCII (U+FF01 to U+FF5E), invisible blanks, and one form each for signs.
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _UNSEEN = dict.fromkeys((0x00AD, 0x200B, 0x2060, 0xFEFF))
 _SIGNS = str.maketrans("‘’‚′“”„«»「」『』−", '\'\'\'\'"""""""""-')
 _FORMS = {**_WIDE, **_UNSEEN, **_SIGNS}
-# Quotation marks hug words from outside; a mark after a digit may be inches, one in a word an
+# Quotation marks touch words from outside; after a digit a mark may be inches, inside a word an
 # apostrophe.
 _QUOTED = re.compile(r"(?<!\w)([\"'])(\S(?:[^\"']*\S)?)\1(?![a-z0-9_])")
 _CLOSING = re.compile(r"(?<=[^\W\d_]|[)\]%'\"])[.!。…~]+(?=\s|$)|(?<=\d)[.。](?=\s|$)")
 
 
 def printable(text: str, *, keep: str = _KEPT) -> str:
-    r"""Escape what a terminal would act on, as `\x1b` or `\u202e`; `keep` stays as it is.
+    """Escape what a terminal would act on, as `\x1b` or `\u202e`, except for characters in `keep`.
 
-    Joiners stay, since emoji and several scripts need them between letters.
+    Joiners are left alone: emoji and several scripts need them between letters.
     """
     if _is_plain(text, keep):
         return text
@@ -35,22 +35,22 @@ def printable(text: str, *, keep: str = _KEPT) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Give `text` on one line: white space becomes one blank, the rest as in `printable`."""
+    """Return `text` on one line: white space collapses to one blank, the rest as in `printable`."""
     return printable(" ".join(text.split()), keep="")
 
 
 def has_lone_surrogate(text: str) -> bool:
-    """Tell whether `text` holds half a character, which no UTF-8 can carry."""
+    """Whether `text` contains half a surrogate pair, which UTF-8 cannot encode."""
     return any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def to_json(value: JsonValue, *, indent: int | None = 2) -> str:
-    """Give `value` as JSON that is safe to show."""
+    """Return `value` as JSON that is safe to display."""
     return escape_json(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def escape_json(text: str) -> str:
-    """Escape in JSON what a terminal would act on; it still says the same."""
+    """Escape in JSON what a terminal would act on; the value stays the same."""
     if _is_plain(text, "\n"):
         return text
     return "".join(
@@ -60,7 +60,7 @@ def escape_json(text: str) -> str:
 
 
 def _is_plain(text: str, keep: str) -> bool:
-    """Tell fast of most texts that they are safe: what is printable is in no escaped category."""
+    """Whether `text` needs no escaping: no printable character is in an escaped category."""
     for char in keep:
         text = text.replace(char, "")
     return text.isprintable()
@@ -80,7 +80,7 @@ def _escape(char: str) -> str:
 
 
 def compact(data: JsonValue) -> str:
-    """Give `data` as JSON on one line, with non-ASCII text as it is."""
+    """Return `data` as JSON on one line, with non-ASCII text unescaped."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -92,7 +92,7 @@ def clean_text(text: str) -> str:
 
 
 def clean(data: JsonValue) -> JsonValue:
-    """Give `data` with every text in it cleaned."""
+    """Return `data` with every text in it cleaned."""
     if isinstance(data, str):
         return clean_text(data)
     if isinstance(data, list):
@@ -103,7 +103,7 @@ def clean(data: JsonValue) -> JsonValue:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut `text` to at most `limit` characters, saying that it was cut."""
+    """Cut `text` to at most `limit` characters, marking the cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -111,8 +111,8 @@ def shorten(text: str, limit: int) -> str:
 def normal_form(text: str) -> str:
     """Fold what does not change meaning: NFC, case, white space, closing marks, quotation marks.
 
-    Numbers, signs, question marks and symbols inside words (`C++`, `-5`, `1.5`) are kept. A text
-    of nothing but such marks is kept as it is.
+    Numbers, signs, question marks and symbols inside words (`C++`, `-5`, `1.5`) are preserved, as
+    is a text that consists of such marks alone.
     """
     plain = unicodedata.normalize("NFC", text).translate(_FORMS).casefold()
     plain = " ".join(unicodedata.normalize("NFC", plain).split())

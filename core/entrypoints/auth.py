@@ -1,7 +1,7 @@
-"""Secrets that let people and programs in: how they are made, told apart and looked up.
+"""Secrets that admit people and programs: how they are made, recognised and looked up.
 
-A secret has 256 random bits, so that its SHA-256 is as good as a slow hash, nobody guesses one
-however often they try (there is no lockout), and how long a look-up takes tells nothing of it.
+A secret has 256 random bits. So its SHA-256 is as good as a slow hash, no number of guesses finds
+one (there is no lockout), and the time of a look-up reveals nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import structlog
 from pydantic import SecretStr
 
 from core.domain.errors import AlreadyExists, ConfigurationError, InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models.access import AccessToken, Role, TokenKind
 from core.domain.models.base import Model
 from core.domain.ports import NewId, Tokens
@@ -35,14 +36,14 @@ _SECRET = re.compile(r"swk_[A-Za-z0-9_-]{43}")
 
 
 class Made(Model):
-    """A new token and its secret, which nobody can be told again."""
+    """A new token and its secret, which cannot be shown again."""
 
     secret: SecretStr
     token: AccessToken
 
 
 class Grant(Model):
-    """What a token or a link is to let its holder do; `tenant_id` None: for all tenants."""
+    """What a token or a link permits its bearer; `tenant_id` None: in all tenants."""
 
     name: str
     tenant_id: str | None = None
@@ -50,23 +51,23 @@ class Grant(Model):
 
 
 def make_secret() -> str:
-    """Make a secret; its beginning lets scanners of leaked secrets know it."""
+    """Return a new secret; its prefix lets scanners of leaked secrets recognise it."""
     return f"swk_{secrets.token_urlsafe(32)}"
 
 
 def hash_of(secret: str) -> str:
-    """Give what is stored of a secret."""
+    """Return what is stored of a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def utc_now() -> datetime:
-    """Give the time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
 class Access:
-    """Makes, finds and ends what lets callers in."""
+    """Creates, finds and revokes what admits callers."""
 
     tokens: Tokens
     new_id: NewId
@@ -74,28 +75,28 @@ class Access:
     make_secret: Callable[[], str] = field(default=make_secret, repr=False)
 
     async def find(self, secret: str, kind: TokenKind) -> AccessToken | None:
-        """Give the live token of this kind that a secret stands for. Raises DatabaseDown."""
+        """Return the live token of this kind that a secret stands for. Raises DatabaseDown."""
         if not _SECRET.fullmatch(secret):
             return None
         token = await self.tokens.find(hash_of(secret))
         return token if token is not None and token.kind is kind else None
 
     async def add(self, grant: Grant, life: timedelta | None = None) -> Made:
-        """Make a token on purpose. Raises InvalidInput, AlreadyExists."""
+        """Create a token on request. Raises InvalidInput, AlreadyExists."""
         made = await self._add(TokenKind.TOKEN, _checked(grant), life)
         log.info("token.added", token=made.token.id, name=grant.name)
         return made
 
     def first(self) -> Made:
-        """Make the token of a first start; who calls stores it."""
+        """Create the token of a first start; the caller stores it."""
         return self._made(TokenKind.TOKEN, Grant(name=FIRST), None, on_purpose=False)
 
     async def link(self, grant: Grant) -> Made:
-        """Make a link that opens the console once, for whom it is given to. Raises InvalidInput."""
+        """Create a link that opens the console once. Raises InvalidInput."""
         return await self._add(TokenKind.LINK, _checked(grant), LINK_LIFE)
 
     async def redeem(self, link_secret: str) -> Made | None:
-        """Open a session by a link; None where it is wrong, used or has expired."""
+        """Open a session by a link; None if it is wrong, used or expired."""
         if not _SECRET.fullmatch(link_secret):
             return None
         wanted = self._made(TokenKind.SESSION, Grant(name="link"), SESSION_LIFE)
@@ -106,7 +107,7 @@ class Access:
         return Made(secret=wanted.secret, token=session)
 
     async def open_session(self, token_secret: str) -> Made | None:
-        """Open a session by a token, which lasts no longer than that; None where it is wrong."""
+        """Open a session by a token, no longer than the token lasts; None if it is wrong."""
         parent = await self.find(token_secret, TokenKind.TOKEN)
         if parent is None:
             return None
@@ -116,17 +117,20 @@ class Access:
         return made
 
     async def close_session(self, secret: str) -> None:
-        """End a session; one that has ended already is no error."""
+        """End a session; one that has already ended is no error."""
         session = await self.find(secret, TokenKind.SESSION)
         if session is not None:
             await self.tokens.revoke(session.id)
 
     async def revoke(self, wanted: str) -> AccessToken:
-        """End a token by its id or its name, and what came of it. Raises NotFound."""
+        """Revoke a token by id or name, and the sessions opened with it. Raises NotFound."""
         live = await self.tokens.list()
         found = [t for t in live if t.id == wanted] or [t for t in live if t.name == wanted]
         if not found:
-            raise NotFound(f"there is no token {wanted!r}", hint="see `skill-worker tokens list`")
+            raise NotFound(
+                Message("no.token", "there is no token {id!r}", id=wanted),
+                hint=Message("see.tokens", "see `skill-worker tokens list`"),
+            )
         revoked = await self.tokens.revoke(found[0].id)
         log.info("token.revoked", token=revoked.id, name=revoked.name)
         return revoked
@@ -168,7 +172,7 @@ class Access:
 
 
 def _checked(grant: Grant) -> Grant:
-    """Give the grant as it may be stored. Raises InvalidInput, naming the field first."""
+    """Return the grant as it may be stored. Raises InvalidInput, naming the field first."""
     if not grant.name.strip() or len(grant.name) > LONGEST_NAME or not grant.name.isprintable():
         raise InvalidInput(f"name is not 1 to {LONGEST_NAME} printable characters")
     if grant.tenant_id is not None and not (
@@ -184,11 +188,11 @@ FILE = "token"
 
 
 async def ensure_token(access: Access, home: Path) -> Path | None:
-    """Make a token for all where there is none, and give the file that holds its secret.
+    """Create a token for everything if there is none, and return the file with its secret.
 
-    None where there is one. The secret is on disk before the token counts, under another name:
-    who dies in between leaves a token that nobody knows, and `tokens add` makes another.
-    Raises ConfigurationError where the file cannot be written.
+    None if there already is one. The secret is on disk, under another name, before the token
+    counts: a crash in between leaves a token that nobody knows, and `tokens add` makes another.
+    Raises ConfigurationError if the file cannot be written.
     """
     if await access.tokens.list():
         return None
@@ -213,7 +217,7 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a new file that nobody else may read at any time."""
+    """Write a new file that is never readable by other users."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as stream:

@@ -1,15 +1,16 @@
-"""How it goes in one word: idle, busy, held back, stuck or failing, and why (pure)."""
+"""The health state in one word: idle, busy, blocked, stuck or failing, and why (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from core.domain.messages import Message, joined, term
 from core.domain.models import FeedbackStatus, Pause, TenantBudget
 from core.domain.models.views import Condition, Standing, Word, WorkerSeen
 
-STUCK_SECONDS = 600.0  # something that may be taken up has waited for so long
-FAILING_LEAST = 3  # so many failed or dead within an hour
-FAILING_SHARE = 0.2  # and so many of those that ended
+STUCK_SECONDS = 600.0  # how long something that could be started has waited
+FAILING_LEAST = 3  # failed or dead within an hour, at least
+FAILING_SHARE = 0.2  # and at least this share of those that ended
 _BAD = (FeedbackStatus.FAILED, FeedbackStatus.DEAD)
 _OK = "ok"
 
@@ -22,7 +23,7 @@ def judge(
     at_budget: Sequence[TenantBudget],
     checks: Mapping[str, str],
 ) -> Condition:
-    """Give the first that applies: stuck, failing, held back by budgets, busy, idle."""
+    """Return the first that applies: stuck, failing, blocked by budgets, busy, idle."""
     stuck = _stuck(standing, workers, pauses, at_budget)
     if stuck:
         return Condition(word=Word.STUCK, reason=stuck)
@@ -33,14 +34,23 @@ def judge(
     processing = standing.counts.get(FeedbackStatus.PROCESSING, 0)
     if queued and not processing and sum(one.waiting for one in at_budget) >= queued:
         return Condition(
-            word=Word.HELD_BACK, reason=f"daily budgets are used up: {_some(at_budget)}"
+            word=Word.HELD_BACK,
+            reason=_budgets(at_budget),
         )
     if queued or processing:
-        held = f"; {_paused(pauses)}" if pauses else ""
-        return Condition(
-            word=Word.BUSY, reason=f"{processing} being processed, {queued} queued{held}"
+        counts = Message(
+            "health.busy",
+            "{processing} being processed, {queued} queued",
+            processing=processing,
+            queued=queued,
         )
-    return Condition(word=Word.IDLE, reason=_paused(pauses) if pauses else "nothing waits")
+        return Condition(
+            word=Word.BUSY, reason=joined([counts, *([_paused(pauses)] if pauses else [])])
+        )
+    return Condition(
+        word=Word.IDLE,
+        reason=_paused(pauses) if pauses else Message("health.nothing_waits", "nothing waits"),
+    )
 
 
 def _stuck(
@@ -49,19 +59,28 @@ def _stuck(
     pauses: Sequence[Pause],
     at_budget: Sequence[TenantBudget],
 ) -> str:
-    """Say why nothing moves; empty where something does, or nothing has to."""
+    """Return why nothing proceeds; empty if something does, or nothing needs to."""
     if standing.due_seconds < STUCK_SECONDS:
         return ""
-    waits = f"the oldest has waited for {_minutes(standing.due_seconds)}"
+    waits = Message(
+        "health.oldest_waits",
+        "the oldest has waited for {time}",
+        time=_minutes(standing.due_seconds),
+    )
     if not any(worker.is_alive for worker in workers):
-        return f"{waits} and no worker is alive"
+        return Message("health.no_worker", "{waits} and no worker is alive", waits=waits)
     if pauses:
-        return f"{waits}; {_paused(pauses)}"
+        return joined([waits, _paused(pauses)])
     if sum(standing.last_minutes.values()):
         return ""
     if at_budget:
-        return f"{waits}; daily budgets are used up: {_some(at_budget)}"
-    return f"{waits} and nothing has ended for {_minutes(STUCK_SECONDS)}"
+        return joined([waits, _budgets(at_budget)])
+    return Message(
+        "health.nothing_ended",
+        "{waits} and nothing has ended for {time}",
+        waits=waits,
+        time=_minutes(STUCK_SECONDS),
+    )
 
 
 def _failing(standing: Standing, pauses: Sequence[Pause], checks: Mapping[str, str]) -> str:
@@ -71,19 +90,39 @@ def _failing(standing: Standing, pauses: Sequence[Pause], checks: Mapping[str, s
     bad = sum(standing.last_hour.get(status, 0) for status in _BAD)
     ended = sum(standing.last_hour.values())
     if bad >= FAILING_LEAST and bad >= FAILING_SHARE * ended:
-        return f"{bad} of the {ended} that ended in the last hour failed"
-    down = sorted(name for name, state in checks.items() if state != _OK)
-    return f"not well: {', '.join(f'{name} ({checks[name]})' for name in down)}" if down else ""
+        return Message(
+            "health.many_failed",
+            "{bad} of the {ended} that ended in the last hour failed",
+            bad=bad,
+            ended=ended,
+        )
+    down = [f"{name} ({state})" for name, state in sorted(checks.items()) if state != _OK]
+    if not down:
+        return ""
+    return Message("health.not_well", "not well: {names}", names=", ".join(down))
 
 
 def _paused(pauses: Sequence[Pause]) -> str:
-    reasons = [f"{pause.kind.value}: {pause.reason}".removesuffix(": ") for pause in pauses]
-    return f"work is held back ({'; '.join(reasons)})"
+    reasons = joined(
+        Message("health.pause", "{kind}: {why}", kind=pause.kind, why=pause.reason)
+        if pause.reason
+        else term(pause.kind.value)
+        for pause in pauses
+    )
+    return Message("health.held_back", "work is held back ({reasons})", reasons=reasons)
 
 
 def _minutes(seconds: float) -> str:
     minutes = int(seconds // 60)
-    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60} hours"
+    if minutes < 120:
+        return Message("time.minutes", "{n} minutes", n=minutes)
+    return Message("time.hours", "{n} hours", n=minutes // 60)
+
+
+def _budgets(at_budget: Sequence[TenantBudget]) -> Message:
+    return Message(
+        "health.budgets_used_up", "daily budgets are used up: {tenants}", tenants=_some(at_budget)
+    )
 
 
 def _some(tenants: Sequence[TenantBudget]) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.hashing import name_key
+from core.domain.messages import Message
 from core.domain.models import FileRef, Kind, KnowledgeItem, SkillFile
 from core.domain.models.views import Cause
 from core.domain.ports import ChangeLog, Knowledge, KnowledgePast, Lineage, SkillStore
@@ -154,7 +155,7 @@ class KnownItems:
         if not found:
             raise NotFound(
                 f"nothing known has the id or the name {name!r}",
-                hint="see `skill-worker knowledge list`",
+                hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
             )
         if len(found) > 1:
             ids = ", ".join(sorted(f"{i.id} ({i.kind} of {i.tenant_id!r})" for i in found))

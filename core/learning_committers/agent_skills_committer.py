@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.domain.errors import NotFound, Refused
 from core.domain.hashing import state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Agent,
     AttachRequest,
@@ -49,7 +50,7 @@ class AgentSkillsCommitter:
         for name in request.skill_ids:
             if await self._skills.read(name, context.tenant_id) is None:
                 raise NotFound(
-                    f"there is no skill named {name!r}",
+                    Message("no.skill", "there is no skill named {name!r}", name=name),
                     hint="search_similar_knowledge gives the names of skills",
                 )
         before = _state(agent)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Bundle,
     Change,
@@ -204,7 +205,15 @@ def warnings_beside(
             raise _refused(kind, in_the_way, shown)
     told = said_of_near(request)
     return tuple(
-        f"near {kind} {evidence.known.id} {evidence.known.name!r} ({evidence.why}){told}"
+        Message(
+            "near.item",
+            "near {kind} {id} {name!r} ({why}){told}",
+            kind=kind,
+            id=evidence.known.id,
+            name=evidence.known.name,
+            why=evidence.why,
+            told=told,
+        )
         for evidence in _warned_of(request, near)
     )
 
@@ -213,7 +222,10 @@ def said_of_near(request: ChangeRequest) -> str:
     """Give what a request says of the items it stands beside, as the end of a warning."""
     if request.is_import:
         return f"; {request.reason.strip()}"
-    return f"; said to be unrelated: {request.reason.strip()}" if says_unrelated(request) else ""
+    if not says_unrelated(request):
+        return ""
+    reason = request.reason.strip()
+    return Message("near.said_unrelated", "; said to be unrelated: {reason}", reason=reason)
 
 
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
@@ -251,14 +263,28 @@ def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDupl
     if others:
         ids = ", ".join(error.item_id for error in others)
         more = len(in_the_way) - shown
-        first.message += f"; so do {ids}" + (f" and {more} more" if more > 0 else "")
+        first.message = Message(
+            "near.so_do",
+            "{first}; so do {ids}",
+            first=first.message,
+            ids=Message("near.and_more", "{ids} and {n} more", ids=ids, n=more)
+            if more > 0
+            else ids,
+        )
     return first
 
 
 def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
     known = evidence.known
     return NearDuplicate(
-        f"{kind} {known.id} {known.name!r} says nearly this ({evidence.why})",
+        Message(
+            "near.says_nearly_this",
+            "{kind} {id} {name!r} says nearly this ({why})",
+            kind=kind,
+            id=known.id,
+            name=known.name,
+            why=evidence.why,
+        ),
         item_id=known.id,
         name=known.name,
         content=known.text,

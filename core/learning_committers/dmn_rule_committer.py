@@ -11,6 +11,7 @@ from core.decision_table import parse_xml, render_text
 from core.decision_table.learning.learn import Learnt, learn_document, learn_edit, learn_table
 from core.domain.errors import AlreadyExists, NearDuplicate, Refused, RuleInvalid
 from core.domain.hashing import name_key, new_item_id
+from core.domain.messages import Message
 from core.domain.models import (
     ChangeRequest,
     DecisionTable,
@@ -139,7 +140,9 @@ class DmnRuleCommitter(ItemCommitter):
         taken = await self._knowledge.find_rule(context.tenant_id, context.agent_id, name)
         if taken is not None and taken.id != but:
             raise AlreadyExists(
-                f"a decision table named {taken.name!r} exists",
+                Message(
+                    "near.table_named_so", "a decision table named {name!r} exists", name=taken.name
+                ),
                 item_id=taken.id,
                 name=taken.name,
                 content=render_text(parse_xml(taken.content)),
@@ -196,16 +199,26 @@ def _stands_beside(similar: KnowledgeItem, request: RuleRequest, context: Submit
     is_known = context.shown is None or similar.id in context.shown or similar.id in request.reason
     if says_unrelated(request) and is_known:
         told = said_of_near(request)
-        return f"the table {similar.name!r} ({similar.id}) has the same columns{told}"
+        return Message(
+            "near.same_columns",
+            "the table {name!r} ({id}) has the same columns{told}",
+            name=similar.name,
+            id=similar.id,
+            told=told,
+        )
     raise NearDuplicate(
-        f"the decision table {similar.name!r} has the same columns: these rows belong in there",
+        Message(
+            "near.rows_belong_in_table",
+            "the decision table {name!r} has the same columns: these rows belong in there",
+            name=similar.name,
+        ),
         item_id=similar.id,
         name=similar.name,
         content=render_text(parse_xml(similar.content)),
         hint=f"call again with operation UPDATE and rule_id {similar.id} (EXTEND adds rows), or "
         "with relationship UNRELATED and the reason why it is a table of its own, or no_action "
         "(duplicate) where that table decides it so already",
-        why="same columns",
+        why=Message("near.columns", "same columns"),
         score=NEAR_SCORE,
     )
 

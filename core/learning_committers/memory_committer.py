@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from core.domain.errors import AlreadyExists, Refused
 from core.domain.hashing import memory_name
+from core.domain.messages import Message
 from core.domain.models import (
     ChangeRequest,
     Kind,
@@ -197,12 +198,12 @@ class MemoryCommitter(ItemCommitter):
         same = await self._same(text, context)
         if same is not None and same.id != but:
             raise AlreadyExists(
-                f"memory {same.id} says exactly this",
+                Message("near.memory_says_this", "memory {id} says exactly this", id=same.id),
                 item_id=same.id,
                 name=same.name,
                 content=same.content,
                 hint="delete the one that is not needed, or leave both as they are",
-                why="same text",
+                why=Message("near.same_text", "same text"),
             )
 
 

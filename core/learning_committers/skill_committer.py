@@ -16,6 +16,7 @@ from core.domain.errors import (
     Stale,
 )
 from core.domain.hashing import state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -313,7 +314,7 @@ class SkillCommitter:
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
-                f"there is no skill named {request.target_id!r}",
+                Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
                 hint="search_similar_knowledge gives the names of skills",
             )
         return base

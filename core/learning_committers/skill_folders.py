@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import ArtifactInvalid, BundleInvalid, NotFound, Refused
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -67,9 +68,18 @@ class DescriptionsBudget:
         if after <= max(before, self.limit):
             return ()
         return (
-            f"the descriptions of the {len(names)} skills of agent {agent_id} come to {after}"
-            f" characters, {after - self.limit} over its budget of {self.limit} ({before} before);"
-            " it reads them all at start",
+            Message(
+                "skill.descriptions_over_budget",
+                "the descriptions of the {n} skills of agent {agent} come to {now} "
+                "characters, {over} over its budget of {budget} ({before} before); it "
+                "reads them all at start",
+                n=len(names),
+                agent=agent_id,
+                now=after,
+                over=after - self.limit,
+                budget=self.limit,
+                before=before,
+            ),
         )
 
 
@@ -90,6 +100,7 @@ def _total(names: Iterable[str], described: Mapping[str, str]) -> int:
 
 
 _SHOWN = 10
+_NOWHERE = Message("skill.reference_unknown", "which does not exist")
 Dependants = Mapping[str, Sequence[Reference]]
 
 
@@ -97,7 +108,13 @@ def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
     """Say which references inside the skill lead nowhere that led somewhere, or were not there."""
     known = {(item.file, item.target) for item in _own_dangling(base)} if base else set()
     return [
-        f"{found.place} refers to {found.target!r}, {_why_missing(base, found)}"
+        Message(
+            "skill.dangling",
+            "{place} refers to {target!r}, {why}",
+            place=found.place,
+            target=found.target,
+            why=_why_missing(base, found),
+        )
         for found in _own_dangling(bundle)
         if (found.file, found.target) not in known
     ]
@@ -105,8 +122,13 @@ def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
 
 def _why_missing(base: Bundle | None, found: Reference) -> str:
     if base and found.path in base.files:
-        return "which would be deleted: change what refers to it as well"
-    return "which is no file of the skill: add the file, or drop the reference"
+        return Message(
+            "skill.reference_deleted", "which would be deleted: change what refers to it as well"
+        )
+    return Message(
+        "skill.reference_nowhere",
+        "which is no file of the skill: add the file, or drop the reference",
+    )
 
 
 def _own_dangling(bundle: Bundle) -> Iterator[Reference]:
@@ -124,7 +146,13 @@ class SkillTies:
     ) -> tuple[str, ...]:
         """Say which references lead nowhere after a change, and whom it cuts off."""
         said = [
-            f"{found.place} refers to {found.target!r}, which does not exist"
+            Message(
+                "skill.dangling",
+                "{place} refers to {target!r}, {why}",
+                place=found.place,
+                target=found.target,
+                why=_NOWHERE,
+            )
             for found in await self._dangling(bundle, tenant_id)
         ]
         gone = set(base.files) - set(bundle.files) if base else set()
@@ -143,14 +171,19 @@ class SkillTies:
         """
         found = await self._dependants(name, tenant_id, lambda _: True)
         unnamed = [skill for skill in found if skill not in named]
-        said = [_places(*entry) for entry in found.items()]
         if unnamed:
+            said = joined(_few([_refers(*entry) for entry in found.items()]))
             raise Refused(
-                f"other skills refer to {name!r}: {'; '.join(_few(said))}",
+                Message(
+                    "skill.others_refer",
+                    "other skills refer to {name!r}: {said}",
+                    name=name,
+                    said=said,
+                ),
                 hint="change those skills first, or call again with related_skill_ids"
                 f" {','.join(found)} if they may lead nowhere",
             )
-        return tuple(_few([f"{places}, which this deletes" for places in said]))
+        return tuple(_few([_cut(*entry) for entry in found.items()]))
 
     async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
         """Give what leads nowhere, from the skill itself and to others."""
@@ -163,7 +196,7 @@ class SkillTies:
         if not gone:
             return []
         found = await self._dependants(name, tenant_id, lambda item: item.path in gone)
-        return [f"{_places(*entry)}, which this deletes" for entry in found.items()]
+        return [_cut(*entry) for entry in found.items()]
 
     async def _dependants(
         self, name: str, tenant_id: str, wanted: Callable[[Reference], bool]
@@ -177,14 +210,31 @@ class SkillTies:
         return {skill: found for skill, found in looked.seen.items() if found and skill != name}
 
 
-def _places(skill: str, found: Sequence[Reference]) -> str:
-    places = ", ".join(_few([f"{item.place} ({item.path})" for item in found]))
-    return f"skill {skill!r} refers to it in {places}"
+def _refers(skill: str, found: Sequence[Reference]) -> Message:
+    return Message(
+        "skill.refers",
+        "skill {skill!r} refers to it in {places}",
+        skill=skill,
+        places=_places(found),
+    )
+
+
+def _cut(skill: str, found: Sequence[Reference]) -> Message:
+    return Message(
+        "skill.cut_off",
+        "skill {skill!r} refers to it in {places}, which this deletes",
+        skill=skill,
+        places=_places(found),
+    )
+
+
+def _places(found: Sequence[Reference]) -> str:
+    return joined(_few([f"{item.place} ({item.path})" for item in found]), ", ")
 
 
 def _few(said: Iterable[str]) -> list[str]:
     listed = list(said)
-    more = [f"and {len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
+    more = [Message("more", "and {n} more", n=len(listed) - _SHOWN)] if len(listed) > _SHOWN else []
     return [*listed[:_SHOWN], *more]
 
 

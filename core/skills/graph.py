@@ -1,4 +1,4 @@
-"""Skills, their files and what refers to what, as one graph (pure)."""
+"""Skills, their files and the references between them, as one graph (pure)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from core.skills.references import Reference, find_references
 
 @dataclass(frozen=True)
 class SkillParts:
-    """What the graph needs of one skill: its paths, and its references as they stand."""
+    """What the graph needs of one skill: its paths, and its references as written."""
 
     paths: tuple[str, ...]
     references: tuple[Reference, ...]
 
     @classmethod
     def of(cls, bundle: Bundle) -> SkillParts:
-        """Look into a skill; references to others are resolved once all are known."""
+        """Extract the parts; references to other skills are resolved once all are known."""
         return cls(tuple(sorted(bundle.files, key=_document_first)), find_references(bundle))
 
 
 @dataclass(frozen=True)
 class Edge:
-    """That a file refers to a file, at `lines` from 1; dangling where that is not there."""
+    """A reference between two files, at `lines` from 1; dangling if the target does not exist."""
 
     skill: str
     file: str
@@ -60,7 +60,7 @@ class SkillGraph:
         return tuple(edge for edge in self.edges if edge.dangling)
 
     def only_dangling(self) -> SkillGraph:
-        """Give the references that lead nowhere, and the skills and files they stand in."""
+        """Return the dangling references, and the skills and files that contain them."""
         named = {(edge.skill, edge.file) for edge in self.dangling}
         skills = (
             SkillNode(
@@ -77,7 +77,7 @@ class SkillGraph:
 def skill_graph(
     skills: Mapping[str, SkillParts], unreadable: Mapping[str, str] | None = None
 ) -> SkillGraph:
-    """Make the graph. A skill that is `unreadable` (name -> why) may have any file."""
+    """Build the graph. A skill that is `unreadable` (name -> why) may have any file."""
     unknown = dict(unreadable or {})
     lines: dict[tuple[str, str, str, str], list[int]] = {}
     for name, parts in skills.items():
@@ -118,12 +118,12 @@ def _document_first(path: str) -> tuple[bool, str]:
     return path != SKILL_MD, path
 
 
-# What stands for itself in a label of Mermaid; letters of every script do too.
+# Characters that need no code in a label of Mermaid; letters of every script need none either.
 _PLAIN = frozenset(" -./")
 
 
 def mermaid(graph: SkillGraph) -> str:
-    """Give a Mermaid flowchart: a frame for each skill, a dashed line where nothing is.
+    """Return a Mermaid flowchart: a frame for each skill, dashed lines where dangling.
 
     Mermaid's entity codes (`#34;`) stand for what would be syntax in a quoted label.
     """
@@ -150,7 +150,7 @@ def mermaid(graph: SkillGraph) -> str:
 
 
 def dot(graph: SkillGraph) -> str:
-    """Give a Graphviz digraph: a cluster for each skill, a dashed edge where nothing is."""
+    """Return a Graphviz digraph: a cluster for each skill, dashed edges where dangling."""
     ids = _ids(graph)
     lines = ["digraph skills {", "  rankdir=LR;", "  node [shape=box];"]
     for number, node in enumerate(graph.skills):
@@ -171,7 +171,7 @@ def dot(graph: SkillGraph) -> str:
 
 
 def as_json(graph: SkillGraph) -> dict[str, JsonValue]:
-    """Give the graph as data: skills with their files, edges with their lines."""
+    """Return the graph as data: skills with their files, edges with their lines."""
     skills: list[JsonValue] = [
         {
             "name": node.name,
@@ -202,7 +202,7 @@ RENDERERS: dict[str, Callable[[SkillGraph], str]] = {"mermaid": mermaid, "dot": 
 
 
 def _ids(graph: SkillGraph) -> dict[tuple[str, str], str]:
-    """Give each file an id that is no word of either language, those that are missing too."""
+    """Return an id for each file, also missing ones, that is a keyword of neither language."""
     found = {
         (node.name, path): f"s{number}f{place}"
         for number, node in enumerate(graph.skills)
@@ -214,7 +214,7 @@ def _ids(graph: SkillGraph) -> dict[tuple[str, str], str]:
 
 
 def _missing(graph: SkillGraph, ids: Mapping[tuple[str, str], str]) -> Iterator[Edge]:
-    """Give one edge for each target that the graph's skills do not hold, or that was not read."""
+    """Yield one edge for each target that is missing from the graph, or was not read."""
     told: set[str] = set()
     for edge in graph.edges:
         place = ids[edge.to_skill, edge.to_path]
@@ -232,7 +232,7 @@ def _full(edge: Edge) -> str:
 
 
 def coded(text: str) -> str:
-    """Give `text` for a quoted label of Mermaid, where nothing of it is syntax."""
+    """Return `text` for a quoted label of Mermaid, with no syntax left in it."""
     coded = "".join(char if char.isalnum() or char in _PLAIN else f"#{ord(char)};" for char in text)
     return f"#45;{coded[1:]}" if coded.startswith("-") else coded.replace(". ", "#46; ")
 

@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Looked(Generic[T]):
-    """What was seen in each skill, by name, and why the others could not be read."""
+class SkillsRead(Generic[T]):
+    """What was extracted from each skill, by name, and why the others could not be read."""
 
     seen: Mapping[str, T]
     unreadable: Mapping[str, str]
@@ -26,10 +26,10 @@ class Looked(Generic[T]):
 
 async def look_through(
     skills: SkillStore, tenant_id: str, look: Callable[[Bundle], T]
-) -> Looked[T]:
-    """Read all skills of a tenant and keep what `look` sees in each; the folders are let go.
+) -> SkillsRead[T]:
+    """Read all skills of a tenant and collect what `look` returns for each; no folder is retained.
 
-    Raises SkillApiDown. A skill that goes meanwhile is left out.
+    Raises SkillApiDown. A skill that disappears meanwhile is omitted.
     """
     listed = await skills.list(tenant_id)
     return await look_into(skills, tenant_id, (summary.name for summary in listed), look)
@@ -37,14 +37,14 @@ async def look_through(
 
 async def look_into(
     skills: SkillStore, tenant_id: str, names: Iterable[str], look: Callable[[Bundle], T]
-) -> Looked[T]:
-    """The same with the skills of these names; those that are not there are left out."""
-    places = asyncio.Semaphore(AT_ONCE)
+) -> SkillsRead[T]:
+    """As `look_through`, for the skills of these names; missing ones are omitted."""
+    slots = asyncio.Semaphore(AT_ONCE)
     seen: dict[str, T] = {}
     unreadable: dict[str, str] = {}
 
     async def read(name: str) -> None:
-        async with places:
+        async with slots:
             try:
                 bundle = await skills.read(name, tenant_id)
             except (InvalidInput, NotFound) as error:
@@ -58,4 +58,4 @@ async def look_into(
         await asyncio.gather(*tasks)
     finally:
         await end_tasks(tasks)
-    return Looked(dict(sorted(seen.items())), dict(sorted(unreadable.items())))
+    return SkillsRead(dict(sorted(seen.items())), dict(sorted(unreadable.items())))

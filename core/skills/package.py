@@ -1,4 +1,4 @@
-"""Write a skill as a `.skill` file, once it keeps the rules."""
+"""Write a skill as a `.skill` file, provided that it obeys the rules."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Package:
 
 
 def package_skill(bundle: Bundle, out: Path) -> Package:
-    """Write a skill to `out`, a file or a folder that is there, under its frontmatter's name.
+    """Write a skill to `out`, a file or an existing folder, under its frontmatter's name.
 
-    The file is there whole or not at all. Raises BundleInvalid with all rules that are broken,
-    InvalidInput where nothing can be written.
+    The file is written atomically. Raises BundleInvalid with all rules that are broken,
+    InvalidInput if nothing can be written.
     """
     problems = check_bundle(bundle)
     if errors := errors_of(problems):

@@ -1,7 +1,7 @@
-"""References between a skill's files and to other skills: found, and seen to lead somewhere (pure).
+"""References between a skill's files and to other skills: found, and resolved (pure).
 
-Inside a skill a reference is `folder/file`, to another skill `skill-name/folder/file`
-(contracts, section 3). They are found in Markdown links and images, code and plain text.
+Inside a skill a reference is `folder/file`, to another skill `skill-name/folder/file` (contracts,
+section 3). They are found in Markdown links and images, code and plain text.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from core.skills.document.frontmatter import parted
 from core.skills.document.markdown import blocks, has_too_many_lines, lines_of
 
 _FOLDERS = ("references", "scripts", "assets")
-_SIGNS = (*(f"{name}/" for name in _FOLDERS), f"/{SKILL_MD}")  # no line without one has a path
+# a line without any of them has no path
+_SIGNS = (*(f"{name}/" for name in _FOLDERS), f"/{SKILL_MD}")
 _MARKDOWN = (".md", ".markdown")
 _NAME = r"[a-z0-9][a-z0-9-]{0,63}"
-# Not behind what makes it the rest of an address, an absolute path or a longer name.
+# Not preceded by what makes it part of a URL, an absolute path or a longer name.
 _START = r"(?<![A-Za-z0-9_/.:@~$%+\-\\])"
 _IN_TEXT = re.compile(
     rf"{_START}(?P<up>(?:\.\.?/)*)(?:\$?\{{\w{{1,40}}\}}/)?"
     rf"(?P<path>{_NAME}/SKILL\.md(?![A-Za-z0-9_-])|(?:{_NAME}/)?(?:{'|'.join(_FOLDERS)})/"
     r"[^\s\"'`<>|(){}\[\],;*?!$\\、。，！？：；「」『』（）《》…]+)(?P<after>.?)"
 )
-# What goes on with one of these is a pattern for paths, no path.
+# Followed by one of these it is a pattern for paths, not a path.
 _TEMPLATE = frozenset("<{*$[?…")
 _EXTENSION = re.compile(r".*\.[A-Za-z0-9]{1,12}(?![A-Za-z0-9])", re.DOTALL)
 _LINK = re.compile(
@@ -42,10 +43,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 @dataclass(frozen=True, order=True)
 class Reference:
-    """A reference that stands in `file` at `line` (from 1).
+    """A reference in `file` at `line` (from 1).
 
     `skill` is the other skill that it leads to, None for the same one; `path` is the file's path
-    there. `resolved` tells whether there is such a file.
+    there. `resolved` says whether that file exists.
     """
 
     file: str
@@ -68,10 +69,10 @@ class Reference:
 def find_references(
     bundle: Bundle, others: Mapping[str, Collection[str]] | None = None
 ) -> tuple[Reference, ...]:
-    """Give the references in all text files of a skill, in order, each once a line.
+    """Return the references in all text files of a skill, in order, each once per line.
 
-    `others` are the paths of the skills that it may refer to; to any other it leads nowhere.
-    Addresses (URLs), absolute paths and patterns such as `references/<topic>.md` are none.
+    `others` are the paths of the skills that it may refer to; a reference to any other is dangling.
+    URLs, absolute paths and patterns such as `references/<topic>.md` do not count.
     """
     known = {name: frozenset(paths) for name, paths in (others or {}).items()}
     folder = _Folder(bundle.name, frozenset(bundle.files), known)
@@ -84,7 +85,7 @@ def find_references(
 
 
 def dangling(references: Collection[Reference]) -> tuple[Reference, ...]:
-    """Give those that lead nowhere."""
+    """Return the references that lead nowhere."""
     return tuple(reference for reference in references if not reference.resolved)
 
 
@@ -97,10 +98,10 @@ class _Folder:
     others: Mapping[str, frozenset[str]]
 
     def reference(self, file: str, line: int, path: str, *, is_link: bool) -> Reference | None:
-        """Resolve a path that stands in `file`; None where it is no reference to a file.
+        """Resolve a path found in `file`; None if it is not a reference to a file.
 
-        A link is read from the folder of its file, what stands in text from that of the skill;
-        where that leads nowhere, the other way round.
+        A link is relative to the folder of its file, a path in text to that of the skill; if that
+        leads nowhere, the other way round.
         """
         here = _joined(posixpath.dirname(file), path)
         root = _joined("", path)
@@ -128,7 +129,7 @@ class _Folder:
         return Reference(file, line, skill, path, resolved=path in (known or ()))
 
     def _missing(self, file: str, line: int, place: str, *, is_link: bool) -> Reference | None:
-        """A path of this skill without a file: in text only what looks like one counts."""
+        """Return a dangling reference; a path in text must look like a file of the skill."""
         is_folder = any(path.startswith(f"{place.rstrip('/')}/") for path in self.files)
         if not place or place == "." or is_folder:
             return None
@@ -158,9 +159,9 @@ def _in_file(file: str, text: str, folder: _Folder) -> Iterator[Reference]:
 
 
 def _code_lines(text: str) -> frozenset[int]:
-    """Give the lines, from 0, of code blocks: what looks like a link there is none.
+    """Return the lines, from 0, of code blocks: what looks like a link in one is none.
 
-    Of a text too long to be read as Markdown no line is taken for code.
+    In a text too long to be read as Markdown no line counts as code.
     """
     head, body = parted(text)
     if has_too_many_lines(body):
@@ -175,7 +176,7 @@ def _code_lines(text: str) -> frozenset[int]:
 
 
 def _links(line: str) -> tuple[list[str], str]:
-    """Give the targets of a line's links and images, and the line without them."""
+    """Return the targets of a line's links and images, and the line without them."""
     if "](" not in line and "]:" not in line:
         return [], line
     hidden = _CODE_SPAN.sub(lambda span: " " * len(span[0]), line)
@@ -199,7 +200,7 @@ def _linked(file: str, line: int, target: str, folder: _Folder) -> Reference | N
 
 
 def _paths(line: str, folder: _Folder, odd: list[str]) -> Iterator[str]:
-    """Give the paths that a line of text or code names."""
+    """Yield the paths that a line of text or code names."""
     if not any(sign in line for sign in _SIGNS):
         return
     for found in _IN_TEXT.finditer(line):
@@ -212,7 +213,7 @@ def _paths(line: str, folder: _Folder, odd: list[str]) -> Iterator[str]:
 
 
 def _trimmed(path: str, folder: _Folder) -> str:
-    """Give a path without what the sentence around it adds: an anchor, a full stop, a particle."""
+    """Return a path without what the sentence adds to it: an anchor, a full stop, a particle."""
     path = path.split("#", 1)[0].rstrip(".:-_/&=+~^%@")
     if path in folder.files:
         return path
@@ -223,8 +224,8 @@ def _trimmed(path: str, folder: _Folder) -> str:
 
 
 def _other_skill(place: str) -> tuple[str, str] | None:
-    """Take a path apart into skill and path, where it leads out of this skill's folder."""
-    beside = place.removeprefix("../")  # where the other skills' folders lie
+    """Split a path that leaves this skill's folder into skill and path, else return None."""
+    beside = place.removeprefix("../")  # the folder that contains the other skills
     skill, _, path = beside.partition("/")
     if not path or skill in _FOLDERS or not re.fullmatch(_NAME, skill):
         return None

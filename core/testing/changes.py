@@ -58,7 +58,7 @@ class MemoryChangeLog:
         self._put(change)
         self.put_blobs(blobs)
 
-    async def keep(
+    async def store(
         self,
         change: Change,
         blobs: Mapping[str, bytes],

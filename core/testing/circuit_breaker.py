@@ -19,7 +19,6 @@ from core.agent.circuit_breaker import (
     next_look,
     queue_too_long,
     rate_exceeded,
-    reason_of,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, ModelDown, SkillWorkerError
@@ -110,7 +109,7 @@ class MemoryCircuitBreaker:
             self._own.note_look(error)
             if is_claimed and shared.open_since == era:
                 shared.probe_at = shared.later(next_look(error, self._options))
-                shared.fatal, shared.reason = not error.retryable, reason_of(error)
+                shared.fatal, shared.reason = not error.retryable, error.advice
         else:
             self._has_answered = True
             self._own.end()
@@ -131,7 +130,7 @@ class MemoryCircuitBreaker:
         if shared.open_since is not None:
             shared.probe_at = max(shared.probe_at, shared.later(asked_wait(error)))
             return
-        shared.reason = reason_of(error)
+        shared.reason = error.advice
         if shared.failures >= self._options.failures:
             shared.open_since = shared.now
             shared.probe_at = shared.later(first_look(error, self._options))

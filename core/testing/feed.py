@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from core.domain.event_cursor import EventCursor, read_place
+from core.domain.event_cursor import EventCursor, parse_cursor
 from core.domain.models import NO_USAGE, EventFilter, FeedPage, PlacedEvent, RunEvent, Usage
 
 
@@ -45,7 +45,7 @@ class MemoryFeed:
         return str(EventCursor(0, len(self._events)))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        begin = read_place(place).id if place else 0
+        begin = parse_cursor(place).id if place else 0
         found = [
             PlacedEvent(place=str(EventCursor(0, number)), event=event)
             for number, event in enumerate(self._events, 1)

@@ -18,7 +18,7 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.models.base import Model
-from core.domain.paging import Place, decode_cursor, encode_cursor, query_digest
+from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
 from core.testing.journal import MemoryJournal
@@ -119,5 +119,5 @@ def _page(
     return page, encode_cursor(_place(page[-1]), query) if more else None
 
 
-def _place(item: Feedback | Change | HistoryRecord) -> Place:
-    return Place(item.created_at or _NO_TIME, item.id)
+def _place(item: Feedback | Change | HistoryRecord) -> Position:
+    return Position(item.created_at or _NO_TIME, item.id)

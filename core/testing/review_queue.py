@@ -33,7 +33,7 @@ class MemoryReviewQueue:
         self._runs = runs
         self._spending = spending
 
-    async def look(
+    async def open(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
         change = await self._log.get(change_id)
@@ -46,7 +46,7 @@ class MemoryReviewQueue:
             undone_by=self._undone_by(change),
         )
 
-    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
+    async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         waiting = self._line(tenant_id)
         return [change.id for change in waiting if change.id not in but][:AHEAD]
 

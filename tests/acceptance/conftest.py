@@ -1,4 +1,4 @@
-"""What tests of commands begin with; a file that needs more builds its own `home` on this one."""
+"""The `home` that tests of commands use; a file that needs more builds its own on it."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ def home(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Home:
-    """A place where commands run, with a database of its own."""
+    """A home in which commands run, with a database of its own."""
     return open_home(database, tmp_path, monkeypatch, capsys)

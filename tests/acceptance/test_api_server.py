@@ -1,4 +1,4 @@
-"""A worker that serves the API, as a process: who is let in, and who is not."""
+"""A worker that serves the API, as a process: who is admitted, and who is not."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ONCE = "Waiting for feedback"
 
 @dataclass
 class Place:
-    """A home on this test's own database, and the processes that were begun there."""
+    """A home on this test's own database, and the processes that were started in it."""
 
     home: Path
     database: str
@@ -40,13 +40,13 @@ class Place:
         self.begun: list[subprocess.Popen[str]] = []
 
     def begin(self, *arguments: str, **settings: str) -> subprocess.Popen[str]:
-        """Begin a command."""
+        """Start a command."""
         given = {"DATABASE_URL": url_of(self.database), **settings}
         self.begun.append(start(self.home, *arguments, **given))
         return self.begun[-1]
 
     def serve(self, *arguments: str, **settings: str) -> tuple[subprocess.Popen[str], str]:
-        """Begin a worker that serves the API; give its address once it is open."""
+        """Start a worker that serves the API; return its URL once it is open."""
         worker = self.begin("run", "--api", "--offline", "--port", "0", *arguments, **settings)
         url: str = json.loads(wait_for(worker, "server.started"))["url"]
         wait_for(worker, ONCE)
@@ -61,7 +61,7 @@ class Place:
         return answer
 
     def secret(self, *arguments: str) -> str:
-        """Make a token; give its secret."""
+        """Create a token; return its secret."""
         return str(self.ask("tokens", "add", *arguments)["secret"])
 
 
@@ -78,7 +78,7 @@ def place(tmp_path: Path, database: str) -> Iterator[Place]:
 def call(
     url: str, token: str | None = None, method: str = "GET", body: object = None, **headers: str
 ) -> tuple[int, dict[str, object], dict[str, str]]:
-    """Call once; give status, JSON and headers in lower case."""
+    """Call once; return status, JSON and headers in lower case."""
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     if token is not None:
         given["Authorization"] = f"Bearer {token}"
@@ -185,7 +185,7 @@ def test_the_same_post_under_a_key_is_carried_out_once(place: Place) -> None:
 
 def test_beyond_loopback_a_token_has_to_be_made_on_purpose(place: Place) -> None:
     everywhere = ("run", "--api", "--offline", "--host", "0.0.0.0", "--port", "0")
-    _, url = place.serve()  # makes the first token, which is not on purpose
+    _, url = place.serve()  # creates the first token, which nobody asked for
     refused = place.begin(*everywhere)
     _, err = refused.communicate(timeout=AT_LAST)
     assert refused.returncode == 4

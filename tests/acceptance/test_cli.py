@@ -26,7 +26,7 @@ def home() -> Iterator[Path]:
 def answer(
     home: Path, *arguments: str, code: int = 0, stdin: bytes = b"", **settings: str
 ) -> Answer:
-    """Run one command with --json and give its answer."""
+    """Run one command with --json and return its answer."""
     done = call(home, *arguments, "--json", stdin=stdin, **settings)
     assert done.returncode == code, done.stderr.decode()
     parsed: Answer = json.loads(done.stdout)
@@ -34,7 +34,7 @@ def answer(
 
 
 def items(given: Answer) -> list[Answer]:
-    """Give the items of a list."""
+    """Return the items of a list."""
     assert set(given) >= {"items", "next"}
     listed = given["items"]
     assert isinstance(listed, list)

@@ -1,4 +1,4 @@
-"""`skill-worker knowledge show --as-of`, as users call it: what stood when, and what brought it."""
+"""`skill-worker knowledge show --as-of`, as users call it: what was known when, and its cause."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _SKILL = (
 
 
 class Past(Home):
-    """Commands, with short forms of those that look back."""
+    """Commands, with short forms of those about the past."""
 
     def show(self, *arguments: str) -> Answer:
-        """Run `knowledge show --json`, and give its answer."""
+        """Run `knowledge show --json`, and return its answer."""
         return dict(self.ask("knowledge", "show", *arguments))
 
     def missing(self, *arguments: str, code: int = 5) -> tuple[str, str]:
-        """Run `knowledge show --json`, and give the message and hint of its failure."""
+        """Run `knowledge show --json`, and return the message and hint of its failure."""
         error = self.fails("knowledge", "show", *arguments, code=code)
         return str(error["message"]), str(error["hint"])
 
     def revert(self, change_id: JsonValue) -> None:
-        """Take a change back."""
+        """Revert a change."""
         assert self.call("changes", "revert", str(change_id))[0] == 0
 
 
@@ -51,7 +51,7 @@ def now() -> str:
 
 
 def option(hint: str) -> str:
-    """Give the time that a hint says to ask for."""
+    """Return the time that a hint suggests."""
     return hint.split("--as-of ")[1]
 
 
@@ -92,7 +92,7 @@ def test_before_it_was_known_and_after_it_was_deleted_the_hint_leads_to_it(home:
 
 
 def spans(shown: Answer, hint: str) -> str:
-    """Give the span of a version that ended a microsecond after the time of a hint."""
+    """Return the span of a version that ended a microsecond after the time of a hint."""
     start = str(shown["valid_from"]).replace("Z", "+00:00")
     end = datetime.fromisoformat(option(hint)) + timedelta(microseconds=1)
     return f"{start} until {end.isoformat()}"

@@ -1,4 +1,4 @@
-"""A tenant or an agent that nobody knows is named as such; a list without anything says so."""
+"""An unknown tenant or agent is reported as such; an empty list says so."""
 
 from __future__ import annotations
 

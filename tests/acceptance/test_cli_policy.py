@@ -1,4 +1,4 @@
-"""Under a policy that lets nothing through, no command changes what is known."""
+"""Under a policy that holds everything, no command changes what is known."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.entrypoints.cli.app import app
 from tests.support.home import Home
 from tests.support.rules import learnt, row
 
-# Commands that ask for a change, each tried below; a decision about one that waits; and the rest,
-# that neither ask nor decide. `demo` works on a database of its own.
+# Commands that request a change, each tried below; decisions about held changes; and the rest,
+# which do neither. `demo` works on a database of its own.
 ASK = {
     *("agents setup", "changes revert", "feedback add", "knowledge import", "knowledge restore"),
     *("retract", "rule import", "run"),
@@ -45,7 +45,7 @@ def home(home: Home, tmp_path: Path) -> Home:
 
 
 def commands(command: object, name: str = "") -> set[str]:
-    """Give the names of all commands below one."""
+    """Return the names of all commands below one."""
     if not isinstance(command, TyperGroup):
         return {name.strip()}
     return {

@@ -1,4 +1,4 @@
-"""Changes that wait, as reviewers decide about them on the command line."""
+"""Held changes, as reviewers decide about them on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skill-worker rule check`: findings for people and programs, and files that are no tables."""
+"""`skill-worker rule check`: findings for people and programs, and files without tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GOOD = to_xml(APPROVAL, decision_id="d")
 
 
 def written(path: Path, *tables: DecisionTable) -> Path:
-    """A file of several decisions."""
+    """Write a file of several decisions."""
     texts = [to_xml(table, decision_id=f"d{n}") for n, table in enumerate(tables)]
     decisions = [text[text.index("<decision ") : text.index("</definitions>")] for text in texts]
     for number, text in enumerate(decisions):

@@ -1,4 +1,4 @@
-"""A file that is no DMN 1.3 is named, with what to do about it."""
+"""A file that is not DMN 1.3 is named, with what to do about it."""
 
 from __future__ import annotations
 

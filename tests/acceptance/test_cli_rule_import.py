@@ -1,4 +1,4 @@
-"""`skill-worker rule import` and `rule export`, as users call them: what goes in comes out."""
+"""`skill-worker rule import` and `rule export`, as users call them: a round trip loses nothing."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Home:
     capsys: pytest.CaptureFixture[bytes]
 
     def call(self, *arguments: str) -> tuple[int, bytes, str]:
-        """Run one command; give its exit code, stdout and stderr."""
+        """Run one command; return its exit code, stdout and stderr."""
         code = run([*arguments])
         out, err = self.capsys.readouterr()
         return code, out, err.decode()
 
     def answer(self, *arguments: str, code: int = 0) -> Answer:
-        """Run one command with --json and give its answer."""
+        """Run one command with --json and return its answer."""
         exit_code, out, err = self.call(*arguments, "--json")
         assert exit_code == code, err
         parsed: Answer = json.loads(out)

@@ -37,7 +37,7 @@ def home(server: str, template: str) -> Iterator[Path]:
 
 
 def searched(home: Path, stdin: bytes, *options: str) -> tuple[int, list[dict[str, JsonValue]]]:
-    """Ask on stdin; give the exit code and the answers."""
+    """Ask on stdin; return the exit code and the answers."""
     done = call(home, "knowledge", "search", "-", *options, stdin=stdin)
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 

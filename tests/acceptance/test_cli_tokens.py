@@ -1,4 +1,4 @@
-"""Tokens as operators make, list and end them on the command line."""
+"""Tokens as operators create, list and revoke them on the command line."""
 
 from __future__ import annotations
 

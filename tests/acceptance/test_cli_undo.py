@@ -12,7 +12,7 @@ SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---
 
 
 def teach(home: Home, text: str) -> str:
-    """Have the stand-in learn from a piece of feedback; give its id."""
+    """Have the stand-in learn from a piece of feedback; return its id."""
     added = home.call("feedback", "add", "--text", text, "--agent", "a", "--tenant", "t", "--json")[
         1
     ]

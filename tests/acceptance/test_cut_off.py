@@ -1,4 +1,4 @@
-"""Commands that are cut off: one sentence, the signal's exit code, and nothing lost or left."""
+"""Interrupted commands: one sentence, the signal's exit code, and nothing lost or left behind."""
 
 from __future__ import annotations
 

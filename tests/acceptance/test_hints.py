@@ -1,4 +1,4 @@
-"""What goes wrong is named by its cause, and the fix leads somewhere."""
+"""What goes wrong is reported with its cause, and the hint helps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def home() -> Iterator[Path]:
 
 
 def check(home: Path, name: str, **settings: str) -> tuple[int, dict[str, str]]:
-    """Give the doctor's exit code and what it says of one part."""
+    """Return the doctor's exit code and its report of one part."""
     code, out, err = finish(home, "doctor", "--json", **settings)
     assert "Traceback" not in err
     found = [item for item in json.loads(out)["items"] if item["name"] == name]

@@ -1,4 +1,4 @@
-"""Pausing, cancelling, and surroundings that are not as they should be, as users meet them."""
+"""Pausing, cancelling, and an environment that is not as it should be, as users meet them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`run --once` while the model cannot be asked: it ends where that will not pass, else it waits."""
+"""`run --once` while the model is unavailable: it ends if that will not pass, else it waits."""
 
 from __future__ import annotations
 

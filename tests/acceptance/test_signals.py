@@ -1,4 +1,4 @@
-"""Services end when told, leave nothing running, and a killed one harms nobody."""
+"""Services stop on a signal, leave nothing running, and a killed one harms no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A skill that others refer to, deleted by the whole worker and brought back by a command."""
+"""A skill that others refer to, deleted by the whole worker and restored by a command."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EXCHANGE = skill("exchange", "First refund/SKILL.md.")
 
 
 class Deleting(AnsweringChatModel):
-    """Deletes a skill; where it is told that others refer to it, it names them."""
+    """Deletes a skill; told that others refer to it, it names them."""
 
     told: list[str]
 

@@ -1,4 +1,4 @@
-"""A worker as a process: its three pages, what a signal does to them, and where they are."""
+"""A worker as a process: its three pages, their URLs, and what a signal does to them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def command(home: Path) -> Iterator[Place]:
-    """Start commands in one home; what a test leaves behind is killed."""
+    """Start commands in one home; what a test leaves running is killed."""
     started: list[subprocess.Popen[str]] = []
 
     def begin(*arguments: str, **settings: str) -> subprocess.Popen[str]:
@@ -59,7 +59,7 @@ def place(command: Place, database: str) -> Place:
 
 
 def get(url: str) -> tuple[int, str]:
-    """Ask a page; give its status and its text."""
+    """Fetch a page; return its status and its text."""
     try:
         with urllib.request.urlopen(url, timeout=SOON) as response:
             return response.status, response.read().decode()
@@ -125,7 +125,7 @@ def test_while_the_last_work_is_finished_a_worker_is_alive_but_not_ready(place: 
         status, text = get(f"{url}/readyz")
         assert (status, json.loads(text)["state"]) == (503, "stopping")
         assert get(f"{url}/healthz")[0] == 200
-        assert said(place(*FEEDBACK))[0] == 0  # comes too late for this worker
+        assert said(place(*FEEDBACK))[0] == 0  # too late for this worker
         model.goes_on.set()
         _, err = worker.communicate(timeout=SOON)
     assert worker.returncode == 0, err
@@ -164,7 +164,7 @@ def test_a_port_that_is_taken_is_another_one_unless_it_was_asked_for(place: Plac
             listener.bind(("127.0.0.1", 8720))
             listener.listen()
         except OSError:
-            pass  # somebody else has it, which is as good
+            pass  # another process has it, which serves as well
         worker = place("run", "--offline")
         url = line_of(worker, "server.started")["url"]
         taken = url.rpartition(":")[2]

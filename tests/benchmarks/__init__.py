@@ -1,1 +1,1 @@
-"""Figures that are promised: run by `python -m tests.benchmarks`, never by the test suite."""
+"""The promised figures: run by `python -m tests.benchmarks`, never by the test suite."""

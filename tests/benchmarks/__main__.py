@@ -35,7 +35,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "tables": tables.measure,
     "search": search.measure,
 }
-# Parts of others, and what takes long: run by name only.
+# Parts of others, and long ones: run by name only.
 BY_NAME = {
     "search-recall": search.recall,
     "search-latency": search_latency.measure,
@@ -47,7 +47,7 @@ BY_NAME = {
 
 
 def main() -> int:
-    """Run the named benchmarks, BENCHMARKS without a name; 1 where a figure misses its target."""
+    """Run the named benchmarks, BENCHMARKS by default; return 1 if a figure misses its target."""
     names = sys.argv[1:] or list(BENCHMARKS)
     known = BENCHMARKS | BY_NAME
     unknown = [name for name in names if name not in known]

@@ -1,4 +1,4 @@
-"""What one piece of feedback costs, as `scale` measures it and the simulation reckons with it."""
+"""What one piece of feedback costs, as `scale` measures it and the simulation assumes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = Path(__file__).with_name("costs.json")
 class Costs:
     """Costs of one piece with two model calls; `machine` says where and when they were measured.
 
-    Run rows are what retention deletes, kept rows are the audit and what was learnt. Prompt
+    Run rows are what retention deletes, permanent rows are the audit and what was learnt. Prompt
     characters are those of one model call, tools included.
     """
 
@@ -35,11 +35,11 @@ class Costs:
 
 
 def load_costs() -> Costs:
-    """Read the costs that were measured last."""
+    """Return the costs that were measured last."""
     return Costs(**json.loads(FILE.read_text("utf-8")))
 
 
 def save_costs(costs: Costs) -> None:
-    """Keep the costs for the simulation."""
+    """Store the costs for the simulation."""
     rounded = {k: round(v, 2) if isinstance(v, float) else v for k, v in asdict(costs).items()}
     FILE.write_text(json.dumps(rounded, indent=2) + "\n", "utf-8")

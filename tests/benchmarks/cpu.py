@@ -25,7 +25,7 @@ def commit_to_memory(content: str, operation: str, reason: str) -> str:
 
 
 async def measure() -> list[Figure]:
-    """Batches of both in turn, in one process; the medians of milliseconds a run."""
+    """Measure batches of both in turn, in one process; medians of milliseconds per run."""
     chat = TwoTurnModel()
     async with opened(chat) as app:
         await _worker(app, 0)

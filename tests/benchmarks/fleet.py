@@ -1,4 +1,4 @@
-"""Worker processes on one PostgreSQL: started, warmed up one by one, and told to begin together."""
+"""Worker processes on one PostgreSQL: started, warmed up one by one, and released together."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Fleet:
     conn: psycopg.AsyncConnection[TupleRow]
 
     async def work_off(self, count: int, start: int = 0, seconds: float = 600) -> float:
-        """Insert feedback at once; give the seconds from the first insert to the last end."""
+        """Insert feedback at once; return the seconds from the first insert to the last end."""
         await self.app.stores.inbox.add(SOURCE, pieces(count, start))
         async with asyncio.timeout(seconds):
             while await self.number("feedback WHERE status IN ('queued', 'processing')"):
@@ -53,12 +53,12 @@ class Fleet:
         return float(took)
 
     async def number(self, what: str) -> int:
-        """Count the rows of a table, with a condition after its name where one is wanted."""
+        """Return the number of rows of a table; a condition may follow its name."""
         (found,) = await self.row(f"SELECT count(*) FROM {what}")
         return int(found)
 
     async def row(self, query: str, params: Sequence[object] = ()) -> TupleRow:
-        """Give the one row of a query."""
+        """Return the one row of a query."""
         found = await (await self.conn.execute(query, params)).fetchone()
         assert found is not None
         return found
@@ -68,7 +68,7 @@ class Fleet:
 async def fleet(
     processes: int, *, concurrency: int, delay: float = 0.0, retention_days: float = 7
 ) -> AsyncIterator[Fleet]:
-    """Give warm worker processes that wait for feedback, in a throw-away home."""
+    """Yield warm worker processes that wait for feedback, in a throw-away home."""
     configure_logging("error", "console")
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="skill-worker-bench-")))
@@ -107,7 +107,7 @@ async def _spawn(
 
 
 async def _begin(workers: Sequence[asyncio.subprocess.Process]) -> None:
-    """Lead them through their warm-up, one after another, so that each works on its own pieces."""
+    """Lead the workers through their warm-up one after another, so that each has its own pieces."""
     for worker in workers:
         await _heard(worker, "opened")
     for worker in workers:

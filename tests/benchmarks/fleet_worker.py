@@ -17,7 +17,7 @@ WARM_UP = 4
 
 
 async def main(given: dict[str, str]) -> None:
-    """Open, warm up, work, stop: each when a line comes in, each answered by a line."""
+    """Open, warm up, work, stop: each step begins with a line on stdin and is answered by one."""
     configure_logging("error", "console")
     chat = TwoTurnModel()
     own = settings(
@@ -53,7 +53,7 @@ async def working(app: App, concurrency: int) -> AsyncIterator[None]:
 
 
 async def told(word: str) -> None:
-    """Say how far it is, and wait until somebody says to go on."""
+    """Report a step, and wait for permission to continue."""
     print(word, flush=True)
     await asyncio.to_thread(sys.stdin.readline)
 

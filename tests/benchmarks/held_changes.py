@@ -1,4 +1,4 @@
-"""Held changes of all kinds, with the feedback and the candidate that each came of."""
+"""Held changes of all kinds, with the feedback and the candidate that each came from."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ AGENTS = 20
 
 
 async def hold_changes(app: App, count: int) -> None:
-    """Put in `count` pieces that each have one change that waits: 6 memories, 3 rules, 1 skill.
+    """Store `count` pieces that each have one held change: 6 memories, 3 rules, 1 skill of ten.
 
-    They are those of 20 agents, each of which knew nothing when they were prepared.
+    They belong to 20 agents, each of which knew nothing when they were prepared.
     """
     for number in range(AGENTS):
         await app.stores.agents.save(
@@ -95,7 +95,7 @@ def _request(number: int) -> ChangeRequest:
 
 
 def _words(number: int, count: int) -> list[str]:
-    """Give made-up words that are a number's own, so that no two items say nearly the same."""
+    """Return invented words that are unique to a number, so that no two items are similar."""
     chance = random.Random(number)
     return ["".join(chr(chance.randrange(0xAC00, 0xD7A4)) for _ in range(3)) for _ in range(count)]
 

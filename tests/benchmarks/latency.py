@@ -15,7 +15,7 @@ TARGET_MS = 50.0
 
 
 async def measure() -> list[Figure]:
-    """One piece at a time; both moments are the database's own clock."""
+    """Measure one piece at a time; both timestamps come from the database's clock."""
     async with opened(TwoTurnModel()) as app:
         stop = asyncio.Event()
         worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
@@ -36,7 +36,7 @@ async def measure() -> list[Figure]:
 
 
 async def _one(app: App, number: int) -> float:
-    """Insert one piece, wait for its end; give milliseconds from insert to claim."""
+    """Insert one piece, wait for its end; return milliseconds from insert to claim."""
     ((feedback_id, _),) = await app.stores.inbox.add("bench", pieces(1, number))
     while (feedback := await app.stores.inbox.get(feedback_id)).status in {
         FeedbackStatus.QUEUED,

@@ -1,4 +1,4 @@
-"""How long a look for the nearest vectors takes, and whether the signs lose any that matter."""
+"""How long a nearest-neighbour search takes, and whether the sign index loses relevant vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUERIES = 40
 WANTED = 10
 MOST_MS = 50.0
 MODEL = "benchmark"
-# As models do, all vectors share a part; those of one subject, twenty each, share another.
+# As models do, all vectors share a component; those of one subject, twenty each, share another.
 _RANDOM = (
     "(SELECT array_agg(random() - 0.5 + 0 * (i + {seed})) FROM generate_series(1, {dimension}) i)"
 )
@@ -53,7 +53,7 @@ FROM generate_series(1, {queries}) n
 
 
 async def measure() -> list[Figure]:
-    """Measure at each size and dimension, in a database of its own each."""
+    """Measure at each size and dimension, each in a database of its own."""
     figures = []
     for dimension in DIMENSIONS:
         for size in SIZES:
@@ -87,7 +87,7 @@ async def _figure(pool: Pool, size: int, dimension: int) -> Figure:
 
 
 async def make(pool: Pool, size: int, dimension: int) -> list[Vector]:
-    """Write documents with vectors, past the pipeline, and give queries near some of them."""
+    """Write documents with vectors, past the pipeline, and return queries near some of them."""
     values: dict[str, object] = {"dimension": dimension, "subjects": size // 20, "size": size}
     for name, seed in (("random_1", "1"), ("random_n", "n"), ("random_d", "s.document_id")):
         values[name] = _RANDOM.format(seed=seed, dimension=dimension)
@@ -102,7 +102,7 @@ async def make(pool: Pool, size: int, dimension: int) -> list[Vector]:
 async def _looked(
     vectors: PostgresVectors, queries: Sequence[Vector]
 ) -> tuple[list[list[str]], list[float]]:
-    """Give what each query found, and how long it took in milliseconds."""
+    """Return what each query found, and how long it took in milliseconds."""
     found, times = [], []
     for query in queries:
         started = time.perf_counter()

@@ -19,7 +19,7 @@ MIB = 1024 * 1024
 
 
 async def measure() -> list[Figure]:
-    """A real `skill-worker run --offline` in a process of its own."""
+    """Measure a real `skill-worker run --offline` in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:
         async with open_app(settings(Path(home))) as app:
             await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench"))

@@ -1,4 +1,4 @@
-"""How many events a second can be written: PostgreSQL lets commits that notify through singly."""
+"""How many events a second can be written: PostgreSQL serialises commits that notify."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _EVENT = {
 
 
 async def per_second(database_url: str) -> tuple[float, float]:
-    """Give events a second that stand alone, and of those that wait for the disk."""
+    """Return events a second that commit alone, and those whose commits wait for the disk."""
     return await _rate(database_url, _event("true")), await _rate(database_url, _event("false"))
 
 
 def figure(alone: float, flushed: float) -> Figure:
-    """Give the row of the table."""
+    """Return the row of the table."""
     return Figure(
         f"events written a second, {CLIENTS} connections",
         f"{alone:.0f}",

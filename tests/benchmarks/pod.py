@@ -40,13 +40,13 @@ class World:
     numbers: Iterator[int]
 
     def new_skill(self) -> Bundle:
-        """A skill that the store has not."""
+        """Return a skill that the store does not have."""
         return skill(next(self.numbers))
 
 
 @dataclass
 class Times:
-    """Milliseconds of each way, a number a round."""
+    """Milliseconds of each way, one number per round."""
 
     floor: list[float] = field(default_factory=list)
     warm: list[float] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Times:
 
 
 async def measure() -> list[Figure]:
-    """All ways in turn, round by round, in one run; each time includes the upload."""
+    """Measure all ways in turn, round by round, in one run; each time includes the upload."""
     times, wall = Times(), await asyncio.to_thread(find_wall)
     async with opened() as world, open_mcp(world.servers, call_seconds=CALL_SECONDS) as client:
         kept = creator(world, client)
@@ -71,7 +71,7 @@ async def measure() -> list[Figure]:
 
 
 def figures(times: Times) -> list[Figure]:
-    """Give the table's rows. Ratios are medians of each round's, so that load counts for both."""
+    """Return the table's rows. Ratios are medians over rounds, so that load affects both sides."""
     warm, cold, naive = map(median, (times.warm, times.cold, times.naive))
     least, name = f"floor {median(times.floor):.0f} ms", f"pod, {FILES} files"
     rounds = list(zip(times.floor, times.warm, times.cold, strict=True))
@@ -114,16 +114,16 @@ async def opened() -> AsyncIterator[World]:
 
 
 async def timed(way: Awaitable[None]) -> float:
-    """Give the milliseconds that one way takes."""
+    """Return the milliseconds that one way takes."""
     began = time.perf_counter()
     await way
     return (time.perf_counter() - began) * 1000
 
 
 async def floor(world: World, wall: Wall, scripts: dict[str, str]) -> float:
-    """Time what nobody can save: a sandbox's start and end, the scripts in it, the upload.
+    """Time what cannot be saved: a sandbox's start and end, the scripts in it, the upload.
 
-    The folder is there already, and no protocol is spoken with the sandbox.
+    The folder already exists, and no protocol is spoken with the sandbox.
     """
     bundle, stack = world.new_skill(), AsyncExitStack()
     began = time.perf_counter()
@@ -137,7 +137,7 @@ async def floor(world: World, wall: Wall, scripts: dict[str, str]) -> float:
 
 
 async def run_scripts(sandbox: Sandbox, name: str) -> None:
-    """Run the three scripts directly, on a folder already there."""
+    """Run the three scripts directly, on an existing folder."""
     for command in (
         f"python3 init_skill.py {name}-0 --path /tmp",
         f"python3 quick_validate.py /tmp/{name}",
@@ -148,7 +148,7 @@ async def run_scripts(sandbox: Sandbox, name: str) -> None:
 
 
 def written(scripts: dict[str, str], bundle: Bundle) -> dict[str, str]:
-    """Give every text that the sandbox must hold: path -> text."""
+    """Return every text that the sandbox must contain: path -> text."""
     texts = {f"{commands.WORK}/{path}": text for path, text in scripts.items()}
     for path, file in bundle.files.items():
         texts[f"{commands.folder(bundle.name)}/{path}"] = file.data.decode()
@@ -156,7 +156,7 @@ def written(scripts: dict[str, str], bundle: Bundle) -> dict[str, str]:
 
 
 def creator(world: World, client: McpClient) -> SkillCreatorDeps:
-    """Give the program's own parts over a client."""
+    """Return the program's own parts over a client."""
     return SkillCreatorDeps(
         pods=McpPods(client),
         documents=McpSkillDocuments(client, SKILLS),
@@ -165,7 +165,7 @@ def creator(world: World, client: McpClient) -> SkillCreatorDeps:
 
 
 async def through_pod(world: World, deps: SkillCreatorDeps) -> None:
-    """The program's own way, from the scripts to the upload."""
+    """Build a skill the program's own way, from the scripts to the upload."""
     bundle = world.new_skill()
     built = await commit_to_skill_via_skill_creator(
         bundle.name, bundle, Operation.CREATE, deps=deps
@@ -174,13 +174,13 @@ async def through_pod(world: World, deps: SkillCreatorDeps) -> None:
 
 
 async def with_new_sessions(world: World) -> None:
-    """The same, with MCP sessions that are opened for it."""
+    """Build a skill the same way, with MCP sessions that are opened for it."""
     async with open_mcp(world.servers, call_seconds=CALL_SECONDS) as client:
         await through_pod(world, creator(world, client))
 
 
 async def naively(world: World, scripts: dict[str, str]) -> None:
-    """One MCP session per call, two calls per file: the folder, then the file."""
+    """Use one MCP session per call, two calls per file: the folder, then the file."""
     bundle, pods = world.new_skill(), world.servers[1]
     session_id = (await naive_call(pods, "create_session", ttl=600))["session_id"]
 

@@ -18,7 +18,7 @@ PARAGRAPH = "이 절차는 월말에 대사하고, 차이가 나면 사유를 �
 
 
 def skill(number: int) -> Bundle:
-    """A skill of 40 text files, about 2 kB each; each `number` gives another name."""
+    """Return a skill of 40 text files, about 2 kB each; each `number` yields another name."""
     name = f"{NAME}-{number}"
     head = f"---\nname: {name}\ndescription: 월말 결산을 대사한다\n---\n\n# 결산\n\n"
     files = {SKILL_MD: SkillFile(data=(head + PARAGRAPH * 20).encode())}
@@ -30,7 +30,7 @@ def skill(number: int) -> Bundle:
 
 @asynccontextmanager
 async def served(what: str, home: Path) -> AsyncIterator[str]:
-    """Run `skill-worker serve` in a process of its own; gives the URL it says."""
+    """Run `skill-worker serve` in a process of its own; yields the URL it prints."""
     environment = {**os.environ, "SKILL_WORKER_HOME": str(home), "LOG_FORMAT": "json"}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "core", "serve", what, "--port", "0"),

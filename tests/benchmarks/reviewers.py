@@ -1,4 +1,4 @@
-"""A hundred reviewers over HTTP at once, each thinking a second, in front of held changes."""
+"""A hundred concurrent reviewers over HTTP, each thinking a second, deciding held changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TARGET_MS = 50.0
 
 
 class Told(TypedDict):
-    """What the reviewers tell: seconds by what they waited for, and ids of changes."""
+    """What the reviewers report: seconds by what they waited for, and ids of changes."""
 
     review_view: list[float]
     next: list[float]
@@ -45,14 +45,14 @@ class Told(TypedDict):
 async def measure() -> list[Figure]:
     """Let all of the reviewers decide about all of the changes, `ROUNDS` times over.
 
-    The machine has moments of its own: the middle round is what counts.
+    The machine's load varies: the median round counts.
     """
     rounds = [await _round() for _ in range(ROUNDS)]
     return [_latency([told for told, _ in rounds]), _decisions(rounds)]
 
 
 async def _round() -> tuple[Told, int]:
-    """Give what the reviewers tell, and how many changes have ended; a worker is in the process."""
+    """Return the reviewers' report, and how many changes have ended; a worker runs alongside."""
     async with _opened() as (home, app):
         await hold_changes(app, CHANGES)
         stop = asyncio.Event()
@@ -68,9 +68,10 @@ async def _round() -> tuple[Told, int]:
 
 
 async def _quiet(app: App) -> None:
-    """Wait until the worker has nothing to do, and the tables are as they are a minute later.
+    """Wait until the worker is idle and the tables have reached their steady state.
 
-    Its jobs came in with what is held; over what was filled, autovacuum has passed by then.
+    The held changes brought jobs of their own, and autovacuum runs within a minute after the tables
+    were filled.
     """
     jobs = "SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing') LIMIT 1"
     pool = app.stores.inbox._pool  # type: ignore[attr-defined]
@@ -81,7 +82,7 @@ async def _quiet(app: App) -> None:
 
 
 async def _tokens(app: App) -> list[str]:
-    """Make a token for each reviewer, as `skill-worker tokens add` does."""
+    """Create a token for each reviewer, as `skill-worker tokens add` does."""
     access = Access(app.stores.tokens, app.new_id)
     made = [
         await access.add(Grant(name=f"reviewer-{number}", roles=(Role.READ, Role.REVIEW)))
@@ -91,7 +92,7 @@ async def _tokens(app: App) -> list[str]:
 
 
 async def _no_health(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    """Stand where the health pages do: nobody asks for them here."""
+    """Stand in for the health pages, which are not called here."""
 
 
 @asynccontextmanager
@@ -151,7 +152,7 @@ def _spread(times: list[float]) -> Spread:
 
 
 async def _ended(app: App) -> int:
-    """Count the changes that were decided about."""
+    """Return the number of decided changes."""
     ended, cursor = 0, None
     ends = ChangeFilter(statuses=(ChangeStatus.APPLIED, ChangeStatus.REJECTED))
     while True:
@@ -162,7 +163,7 @@ async def _ended(app: App) -> int:
 
 
 def _decisions(rounds: Sequence[tuple[Told, int]]) -> Figure:
-    """Compare what was answered with what has ended: nothing twice, and nothing unsaid."""
+    """Compare the answers with the changes that have ended: none twice, none unreported."""
     twice = sum(len(told["decided"]) - len(set(told["decided"])) for told, _ in rounds)
     unsaid = sum(abs(ended - len(told["decided"])) for told, ended in rounds)
     made = sum(ended for _, ended in rounds)

@@ -1,4 +1,4 @@
-"""The reviewers' side: each looks at a change, thinks, decides, and takes the next one."""
+"""The reviewers' side: each views a change, thinks, decides, and takes the next one."""
 
 from __future__ import annotations
 

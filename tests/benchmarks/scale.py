@@ -17,14 +17,14 @@ CONCURRENCY = 8
 SLOW = 400
 FAST = 2_000
 CALL_SECONDS = 1.0
-START = 1_000  # beyond what the workers warmed up with
+START = 1_000  # above the numbers of the warm-up
 TARGET = 3.5
 KIB, MIB = 1024, 1024 * 1024
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a batch took: wall seconds, CPU seconds of both sides, growth of rows and bytes."""
+    """The cost of a batch: wall seconds, CPU seconds of both sides, growth of rows and bytes."""
 
     seconds: float
     worker_cpu: float
@@ -35,7 +35,7 @@ class Work:
 
 
 async def measure() -> list[Figure]:
-    """Real processes on one PostgreSQL, which runs on the same machine."""
+    """Measure real processes on one PostgreSQL, which runs on the same machine."""
     one = await _slow(1)
     four = await _slow(PROCESSES)
     figures = [
@@ -106,7 +106,7 @@ async def _state(workers: Fleet, seconds: float) -> Work:
 
 
 async def _prune(workers: Fleet) -> float:
-    """Forget all runs; give the CPU seconds that PostgreSQL spends on it."""
+    """Prune all runs; return the CPU seconds that PostgreSQL spends on it."""
     begun = server_load.server_cpu(workers.home)
     async with open_pool(workers.database_url) as pool:
         assert await PostgresRetention(pool).prune(0) >= FAST

@@ -1,4 +1,4 @@
-"""How much of what people look for is among the first five hits, and how long that takes."""
+"""Which share of the sought items is among the first five hits, and how long that takes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HALVES = ("tuning half", "held-out half")
 
 @dataclass(frozen=True)
 class Found:
-    """What each of three searches gave for a query, best first."""
+    """What each of three searches returned for a query, best first."""
 
     query: Query
     ours: Sequence[str]
@@ -39,7 +39,7 @@ class Found:
 
 @asynccontextmanager
 async def database() -> AsyncIterator[Pool]:
-    """Give a pool on a throw-away server with our schema."""
+    """Yield a pool on a throw-away server with our schema."""
     with (
         tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home,
         embedded_postgres(Path(home)) as uri,
@@ -50,12 +50,12 @@ async def database() -> AsyncIterator[Pool]:
 
 
 async def measure() -> list[Figure]:
-    """Recall, and the time it takes at up to 100,000 items."""
+    """Measure recall, and search time at up to 100,000 items."""
     return [*await recall(), *await search_latency.measure()]
 
 
 async def recall() -> list[Figure]:
-    """Recall at five of both halves, and of both rivals on the same queries."""
+    """Measure recall at five on both halves, and that of both rivals on the same queries."""
     found, quiet = await look()
     by_category: dict[str, list[Found]] = defaultdict(list)
     for one in found:
@@ -70,7 +70,7 @@ async def recall() -> list[Figure]:
 
 
 async def look() -> tuple[list[Found], Figure]:
-    """Put the corpus in and ask all queries of three searches; of ours also what is not there."""
+    """Index the corpus and run all queries in three searches; in ours also the hopeless ones."""
     corpus = documents()
     words = WordBm25(corpus)
     async with database() as pool:
@@ -94,7 +94,7 @@ async def look() -> tuple[list[Found], Figure]:
 
 
 def show_misses(found: Sequence[Found]) -> None:
-    """Say what was not found, on stderr."""
+    """Print what was not found to stderr."""
     for one in found:
         if not one.query.wanted & {*one.ours} and not one.query.category.startswith("NFD"):
             half = HALVES[one.query.held_out]
@@ -127,7 +127,7 @@ async def _quiet(search: PostgresSearch) -> Figure:
 
 
 def _total(found: Sequence[Found], half: bool) -> Figure:
-    """The promise; NFD has a figure of its own, since the others know nothing of it."""
+    """Return the promised figure; NFD has one of its own, since the rivals do not support it."""
     part = [f for f in found if f.query.held_out == half and f.query.category != "NFD input"]
     first = sum(bool(f.query.wanted & {*f.ours[:1]}) for f in part) / len(part)
     figure = _figure(f"search: recall@5, {HALVES[half]}", part)

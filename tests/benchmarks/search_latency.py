@@ -1,4 +1,4 @@
-"""How long search takes, and an item to be put in, at 1,000, 10,000 and 100,000 items."""
+"""How long a search and an insert take, at 1,000, 10,000 and 100,000 items."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Measured:
-    """At one number of items: milliseconds of each search, insert and look, CPU, and bytes."""
+    """At one number of items: milliseconds per search, insert and visibility, CPU, and bytes."""
 
     items: int
     searches: list[float]
@@ -48,7 +48,7 @@ class Measured:
 
 
 async def measure() -> list[Figure]:
-    """One tenant's items grow to 100,000; searches are by one agent, one after another."""
+    """Grow one tenant to 100,000 items; one agent searches, one query after another."""
     measured: list[Measured] = []
     texts = Texts()
     async with _database() as (home, pool, other):
@@ -66,7 +66,7 @@ async def measure() -> list[Figure]:
 async def _at(size: int, loading: float, home: Path, pool: Pool, other: Pool) -> Measured:
     search = PostgresSearch(pool, None)
     asking = Texts(seed=7)
-    for _ in range(30):  # connections, plans, caches
+    for _ in range(30):  # warms connections, plans, caches
         await _search(search, asking.query())
     before = _cpu(home)
     searches = [await _search(search, asking.query()) for _ in range(QUERIES)]
@@ -98,7 +98,7 @@ async def _insert(pool: Pool, document: SearchDocument) -> float:
 
 
 async def _seen(pool: Pool, search: PostgresSearch, number: int) -> float:
-    """Put an item in; give the time from its commit until other connections find it."""
+    """Insert an item; return the time from its commit until other connections find it."""
     word = f"zqx{number}zz"
     document = next(Texts(seed=number).items(1, 20_000_000 + number))
     document = document.model_copy(update={"content": f"{word} {document.content}"})
@@ -136,7 +136,7 @@ async def _database() -> AsyncIterator[tuple[Path, Pool, Pool]]:
 
 
 def _cpu(home: Path) -> float:
-    """CPU milliseconds so far, of PostgreSQL and of this process."""
+    """Return the CPU milliseconds so far, of PostgreSQL and of this process."""
     return (server_cpu(home) + process_cpu([os.getpid()])) * 1000
 
 

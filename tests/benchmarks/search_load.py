@@ -1,4 +1,4 @@
-"""Many items into the index at once, past the pipeline: as `index_document` would, by COPY."""
+"""Bulk loading of the index, past the pipeline: as `index_document` would, by COPY."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = n.key)
 
 
 async def load(pool: Pool, documents: Sequence[SearchDocument]) -> None:
-    """Put documents in; the indexes of the postings are made anew at the end."""
+    """Load documents; the indexes of the postings are rebuilt at the end."""
     async with connection(pool) as conn:
         await _run(pool, _WITHOUT)
         keys: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What search is measured against: the full-text search of PostgreSQL, and BM25 over words."""
+"""The baselines of search: the full-text search of PostgreSQL, and BM25 over words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FullText:
 
 
 class WordBm25:
-    """BM25 over what blanks part, case folded."""
+    """BM25 over words separated by blanks, case folded."""
 
     def __init__(self, documents: Sequence[SearchDocument]) -> None:
         self._words = {

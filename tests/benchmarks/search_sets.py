@@ -38,14 +38,14 @@ class Query:
 
 
 def documents() -> list[SearchDocument]:
-    """Memories, rules and skills as the index holds them."""
+    """Return memories, rules and skills as the index stores them."""
     return [*_memories(), *_rules(), *_skills()]
 
 
 def queries() -> list[Query]:
-    """All queries; every second of a category is held out.
+    """Return all queries; every second one of a category is held out.
 
-    Typing errors are made from the other queries, the same at every run; NFD is those with
+    Typing errors are generated from the other queries, the same at every run; NFD are those with
     Hangul, decomposed.
     """
     with (DATA / "queries.tsv").open(encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""Slips of the keyboard, made by rule: one a query, the same at every run."""
+"""Generated typing errors: one per query, the same at every run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zlib import crc32
 _WORD = re.compile("[가-힣]{2,}|[A-Za-z]{5,}")
 _BLANK = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
 _FIRST = 0xAC00
-# Neighbours on a keyboard with two sets of Korean letters, by number of onset, vowel and coda.
+# Neighbouring keys of the Korean two-set layout, by number of onset, vowel and coda.
 _ONSETS = {
     0: (18, 11),
     2: (3, 6),
@@ -69,9 +69,9 @@ _KEYS = {
 
 
 def slipped(query: str, known: str) -> str | None:
-    """Give the query with one slip, or None where there is no place for one.
+    """Return the query with one typing error, or None if no letter allows one.
 
-    What stands in the `known` texts is no slip but another word, and is tried again.
+    A result that occurs in the `known` texts is another word, not an error, and is discarded.
     """
     dice = random.Random(crc32(query.encode()))
     words = [*_WORD.finditer(query)]

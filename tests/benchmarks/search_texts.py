@@ -1,4 +1,4 @@
-"""Items of mixed lengths in Korean and English for timing, words as common as in real text."""
+"""Items of mixed lengths in Korean and English for timing, with realistic word frequencies."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _CONSONANTS, _VOWELS = "bcdfghjklmnprstvw", "aeiou"
 
 
 class Texts:
-    """Makes items and queries from one seed.
+    """Generates items and queries from one seed.
 
-    How common a word is follows Zipf's law. Of twenty items fourteen are memories of 5 to 40 words,
-    five rules of 30 to 120, and one a skill of 150 to 900; one in three is English.
+    Word frequencies follow Zipf's law. Of twenty items fourteen are memories of 5 to 40 words, five
+    rules of 30 to 120, and one a skill of 150 to 900; one in three is English.
     """
 
     def __init__(self, seed: int = 20261121) -> None:
@@ -48,12 +48,12 @@ class Texts:
         self._weights = [*accumulate(1 / rank for rank in range(1, WORDS + 1))]
 
     def items(self, count: int, first: int = 0) -> Iterator[SearchDocument]:
-        """Give items with ids from `first` on."""
+        """Yield items with ids from `first` on."""
         for number in range(first, first + count):
             yield self._item(number)
 
     def query(self) -> str:
-        """Give a query of one to eight words, as common as in the texts."""
+        """Return a query of one to eight words, with the frequencies of the texts."""
         korean = self._dice.random() < 2 / 3
         return self._text(korean, self._dice.randint(1, 8))
 
@@ -106,5 +106,5 @@ _SHAPES = (
 
 
 def _read_words() -> list[str]:
-    """Give a line of common nouns and a line of syllables that Korean words are made of."""
+    """Return a line of common nouns and a line of syllables of which Korean words are made."""
     return (DATA / "words.txt").read_text("utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""What PostgreSQL does meanwhile: CPU seconds of its processes, sizes of tables, connections."""
+"""The load of PostgreSQL: CPU seconds of its processes, sizes of tables, connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import psutil
 
 from tests.benchmarks.fleet import Fleet
 
-# What a run keeps for going on after a crash; retention deletes it.
+# What a run stores to continue after a crash; retention deletes it.
 RUN_TABLES = (
     "checkpoints",
     "checkpoint_blobs",
@@ -31,26 +31,27 @@ CLIENTS = "pg_stat_activity WHERE backend_type = 'client backend'"
 
 
 def server_cpu(home: Path) -> float:
-    """Give the CPU seconds of PostgreSQL so far, those of processes that have ended included."""
+    """Return the CPU seconds of PostgreSQL so far, including ended processes."""
     pid = int((home / "postgres" / "postmaster.pid").read_text().split()[0])
     while True:
         server = psutil.Process(pid)
         try:
             living = process_cpu([pid, *(child.pid for child in server.children())])
-        except psutil.NoSuchProcess:  # it has ended meanwhile, so it is among the others now
+        # it has ended meanwhile, so the counters of ended processes include it
+        except psutil.NoSuchProcess:
             continue
         ended = server.cpu_times()
         return living + float(ended.children_user + ended.children_system)
 
 
 def process_cpu(pids: Iterable[int]) -> float:
-    """Give the CPU seconds of processes so far."""
+    """Return the CPU seconds of processes so far."""
     times = (psutil.Process(pid).cpu_times() for pid in pids)
     return sum(t.user + t.system for t in times)
 
 
 async def sizes(fleet: Fleet, tables: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-    """Give rows and bytes (with indexes and what vacuum has not taken away) of tables."""
+    """Return rows and bytes (with indexes and what vacuum has not yet reclaimed) of tables."""
     found = {}
     for table in tables:
         (taken,) = await fleet.row("SELECT pg_total_relation_size(%s::regclass)", (table,))
@@ -59,17 +60,17 @@ async def sizes(fleet: Fleet, tables: Sequence[str]) -> Mapping[str, tuple[int, 
 
 
 async def total(fleet: Fleet, tables: Sequence[str]) -> tuple[int, int]:
-    """Give rows and bytes of all of some tables."""
+    """Return the total rows and bytes of some tables."""
     found = (await sizes(fleet, tables)).values()
     return sum(rows for rows, _ in found), sum(taken for _, taken in found)
 
 
 async def wal_bytes(fleet: Fleet) -> int:
-    """Give the bytes of write-ahead log so far."""
+    """Return the bytes of write-ahead log so far."""
     (written,) = await fleet.row("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::bigint")
     return int(written)
 
 
 async def connections(fleet: Fleet) -> int:
-    """Give the open connections, the benchmark's own included."""
+    """Return the number of open connections, the benchmark's own included."""
     return await fleet.number(CLIENTS)

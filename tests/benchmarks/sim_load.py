@@ -1,4 +1,4 @@
-"""The load that is simulated: a day's arrivals over tenants of unlike size, and model calls."""
+"""The simulated load: a day's arrivals over tenants of unequal size, and model calls."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ HOURS = 24
 
 @dataclass(frozen=True)
 class Load:
-    """What is assumed, none of it measured. Change it to what you have.
+    """Assumptions, none of them measured: adapt them to your own load.
 
-    Tenants have shares as 1 / rank ** zipf. The rate follows a sine over the day, `peak` times
-    its mean at its height. A call takes a log-normal time; `calls` are (number of calls, share).
+    Tenants have shares of 1 / rank ** zipf. The rate follows a sine over the day, at most `peak`
+    times its mean. A call takes a log-normal time; `calls` are (number of calls, share).
     """
 
     tenants: int = 1_000
@@ -35,28 +35,28 @@ class Load:
 
     @property
     def calls_a_piece(self) -> float:
-        """Mean number of model calls."""
+        """The mean number of model calls."""
         return sum(number * share for number, share in self.calls)
 
     @property
     def call_seconds(self) -> float:
-        """Mean seconds of a call."""
+        """The mean seconds of a call."""
         return self.call_median * math.exp(self.call_sigma**2 / 2)
 
     def rate(self, hour: float) -> float:
-        """Pieces a second at an hour of the day."""
+        """Return the pieces a second at an hour of the day."""
         wave = math.cos((hour - self.peak_hour) / HOURS * math.tau)
         return self.a_day / DAY * (1 + (self.peak - 1) * wave)
 
     def draw(self, chance: Random) -> list[float]:
-        """Give the seconds of one piece's calls."""
+        """Return the seconds of one piece's calls."""
         numbers, shares = zip(*self.calls, strict=True)
         (number,) = chance.choices(numbers, shares)
         mean = math.log(self.call_median)
         return [chance.lognormvariate(mean, self.call_sigma) for _ in range(number)]
 
     def arrivals(self, chance: Random, hour: float, seconds: float) -> Iterator[Arrival]:
-        """Give the arrivals of a slice of the day: a Poisson process over all tenants."""
+        """Yield the arrivals of a slice of the day: a Poisson process over all tenants."""
         weights = [*accumulate(rank**-self.zipf for rank in range(1, self.tenants + 1))]
         ranks, rate, now = range(self.tenants), self.rate(hour), 0.0
         while (now := now + chance.expovariate(rate)) < seconds:

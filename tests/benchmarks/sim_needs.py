@@ -1,4 +1,4 @@
-"""What a day needs, as arithmetic on the costs, and which limit is met first."""
+"""What a day needs, as arithmetic on the costs, and which limit is reached first."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.benchmarks.sim_load import DAY, Load
 MEASURED_CALLS = 2  # of a piece of the benchmark: costs grow with the calls
 RETENTION_DAYS = 7
 GIB = 1024 * 1024  # in KiB
-# Commits that notify and wait for the disk, besides one a model call: the change, the job.
+# Commits that notify and wait for the disk, besides one per model call: the change, the job.
 FLUSHED_BESIDES = 2
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Something that is there once, and how much of it the peak takes."""
+    """A limited resource, and how much of it the peak takes."""
 
     name: str
     needed: float
@@ -25,12 +25,12 @@ class Limit:
 
     @property
     def headroom(self) -> float:
-        """How often the peak fits in."""
+        """The factor by which the peak could grow."""
         return self.there / self.needed
 
 
 def limits(load: Load, costs: Costs, workers: int) -> list[Limit]:
-    """Give what may break, the first to break first."""
+    """Return the limits, the first to be reached first."""
     peak = load.rate(load.peak_hour)
     more = load.calls_a_piece / MEASURED_CALLS
     calls = peak * load.calls_a_piece

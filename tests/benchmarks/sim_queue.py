@@ -1,4 +1,4 @@
-"""A discrete simulation of the queue: fair turns, slots that hold a piece, a model with limits."""
+"""A discrete simulation of the queue: fair turns, slots for pieces, a rate-limited model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Arrival = tuple[float, int]  # seconds, tenant
 
 @dataclass(frozen=True)
 class Limits:
-    """What the model takes, over all workers: calls at a time, and calls begun in a minute."""
+    """What the model accepts from all workers: concurrent calls, and calls begun per minute."""
 
     concurrency: float = math.inf
     per_minute: float = math.inf
@@ -22,7 +22,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Piece:
-    """One piece of feedback; `calls` are the seconds of the model calls it has yet to make."""
+    """One piece of feedback; `calls` are the seconds of its remaining model calls."""
 
     tenant: int
     arrived: float
@@ -33,13 +33,13 @@ class Piece:
 
     @property
     def waited(self) -> float:
-        """Seconds from arrival to start."""
+        """The seconds from arrival to start."""
         return self.started - self.arrived
 
 
 @dataclass
 class Outcome:
-    """What came of it. `area` is the integral of the pieces in the system over time."""
+    """The result. `area` is the integral of the pieces in the system over time."""
 
     done: list[Piece] = field(default_factory=list)
     arrived: int = 0
@@ -57,7 +57,7 @@ class FairLine:
     def __init__(self, *, fair: bool = True) -> None:
         self._fair = fair
         self._heap: list[tuple[int, int, Piece]] = []
-        self._last: dict[int, int] = {}  # the last turn that a tenant has waiting
+        self._last: dict[int, int] = {}  # the last waiting turn of a tenant
         self._now = 0  # the turn that is being served
         self._order = count()
 
@@ -65,7 +65,7 @@ class FairLine:
         return len(self._heap)
 
     def push(self, piece: Piece) -> None:
-        """Give a piece its turn: after the tenant's own, and not before what is served now."""
+        """Assign a turn: after the tenant's own last, and not before the one being served."""
         if self._fair:
             piece.turn = 1 + max(self._now, self._last.get(piece.tenant, 0))
             self._last[piece.tenant] = piece.turn
@@ -79,9 +79,9 @@ class FairLine:
 
 
 class Simulation:
-    """Slots that each hold one piece while it asks the model, one call after another.
+    """Slots that each process one piece, one model call after another.
 
-    `draw` gives the seconds of a piece's calls; `overhead` is what it takes besides.
+    `draw` returns the seconds of a piece's calls; `overhead` is what it takes besides.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Simulation:
         self._out = Outcome()
 
     def run(self, arrivals: Iterable[Arrival], until: float = math.inf) -> Outcome:
-        """Work off the arrivals, which come in the order of time; stop at `until`."""
+        """Process the arrivals, which are ordered by time; stop at `until`."""
         coming = iter(arrivals)
         arrival = next(coming, None)
         while arrival or self._events:

@@ -17,10 +17,10 @@ from tests.benchmarks.sim_queue import Arrival, Limits, Outcome, Piece, Simulati
 from tests.benchmarks.table import Figure
 
 CONCURRENCY = 32  # WORKER_CONCURRENCY
-EVERY = 2  # hours; of each
-SLICE = 240.0  # so many seconds are simulated,
-WARM_UP = 60.0  # and these at its beginning not counted
-LARGE, SMALL = 10, 900  # so many of the largest tenants, of the smallest
+EVERY = 2  # hours between slices
+SLICE = 240.0  # seconds that are simulated of each
+WARM_UP = 60.0  # seconds at its beginning that do not count
+LARGE, SMALL = 10, 900  # how many of the largest and of the smallest tenants are shown
 PATIENCE = 1.0  # seconds that 99 of 100 may wait at the peak
 FLOOD, FLOOD_AT, FLOOD_SECONDS = 100_000, 60.0, 600.0
 SEED = 20261120
@@ -28,7 +28,7 @@ SEED = 20261120
 
 @dataclass(frozen=True)
 class World:
-    """The load, what a piece costs, and the workers that are there for it."""
+    """The load, what a piece costs, and the number of workers."""
 
     load: Load
     costs: Costs
@@ -36,7 +36,7 @@ class World:
 
     @property
     def overhead(self) -> float:
-        """Seconds of a piece that are not the model's."""
+        """The seconds of a piece that are not the model's."""
         measured = self.costs.worker_cpu_ms + self.costs.round_trips * self.costs.trip_ms
         return measured * self.load.calls_a_piece / 2 / 1000
 
@@ -48,7 +48,7 @@ class World:
         fair: bool = True,
         limits: Limits | None = None,
     ) -> Outcome:
-        """Run a slice with all workers."""
+        """Simulate a slice with all workers."""
         simulation = Simulation(
             slots=self.workers * CONCURRENCY,
             draw=partial(self.load.draw, Random(SEED)),
@@ -64,7 +64,7 @@ class World:
 
 
 async def measure() -> list[Figure]:
-    """Print what it takes and what breaks first, and promise nothing; under a minute."""
+    """Print what it takes and what breaks first, without a promise; under a minute."""
     world = sized(Load(), load_costs())
     _print_assumptions(world)
     _print_day(world)
@@ -83,7 +83,7 @@ def _print_assumptions(world: World) -> None:
 
 
 def sized(load: Load, costs: Costs) -> World:
-    """Give the fewest workers with which waits at the peak are short."""
+    """Return the fewest workers with which waits at the peak are short."""
     bare = World(load, costs)
     busy = load.rate(load.peak_hour) * (load.calls_a_piece * load.call_seconds + bare.overhead)
     workers = math.ceil(busy / CONCURRENCY)
@@ -96,12 +96,12 @@ def sized(load: Load, costs: Costs) -> World:
 
 
 def measured(outcome: Outcome) -> list[Piece]:
-    """Give the finished pieces that arrived after the warm-up."""
+    """Return the finished pieces that arrived after the warm-up."""
     return [piece for piece in outcome.done if piece.arrived >= WARM_UP]
 
 
 def quantiles(pieces: Sequence[Piece]) -> tuple[float, float, float]:
-    """Give the median, p95 and p99 of the seconds that pieces waited."""
+    """Return the median, p95 and p99 of the seconds that pieces waited."""
     waits = sorted(piece.waited for piece in pieces) or [math.nan]
     half, p95, p99 = (waits[int(share * (len(waits) - 1))] for share in (0.5, 0.95, 0.99))
     return half, p95, p99
@@ -133,7 +133,7 @@ def _in_words(found: tuple[float, float, float]) -> str:
 
 
 def _print_flood(world: World) -> None:
-    """One tenant inserts as much at once as all do in minutes, at the peak."""
+    """Print what happens if one tenant inserts minutes of everyone's feedback at the peak."""
     print(
         f"\nThe largest tenant adds {FLOOD:,} at once at the peak; waits of the others after it:\n"
     )
@@ -152,7 +152,7 @@ def _flood(world: World) -> Iterator[Arrival]:
 
 
 def _print_held_back(world: World) -> None:
-    """A model that allows a tenth less than the peak asks for."""
+    """Print what happens if the model's limit is a tenth below the peak's demand."""
     load = world.load
     per_minute = 0.9 * load.rate(load.peak_hour) * load.calls_a_piece * 60
     arrivals = load.arrivals(Random(SEED), load.peak_hour, FLOOD_SECONDS)

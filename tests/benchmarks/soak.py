@@ -1,4 +1,4 @@
-"""Ten thousand pieces through one worker: nothing may grow with the work that is done."""
+"""Ten thousand pieces through one worker: nothing may grow with the work done."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BATCH = 500
 CONCURRENCY = 8
 LOOK_EVERY = 1.0
 SECONDS = 1_200
-LATELY = SETTLED_SECONDS + PRUNE_SECONDS + 10  # a run is pruned so long after its end, at most
+LATELY = SETTLED_SECONDS + PRUNE_SECONDS + 10  # the longest from the end of a run to its pruning
 MIB = 1024 * 1024
 JOBS = ("procrastinate_jobs", "procrastinate_events")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What was there after `done` pieces, of which `lately` ended since runs before were pruned."""
+    """What was stored after `done` pieces, of which `lately` ended too recently to be pruned."""
 
     done: int
     lately: int
@@ -39,7 +39,7 @@ class Sample:
 
 
 async def measure() -> list[Figure]:
-    """RETENTION_DAYS=0, so that a run is forgotten a minute or two after its end."""
+    """Measure with RETENTION_DAYS=0, so that a run is pruned a minute or two after its end."""
     async with fleet(1, concurrency=CONCURRENCY, retention_days=0) as worker:
         begun = time.monotonic()
         samples = await _soak(worker)
@@ -49,7 +49,7 @@ async def measure() -> list[Figure]:
 
 
 async def _soak(worker: Fleet) -> list[Sample]:
-    """Keep the worker fed, and look each second."""
+    """Feed the worker, and sample each second."""
     samples: list[Sample] = []
     given = 0
     async with asyncio.timeout(SECONDS):

@@ -10,7 +10,7 @@ from datetime import date
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured, against what, and the target; `target` None has no promise."""
+    """What was measured, the baseline, and the target; `target` None promises nothing."""
 
     name: str
     measured: str
@@ -21,7 +21,7 @@ class Figure:
 
     @property
     def is_met(self) -> bool:
-        """True where the ratio keeps its promise, or there is none."""
+        """Whether the ratio meets its target, or there is none."""
         if self.ratio is None:
             return True
         under = self.at_most is None or self.ratio <= self.at_most
@@ -29,7 +29,7 @@ class Figure:
 
     @property
     def target(self) -> str:
-        """The promise in words."""
+        """The target in words."""
         if self.at_most is not None:
             return f"≤ {self.at_most:g}"
         return f"≥ {self.at_least:g}" if self.at_least is not None else "-"
@@ -48,7 +48,7 @@ def print_table(figures: list[Figure]) -> None:
 
 
 def machine() -> str:
-    """Say when and on what it was measured."""
+    """Return when and on what it was measured, in words."""
     cores = os.cpu_count()
     return (
         f"{date.today()}, {cores} cores, {platform.machine()}, Python {platform.python_version()}"

@@ -1,4 +1,4 @@
-"""Checking of decision tables: a usual size within a second, ten thousand rows within some."""
+"""Checking of decision tables: a usual size within a second, ten thousand rows within seconds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 15.0
 
 
 async def measure() -> list[Figure]:
-    """Each round checks tables that were not seen before: what is parsed once is kept."""
+    """Check unseen tables each round: parsed ones are cached."""
     figures = []
     for policy, seeds in ((HitPolicy.UNIQUE, range(2 * ROUNDS)), (HitPolicy.FIRST, range(50, 64))):
         tables = [clean_table(seed, ROWS, COLUMNS, policy).table for seed in seeds]
@@ -62,7 +62,7 @@ def _many() -> Figure:
 
 
 def _stairs(seed: int) -> DecisionTable:
-    """Rows that all meet, of which none covers another, and one behind them for the rest."""
+    """Return overlapping rows of which none covers another, and a last row for the rest."""
     columns = [InputColumn(name=f"n{place}", type="number") for place in range(COLUMNS)]
     rows = [
         [f"> {seed * 1000 + (row * (place + 3)) % ROWS}" for place in range(COLUMNS)]
@@ -79,7 +79,7 @@ def _texts(random: Random) -> str:
     return ", ".join(f'"c{number}"' for number in random.sample(range(40), 8))
 
 
-# Cells of many runs: with the first of them the search explodes, and is to be given up in time.
+# Cells of many runs: the first of these tables makes the search explode; it has to give up in time.
 _LISTS: tuple[tuple[str, str, Callable[[Random], str]], ...] = (
     ("not 10 numbers", "number", _numbers),
     ("not 8 of 40 strings", "string", lambda random: f"not({_texts(random)})"),
@@ -103,7 +103,7 @@ def _long_lists() -> Figure:
         [", ".join(str(random.randint(0, 100_000)) for _ in range(LONG)), "-"] for _ in range(ROWS)
     ]
     one = table(columns, rows, policy=HitPolicy.FIRST)
-    floor = _seconds(_parse, one)  # what is parsed once is kept
+    floor = _seconds(_parse, one)  # parsed tables are cached
     taken = _seconds(check_table, one)
     return Figure(
         f"check {ROWS} rows × {LONG} numbers each",

@@ -1,4 +1,4 @@
-"""How much of the arithmetic limit the worker reaches with a model that takes its time."""
+"""How close the worker comes to the arithmetic limit with a slow model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECONDS_A_CALL = 1.0
 
 
 async def measure() -> list[Figure]:
-    """Work off a full inbox; the limit is count × calls × seconds ÷ concurrency."""
+    """Process a full inbox; the limit is count × calls × seconds ÷ concurrency."""
     chat = TwoTurnModel()
     async with opened(chat) as app:
         await app.stores.inbox.add("warm", pieces(4, 100_000))

@@ -1,4 +1,4 @@
-"""Round trips to PostgreSQL that one piece of feedback takes, and where they go."""
+"""Round trips to PostgreSQL per piece of feedback, and what they are for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CONCURRENCY = 1  # so that a trip waits for nothing but PostgreSQL
 
 @dataclass(frozen=True)
 class Counted:
-    """Round trips a piece, milliseconds a trip, the trips by what they were for.
+    """Round trips per piece, milliseconds per trip, and the trips by purpose.
 
     `prompt_chars` are the characters of one model call, tools included.
     """
@@ -45,7 +45,7 @@ class Counted:
 
 
 class CountingModel(TwoTurnModel):
-    """Counts what it is given to read."""
+    """Counts the characters of its input."""
 
     read: list[int] = Field(default_factory=list)
 
@@ -55,16 +55,16 @@ class CountingModel(TwoTurnModel):
 
 
 async def measure() -> list[Figure]:
-    """The round trips alone."""
+    """Measure the round trips alone."""
     return figures(await count())
 
 
 async def count() -> Counted:
-    """One process with a zero-time model; all that its connections send passes a relay."""
+    """Run one process with a zero-time model; all its connections go through a relay."""
     configure_logging("error", "console")
     trips, chat = Trips(), CountingModel()
     await _run(trips, chat)
-    del trips.number["listen"]  # it waits for news, for as long as there are none
+    del trips.number["listen"]  # it waits for notifications, however long
     number = sum(trips.number.values())
     waited = sum(trips.seconds[label] for label in trips.number)
     read = sum(chat.read) / len(chat.read) + len(json.dumps(react_tool_schemas()))
@@ -72,7 +72,7 @@ async def count() -> Counted:
 
 
 def figures(counted: Counted) -> list[Figure]:
-    """Give the rows of the table; each statement's trips go to stderr."""
+    """Return the rows of the table; each statement's trips go to stderr."""
     _print_blocks(counted.trips)
     return [
         Figure(

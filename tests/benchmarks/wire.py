@@ -1,4 +1,4 @@
-"""A relay before PostgreSQL that counts round trips and what they were for."""
+"""A relay in front of PostgreSQL that counts round trips and what they were for."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ _BLOCKS = Path("core/adapters/postgres/sql")
 
 @dataclass
 class Trips:
-    """Round trips and their seconds, by what they were for: `file.block` of our SQL, or whose."""
+    """Round trips and their seconds, by purpose: `file.block` of our SQL, or whose."""
 
     number: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def add(self, label: str, seconds: float) -> None:
-        """Count one."""
+        """Count one trip."""
         self.number[label] += 1
         self.seconds[label] += seconds
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Reset the counts."""
         self.number.clear()
         self.seconds.clear()
 
 
 @asynccontextmanager
 async def relay(server: Path, home: Path, trips: Trips) -> AsyncIterator[str]:
-    """Stand before the server whose socket is `server`; gives the URI to use instead."""
+    """Relay to the server whose socket is `server`; yields the URI to use instead."""
     ends: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -101,7 +101,7 @@ class _Line:
 
 
 class _Statements:
-    """Reads the frontend's messages, and gives the text of each statement that is executed."""
+    """Parses the frontend's messages, and returns the text of each executed statement."""
 
     def __init__(self) -> None:
         self._data = b""
@@ -141,7 +141,7 @@ class _Statements:
 
 
 def label(text: str) -> str:
-    """Name what a statement is for."""
+    """Return the name of what a statement is for."""
     block = _blocks().get(_normal(text))
     if block:
         return block

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a throw-away home, an opened app, feedback, a model with a delay."""
+"""What the benchmarks share: a throw-away home, an opened app, feedback, a delayed model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NEW = {"operation": "CREATE", "relationship": "UNRELATED", "reason": "another cu
 
 
 class TwoTurnModel(AnsweringChatModel):
-    """Learns a memory that is its own in one call, and ends with prose in the next."""
+    """Learns a memory of its own in one call, and ends with prose in the next."""
 
     delay: float = 0.0
 
@@ -58,7 +58,7 @@ class TwoTurnModel(AnsweringChatModel):
 
 
 def settings(home: Path, **more: Override) -> Settings:
-    """Settings of a throw-away home, whatever the environment says; `more` come on top."""
+    """Return settings of a throw-away home, whatever the environment says; `more` overrides."""
     given: dict[str, Override] = {
         "skill_worker_home": home,
         "llm_model": "offline",
@@ -83,7 +83,7 @@ async def opened(chat: BaseChatModel) -> AsyncIterator[App]:
 
 
 def pieces(count: int, start: int = 0) -> list[NewFeedback]:
-    """Pieces of feedback that all say something else."""
+    """Return pieces of feedback with distinct content."""
     numbers = range(start, start + count)
     return [
         NewFeedback(
@@ -97,7 +97,7 @@ def pieces(count: int, start: int = 0) -> list[NewFeedback]:
 
 
 async def drain(app: App, concurrency: int) -> None:
-    """Work until nothing is left; all of it must have been learnt."""
+    """Work until nothing is left; everything must have been learnt."""
     await app.run(True, concurrency, asyncio.Event(), _ignore)
     counts = await app.stores.reader.counts()
     assert set(counts) == {"completed"}, f"not all was learnt: {counts}"
@@ -108,6 +108,6 @@ def _ignore(_counts: Mapping[str, int]) -> None:
 
 
 def resident_bytes(pid: int | None = None) -> int:
-    """Resident memory of a process, in bytes."""
+    """Return the resident memory of a process, in bytes."""
     text = Path(f"/proc/{pid or os.getpid()}/statm").read_text()
     return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")

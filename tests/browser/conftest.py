@@ -1,4 +1,4 @@
-"""A real browser for tests: one a run, and a page of its own, with nothing kept, for each test."""
+"""A real browser for tests: one per run, with a fresh page and no stored state for each test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 ARGUMENTS = (
-    "--no-sandbox",  # which root cannot have; only the program's own pages are opened
+    "--no-sandbox",  # root has no sandbox; only the program's own pages are opened
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
@@ -26,7 +26,7 @@ ARGUMENTS = (
     "--no-first-run",
 )
 KOREAN = "ko-KR"
-MILLISECONDS = 1000 * SOON  # the longest that a page may let a test wait
+MILLISECONDS = 1000 * SOON  # the longest that a test waits for a page
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """The browser. Its pages are driven from the loop of the session: so are the tests here."""
+    """The browser. Its pages run on the event loop of the session, and so do the tests here."""
     program = browser_program()
     from playwright.async_api import async_playwright
 
@@ -50,7 +50,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 def locale() -> str:
-    """What the reader's browser asks for; `@pytest.mark.parametrize("locale", ["en-US"])`."""
+    """The language the browser requests; `@pytest.mark.parametrize("locale", ["en-US"])`."""
     return KOREAN
 
 
@@ -73,7 +73,7 @@ async def page(context: BrowserContext) -> Page:
 async def console(
     server: str, template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Console]:
-    """A worker with its console, one a run; each test has tenants of its own."""
+    """A worker with its console, one per run; each test has tenants of its own."""
     with fresh_database(server, template) as database:
         home = tmp_path_factory.mktemp("console") / "home"
         async with open_console(database, home) as opened:
@@ -82,9 +82,9 @@ async def console(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def complaints(context: BrowserContext, console: Console) -> AsyncIterator[list[str]]:
-    """What the browser complains of, and each request that leaves the server: none, at the end.
+    """What the browser reports, and each request that leaves the server: none, at the end.
 
-    A test that expects some takes them out.
+    A test that expects some removes them.
     """
     found: list[str] = []
     own = (f"{console.base}/", f"{console.base.replace('http', 'ws', 1)}/", "data:", "blob:")
@@ -107,7 +107,7 @@ async def complaints(context: BrowserContext, console: Console) -> AsyncIterator
 
 @pytest.fixture
 def enter(console: Console) -> Callable[..., Awaitable[str]]:
-    """Makes a tenant with an agent `desk`, and signs a page in as one of its reviewers."""
+    """Create a tenant with an agent `desk`, and sign a page in as one of its reviewers."""
 
     async def go(page: Page, name: str = "reviewer") -> str:
         tenant = await console.tenant(("desk", "주문 담당"))

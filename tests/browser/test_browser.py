@@ -1,4 +1,4 @@
-"""The browser that other tests drive: it opens what is served here, and it can write Korean."""
+"""The browser that other tests drive: it opens what is served here, and it can render Korean."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DRAWN = """text => {
 
 
 class _Answers(BaseHTTPRequestHandler):
-    """Says the page to whoever asks, and what language they asked for."""
+    """Serves the page to everyone, and records the requested language."""
 
     def do_GET(self) -> None:
         self.send_response(200)

@@ -1,4 +1,4 @@
-"""Nothing that users wrote is ever executed, wherever it goes in and wherever it shows."""
+"""Nothing that users wrote is ever executed, wherever it enters and wherever it is shown."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _encoded(files: Mapping[str, str]) -> dict[str, JsonValue]:
 
 
 def _table(target_id: str) -> str:
-    """Give a decision table whose name and cells are evil."""
+    """Return a decision table whose name and cells are malicious."""
     text, cell = html.escape(EVIL), html.escape(SHORT.replace('"', ""))
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/" id="d" name="{text}"
@@ -81,7 +81,7 @@ def _table(target_id: str) -> str:
 
 
 async def _evil_story(console: Console) -> tuple[str, list[Data]]:
-    """Make a tenant where every text that someone gives is evil; gives it with its changes."""
+    """Create a tenant in which every text is malicious; return it with its changes."""
     tenant = await console.tenant(("desk", SHORT))
     more: dict[str, JsonValue] = {"author": SHORT, "task": EVIL}
     await console.say(tenant, "desk", f"고객에게는 항상 존댓말로 답한다 {EVIL}", **more)
@@ -97,7 +97,7 @@ async def _evil_story(console: Console) -> tuple[str, list[Data]]:
 
 
 async def _see_harmless(page: Page, place: str) -> None:
-    """See that a page shows what was written as text, and does nothing that it says."""
+    """Check that a page shows the text as text, and executes nothing."""
     await page.goto(place)
     await page.locator("#content h1").first.wait_for()
     for summary in await page.locator("#content summary").all():

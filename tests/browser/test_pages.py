@@ -138,11 +138,11 @@ async def test_a_run_is_read_step_by_step_and_what_it_taught_is_taken_back(
     await dialog.get_by_role("button", name="배운 내용 철회").click()
     await page.get_by_text("철회했습니다", exact=True).wait_for()
     await page.get_by_role("table", name="변경").get_by_text("되돌림").wait_for()
-    assert await page.locator(".said").first.is_visible()  # what one has opened stays open
+    assert await page.locator(".said").first.is_visible()  # what the reader expanded stays expanded
     await page.goto(item_page(console, change))
     await page.get_by_text("삭제된 항목입니다").wait_for()
     await page.goto(f"{console.base}/console/review?id={change['id']}")
-    decided = page.locator(".what .banner").first  # who approved it did not take it back
+    decided = page.locator(".what .banner").first  # who approved it did not revert it
     assert (await decided.inner_text()).startswith("승인: ")
 
 
@@ -181,7 +181,7 @@ async def test_what_is_known_is_searched_traced_and_brought_back(
     assert "부산" in await page.locator(".code").inner_text()
     await page.get_by_role("button", name="복원").click()
     await page.get_by_role("dialog").get_by_role("button", name="복원").click()
-    await versions.nth(3).wait_for()  # what is shown is what is there now
+    await versions.nth(3).wait_for()  # the current state is shown
     assert await page.locator(".grid tbody tr").count() == 2
     assert "version" not in query_of(page)
 
@@ -238,7 +238,7 @@ async def _see_twins(console: Console, page: Page, paths: Sequence[str]) -> None
         await page.goto(f"{console.base}/console{path}")
         link = page.get_by_role("link", name="JSON으로 보기").first
         if path == "/graph":
-            link = page.locator("a", has_text="JSON으로 보기").first  # it stands in a folded part
+            link = page.locator("a", has_text="JSON으로 보기").first  # it is in a folded part
         twin = await link.get_attribute("href")
         assert twin
         answer = await page.request.get(f"{console.base}{twin}")

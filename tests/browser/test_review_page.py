@@ -1,4 +1,4 @@
-"""The review page in a real browser: decided by key or button, edited, stale, raced for."""
+"""The review page in a real browser: decided by key or button, edited, stale, contended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def _times_applied(console: Console, tenant: str) -> int:
 
 
 async def _content(console: Console, change: Data) -> str:
-    """Give what the store holds of a change's target."""
+    """Return the stored content of a change's target."""
     query = {"id": str(change["target_id"]), "kind": str(change["kind"])}
     known = await console.get("/v1/knowledge/item", **query, tenant_id=str(change["tenant_id"]))
     item = known["item"]
@@ -199,7 +199,7 @@ async def test_keys_act_while_korean_is_typed_or_caps_lock_is_on(
 
 
 async def _typed(page: Page, key: str, code: str) -> None:
-    """Press a key as a browser tells of it while an input method is on."""
+    """Press a key as a browser reports it while an input method is active."""
     pressed = "e => document.dispatchEvent(new KeyboardEvent('keydown', {...e, bubbles: true}))"
     await page.evaluate(pressed, {"key": key, "code": code})
 

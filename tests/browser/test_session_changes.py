@@ -1,4 +1,4 @@
-"""A page goes on for the session that opened it and for no other, whoever's browser it is in."""
+"""A page continues for the session that opened it and for no other, in the same browser too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.support.console import Console
 
 WHO = 'who => document.querySelector(".who")?.textContent === who && window.did_handshake'
-# As after a broken connection: the page comes again, with the cookies that there are by now.
+# As after a lost connection: the page reconnects with the current cookies.
 COME_AGAIN = "window.socket.io.engine.close()"
 
 

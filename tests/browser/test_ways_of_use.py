@@ -1,4 +1,4 @@
-"""The console by key, on a phone, in both languages, by who may only read, and cut off."""
+"""The console by keyboard, on a phone, in both languages, read-only, and disconnected."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_keys_alone_reach_everything_and_decide_nothing_while_one_types(
     await page.keyboard.press("?")
     keys = page.get_by_role("dialog", name="단축키")
     await keys.get_by_text("승인").wait_for()
-    await page.keyboard.press("a")  # it says what the key does, and does not do it
+    await page.keyboard.press("a")  # the help names the key, and does not act on it
     await page.keyboard.press("Escape")
     await keys.wait_for(state="hidden")
     await page.keyboard.type("raaa")  # at once, before the field is there

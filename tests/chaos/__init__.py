@@ -1,1 +1,1 @@
-"""Kills, stops and starves real processes, and then counts what was lost or done twice."""
+"""Kill, stop and starve real processes, then count what was lost or done twice."""

@@ -49,7 +49,7 @@ FAST: Mapping[str, str | int | float] = {
 
 @dataclass(frozen=True)
 class WorkerSpec:
-    """What a worker needs to know; `plan` is the path of its failpoints' plan."""
+    """What a worker needs to know; `plan` is the path of its failpoint plan."""
 
     database: str
     home: str
@@ -62,7 +62,7 @@ class WorkerSpec:
 
 
 class ChatWithPoints(ChatOpenAI):
-    """The model over HTTP, with a point on either side of each call."""
+    """The model over HTTP, with a failpoint on either side of each call."""
 
     _points: Failpoints = PrivateAttr()
 
@@ -74,7 +74,7 @@ class ChatWithPoints(ChatOpenAI):
 
 
 def work(spec: WorkerSpec) -> None:
-    """Be a worker until SIGTERM, or until a failpoint ends it."""
+    """Run a worker until SIGTERM, or until a failpoint ends it."""
     log = os.open(spec.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -83,7 +83,7 @@ def work(spec: WorkerSpec) -> None:
 
 
 def chat(url: str, timeout: float) -> ChatWithPoints:
-    """Make a client of the model; certificates are not read, which takes longer than a fork."""
+    """Return a client of the model; loading certificates would take longer than a fork."""
     return ChatWithPoints(
         model="chaos",
         base_url=url,
@@ -114,26 +114,26 @@ async def _work(spec: WorkerSpec, points: Failpoints) -> None:
 
 
 def serve_model(port: int) -> None:
-    """Be the model."""
+    """Run the model."""
     _serve(create_model_app(), port)
 
 
 def serve_skills(root: str, port: int) -> None:
-    """Be the skill server."""
+    """Run the skill server."""
     _serve(FaultySkills(create_app(Path(root))), port)
 
 
 def serve_platform(port: int) -> None:
-    """Be the existing platform."""
+    """Run the existing platform."""
     _serve(create_platform_app(), port)
 
 
 def serve_pods(port: int) -> None:
-    """Be the computer-use server; pods of workers that were killed live on there for minutes."""
+    """Run the computer-use server; pods of killed workers live on there for minutes."""
     _serve(create_computer_use_app(most_sessions=POD_PLACES), port)
 
 
 def _serve(app: ASGIApp, port: int) -> None:
     configure_logging("error", "console")
-    # asyncio's loop, as the commands have it: uvloop cannot start what runs as another user.
+    # asyncio's loop, as the commands use: uvloop cannot start processes as another user.
     uvicorn.run(app, host=LOOPBACK, port=port, loop="asyncio", log_config=None, access_log=False)

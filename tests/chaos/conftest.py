@@ -1,4 +1,4 @@
-"""Fixtures of the chaos suite: one world a session, a scenario a test, a table at the end."""
+"""Fixtures of the chaos suite: one world per session, a scenario per test, a table at the end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def world(pytestconfig: pytest.Config) -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def recording(world: World) -> Recording:
-    """The points that there are."""
+    """All recorded failpoints."""
     return asyncio.run(record(world))
 
 

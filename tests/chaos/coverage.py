@@ -1,4 +1,4 @@
-"""Which port calls lie between the claim of a piece and its acknowledgement, and which do not."""
+"""Which port calls happen between the claim of a piece and its acknowledgement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 
 from core.domain import ports
 
-# Ports by the names under which `open_app` gives them to its hook, and of what contexts give.
+# Ports by the names under which `open_app` passes them to its hook, and those that contexts yield.
 NAMES: dict[str, type] = {
     "agents": ports.Agents,
     "answers": ports.Answers,
@@ -44,8 +44,8 @@ NAMES: dict[str, type] = {
     "threads": ports.Threads,
     "tokens": ports.Tokens,
 }
-# Inside the gate, the author and the search by meaning: the first two speak to the outside by the
-# ports above; what the last does beside them fails to words alone (test_search_by_meaning).
+# Inside the gate, the author and the search by meaning: the first two reach the outside by the
+# ports above; the last one's failures fall back to words alone (test_search_by_meaning).
 INSIDE = {
     ports.Bell,
     ports.Committer,
@@ -68,7 +68,7 @@ ELSEWHERE: dict[str, str] = {
     "budgets.today": "the command line",
     "budgets.used_up": "beside the jobs",
     "changes.get": "the command line",
-    "changes.keep": "only where a skill cannot be made ready, or waits for a person: test_pods",
+    "changes.store": "only where a skill cannot be made ready, or waits for a person: test_pods",
     "feed.after": "people who watch",
     "feed.listening": "people who watch",
     "feed.place": "people who watch",
@@ -105,8 +105,8 @@ ELSEWHERE: dict[str, str] = {
     "reader.history": "lists for people",
     "reader.history_record": "lists for people",
     "retention.prune": "beside the jobs, and only what has ended",
-    "review_queue.first": "a reviewer, after the end",
-    "review_queue.look": "a reviewer, after the end",
+    "review_queue.oldest": "a reviewer, after the end",
+    "review_queue.open": "a reviewer, after the end",
     "reviews.approve": "a person's decision, after the end",
     "reviews.end": "a person's decision, after the end",
     "reviews.now": "a person's decision",
@@ -143,7 +143,7 @@ ELSEWHERE: dict[str, str] = {
 
 
 def port_calls() -> set[str]:
-    """Give every async method and context of every port, by the port's name in the hook."""
+    """Return every async method and context of every port, by the port's name in the hook."""
     return {
         f"{name}.{method}"
         for name, port in NAMES.items()

@@ -1,8 +1,8 @@
-"""Named points at every port call, where a process can be made to die, to pause or to fail.
+"""Named failpoints at every port call, where a process can be killed, paused or made to fail.
 
-A call `inbox.claim` has the points `inbox.claim:before` and `inbox.claim:after`; of a context
-manager such as `changes.settle` they lie before it is entered and after it has ended. What a
-context gives is wrapped in its turn (`settlement.record_knowledge_history`, `pod.run_shell`).
+A call `inbox.claim` has the points `inbox.claim:before` and `inbox.claim:after`; those of a context
+manager such as `changes.settle` come before it is entered and after it is left. What a context
+yields is wrapped in turn (`settlement.record_knowledge_history`, `pod.run_shell`).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from core.domain.errors import DependencyDown
 T = TypeVar("T")
 Call = Callable[..., Awaitable[object]]
 
-# What the contexts of these calls give.
+# What the contexts of these calls yield.
 INNER = {"changes.unit_of_work": "unit", "pods.open": "pod"}
-NOWHERE = ""  # the feedback of what happens beside the jobs: sweeps, fetches
+NOWHERE = ""  # stands for the feedback in what happens outside the jobs: sweeps, fetches
 _working_on: ContextVar[str] = ContextVar("_working_on", default=NOWHERE)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens where. It survives the process: what was done is noted under `fired`.
+    """What happens where. It survives the process: executed actions are noted under `fired`.
 
-    `at` names for a feedback id the point, which of its hits there (from 1), and the action:
-    `kill`, `stop` or `raise`. `once` are points at which whoever comes first is killed.
-    `chance` is the probability of a kill at any hit, by `seed`.
+    `at` maps a feedback id to the point, which of its hits there (from 1), and the action: `kill`,
+    `stop` or `raise`. `once` are points at which the first to arrive is killed. `chance` is the
+    probability of a kill at any hit, by `seed`.
     """
 
     fired: str
@@ -50,12 +50,12 @@ class Plan:
     record: str | None = None
 
     def save(self, path: Path) -> None:
-        """Write it for the workers."""
+        """Write the plan for the workers."""
         path.write_text(json.dumps(asdict(self)))
 
     @staticmethod
     def load(path: Path) -> Plan:
-        """Read it in a worker."""
+        """Read the plan in a worker."""
         return Plan(**json.loads(path.read_text()))
 
 
@@ -69,7 +69,7 @@ class Failpoints:
         self._record = Path(plan.record) if plan.record else None
 
     def wrap(self, name: str, port: T, /) -> T:
-        """Give the port with its points: the hook of `open_app`."""
+        """Return the port with its points: the hook of `open_app`."""
         if isinstance(port, AsyncPostgresSaver):
             return cast("T", SaverWithPoints(port, self))
         return cast("T", PortWithPoints(name, port, self))
@@ -98,7 +98,7 @@ class Failpoints:
 
 
 def _note(path: Path, point: str) -> bool:
-    """Note that a plan's action is due now; False where it was before."""
+    """Note that a plan's action is due; return False if it was noted before."""
     try:
         with open(path, "x") as file:
             file.write(point)
@@ -149,7 +149,7 @@ class PortWithPoints:
 
 
 class SaverWithPoints(AsyncPostgresSaver):
-    """The saver of ReAct runs with points; langgraph takes nothing but a saver."""
+    """The saver of ReAct runs with points; a class, since LangGraph checks its type."""
 
     def __init__(self, saver: AsyncPostgresSaver, points: Failpoints) -> None:
         super().__init__(saver.conn, serde=saver.serde)

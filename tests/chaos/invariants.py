@@ -1,4 +1,4 @@
-"""What has to hold after all that went wrong, read from the tables, the folders and the model."""
+"""What must hold after everything that went wrong, read from tables, folders and the model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNION ALL SELECT 'job ' || id || ' is ' || status::text FROM procrastinate_jobs
 
 @dataclass(frozen=True)
 class Findings:
-    """What is wrong, each as a list of sentences; all empty where every promise was kept."""
+    """What is wrong, as lists of sentences; all empty if every promise was kept."""
 
     lost: Sequence[str]
     twice: Sequence[str]
@@ -47,12 +47,12 @@ class Findings:
 
 
 def open_ends(database: str) -> list[str]:
-    """Give what is not at its end: feedback, changes, jobs."""
+    """Return what has not ended: feedback, changes, jobs."""
     return [row["what"] for row in _rows(database, _OPEN)]
 
 
 def keys_of(database: str) -> dict[str, str]:
-    """Give the key of the task behind each piece of feedback, by the feedback's id."""
+    """Return the key of the task behind each piece of feedback, by the feedback's id."""
     rows = _rows(database, "SELECT id, content FROM feedback")
     return {row["id"]: key_of(row["content"]) for row in rows}
 
@@ -60,7 +60,7 @@ def keys_of(database: str) -> dict[str, str]:
 def look(
     database: str, tasks: Mapping[str, Task], skills: Path, paid: Mapping[str, int]
 ) -> Findings:
-    """Compare what there is with what each task must have come to, by feedback id."""
+    """Compare the actual state with the required result of each task, by feedback id."""
     feedback = {row["id"]: row for row in _rows(database, "SELECT * FROM feedback")}
     changes = _rows(database, "SELECT * FROM changes ORDER BY applied_at, id")
     applied = [row for row in changes if row["status"] == "applied"]
@@ -79,7 +79,7 @@ def look(
 def _learnt(
     feedback: Mapping[str, Row], applied: Sequence[Row], tasks: Mapping[str, Task]
 ) -> tuple[list[str], list[str]]:
-    """Each piece has its end, and the changes that this end stands for."""
+    """Check that each piece has its end, and the changes that this end stands for."""
     lost, twice = [], []
     for feedback_id, task in tasks.items():
         row = feedback.get(feedback_id)
@@ -100,7 +100,7 @@ def _learnt(
 
 
 def _created_twice(applied: Sequence[Row]) -> Iterator[str]:
-    """A skill is created once, also by two that teach it at the same moment."""
+    """Yield skills that were created twice, also by two pieces that teach it concurrently."""
     created = Counter(
         (c["tenant_id"], c["target_id"])
         for c in applied
@@ -110,7 +110,7 @@ def _created_twice(applied: Sequence[Row]) -> Iterator[str]:
 
 
 def _history(database: str, applied: Sequence[Row]) -> Iterator[str]:
-    """Each applied change has one history row that says so, and nothing else has."""
+    """Yield applied changes without exactly one history row, and other rows that claim one."""
     rows = _rows(database, "SELECT change_id FROM history WHERE status = 'applied'")
     recorded = Counter(row["change_id"] for row in rows)
     wanted = Counter(change["id"] for change in applied)
@@ -119,7 +119,7 @@ def _history(database: str, applied: Sequence[Row]) -> Iterator[str]:
 
 
 def _versions(database: str, applied: Sequence[Row]) -> Iterator[str]:
-    """Each memory and rule has the versions that were applied."""
+    """Yield memories and rules whose versions are not those that were applied."""
     rows = _rows(database, "SELECT change_id FROM knowledge_versions")
     written = Counter(row["change_id"] for row in rows)
     wanted = Counter(c["id"] for c in applied if c["kind"] in {"MEMORY", "DMN_RULE"})
@@ -128,7 +128,7 @@ def _versions(database: str, applied: Sequence[Row]) -> Iterator[str]:
 
 
 def _folders(applied: Sequence[Row], skills: Path) -> Iterator[str]:
-    """Each skill is what its last change made of it, byte for byte."""
+    """Yield skills that differ by a byte from what their last change made."""
     last = {(c["tenant_id"], c["target_id"]): c for c in applied if c["kind"] == "SKILL"}
     for (tenant, name), change in last.items():
         wanted = {path: ref["sha256"] for path, ref in change["after"]["files"].items()}
@@ -145,7 +145,7 @@ def _folders(applied: Sequence[Row], skills: Path) -> Iterator[str]:
 
 
 def _taught_skills(tasks: Mapping[str, Task], skills: Path) -> Iterator[str]:
-    """An update has left its own section and file, once, beside those of the others."""
+    """Yield updates that did not leave their own section and file, once, beside the others'."""
     for task in tasks.values():
         if task.kind != "update":
             continue
@@ -165,7 +165,7 @@ def _files(skills: Path, tenant: str, name: str) -> Iterator[tuple[str, bytes]]:
 def _overpaid(
     feedback: Mapping[str, Row], tasks: Mapping[str, Task], paid: Mapping[str, int]
 ) -> list[str]:
-    """A run that was cut off pays for one call more at most, each time."""
+    """Return runs that paid for more than one extra call per interruption."""
     found = []
     for feedback_id, task in tasks.items():
         cut_off = max(0, feedback[feedback_id]["epoch"] - 1) if feedback_id in feedback else 0

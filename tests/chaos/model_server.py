@@ -22,7 +22,7 @@ def _wrong_arguments(asked: say.Json) -> Response:
     return say.message(None, ("commit_to_memory", '{"content": '))(asked)
 
 
-# Answers that are no answers: nothing of them may be counted as paid, or be learnt.
+# Failed answers: nothing of them may be counted as paid, or be learnt.
 FAULTS: dict[str, say.Turn] = {
     "429": say.error(429, "slow down", retry_after=RETRY_AFTER),
     "500": say.error(500, "out of luck"),
@@ -39,7 +39,7 @@ GARBAGE: dict[str, say.Turn] = {
 
 
 class ModelServer:
-    """Answers as `tasks.answer` says; of `rate` of the calls it makes one of `kinds` instead."""
+    """Answers as `tasks.answer` says; a `rate` of its calls gets one of `kinds` instead."""
 
     def __init__(self) -> None:
         self.paid: Counter[str] = Counter()
@@ -62,7 +62,7 @@ class ModelServer:
         return _said(tasks.answer(asked))(asked)
 
     async def control(self, request: Request) -> Response:
-        """Set what goes wrong, or give what was counted."""
+        """Set what goes wrong, or return the counts."""
         if request.method == "POST":
             wanted = await request.json()
             self._kinds, self._rate = wanted["kinds"], wanted["rate"]
@@ -78,7 +78,7 @@ def _said(calls: tasks.Calls) -> say.Turn:
 
 
 def create_model_app() -> Starlette:
-    """Make the app; `/v1` is what LLM_PROXY_URL holds."""
+    """Return the app; `/v1` is what LLM_PROXY_URL names."""
     server = ModelServer()
     return Starlette(
         routes=[

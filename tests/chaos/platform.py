@@ -14,7 +14,7 @@ from tests.support.postgrest_server import PostgrestServer, Row
 
 
 def rows_of(tasks: Sequence[Task]) -> dict[str, list[Row]]:
-    """Give tasks as rows of the platform: two in a row where they have one tenant."""
+    """Return tasks as rows of the platform: two per row if they have one tenant."""
     rows: dict[str, Row] = {}
     users: dict[str, Row] = {}
     for minute, task in enumerate(tasks):
@@ -40,7 +40,7 @@ def rows_of(tasks: Sequence[Task]) -> dict[str, list[Row]]:
 
 
 def create_platform_app() -> Starlette:
-    """Make the app; rows are added, and read, at `/chaos`."""
+    """Return the app; rows are added, and read, at `/chaos`."""
     server = PostgrestServer()
 
     async def control(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Which points each kind of task passes when nothing goes wrong: what can be cut off at all."""
+"""Which points each kind of task passes when nothing goes wrong: what can be interrupted at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Point:
 
     @property
     def call(self) -> str:
-        """The call that it belongs to."""
+        """The call that the point belongs to."""
         return self.name.rpartition(":")[0]
 
 
@@ -40,7 +40,7 @@ class Recording:
 
     @property
     def calls(self) -> set[str]:
-        """Every call that was made for a task."""
+        """Return every call that was made for a task."""
         return {point.call for point in (*self.http, *self.pods, *self.platform)}
 
 
@@ -64,7 +64,7 @@ async def _taught(world: World, name: str, kinds: Sequence[str]) -> list[Point]:
 
 
 async def _fetched(world: World) -> list[Point]:
-    """Points beside the jobs have no feedback: they are those of the fetch."""
+    """Return the points of the fetch, which have no feedback because it precedes the jobs."""
     with databases.fresh_database(world.postgres.uri, world.template) as database:
         scenario = Scenario(world, database, "record platform")
         scenario.use_platform()

@@ -1,4 +1,4 @@
-"""One scenario: tasks are taught to workers that die, and then it is seen what came of it."""
+"""One scenario: tasks are taught to workers that die, and then the result is checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.postgrest_server import KEY
 
 Disturbance = Callable[[], Awaitable[None]]
 LONG = os.environ.get("CHAOS") == "long"
-LONGEST = 1800.0 if LONG else 240.0  # that workers get for all that a test gives them
+LONGEST = 1800.0 if LONG else 240.0  # for the workers to finish everything a test gives them
 LOOK_SECONDS = 0.05
 BASE_SKILL = Bundle(
     name=BASE,
@@ -44,7 +44,7 @@ BASE_SKILL = Bundle(
 class Scenario:
     """Workers on one database. `kills` counts those that were killed before all had ended.
 
-    `may_end`: a worker may end by itself, as where it is started while PostgreSQL is down.
+    `may_end`: a worker may end by itself, for example if it starts while PostgreSQL is down.
     """
 
     world: World
@@ -61,13 +61,13 @@ class Scenario:
 
     @property
     def folder(self) -> Path:
-        """Where its files are: plans, logs, what was fired."""
+        """The folder of its files: plans, logs, fired actions."""
         folder = self.world.root / "".join(c if c.isalnum() else "-" for c in self.name)
         folder.mkdir(exist_ok=True)
         return folder
 
     async def teach(self, tasks: Sequence[Task]) -> list[str]:
-        """Put tasks into the inbox, with their agents and skills; gives the feedback's ids."""
+        """Put tasks into the inbox, with their agents and skills; return the feedback's ids."""
         given = {
             "skill_worker_home": self.world.root,
             "skill_api_base_url": self.world.skills.url,
@@ -87,11 +87,11 @@ class Scenario:
         return ids
 
     def expect(self, tasks: Sequence[Task]) -> None:
-        """Expect tasks to come by themselves: their feedback is known by what it says."""
+        """Expect tasks to arrive by themselves: their feedback is recognised by its content."""
         self._expected = {task.key: task for task in tasks}
 
     def use_pods(self) -> None:
-        """Let skills be built in pods."""
+        """Build skills in pods."""
         if self.world.pods.process is None or not self.world.pods.process.is_alive():
             self.world.pods.start()
         self.settings |= {
@@ -101,23 +101,23 @@ class Scenario:
         }
 
     def use_platform(self) -> None:
-        """Let feedback come from the existing platform."""
+        """Take feedback from the existing platform."""
         if self.world.platform.process is None:
             self.world.platform.start()
         self.settings |= {"supabase_url": self.world.platform.url, "supabase_key": KEY}
 
     def plan(self, **planned: object) -> Plan:
-        """Make a plan whose actions are noted in this scenario's folder."""
+        """Return a plan whose actions are noted in this scenario's folder."""
         fired = self.folder / "fired"
         fired.mkdir(exist_ok=True)
         return Plan(fired=str(fired), **planned)  # type: ignore[arg-type]
 
     def fired(self) -> Mapping[str, str]:
-        """Give what plans did: the name (a feedback's id) and the point."""
+        """Return the executed actions: the name (a feedback's id) and the point."""
         return {path.name: path.read_text() for path in (self.folder / "fired").iterdir()}
 
     def start(self, slot: int, plan: Plan, *, concurrency: int = 1) -> BaseProcess:
-        """Start a worker in a slot, where `keep` starts it again."""
+        """Start a worker in a slot, where `keep` restarts it."""
         path = self.folder / f"plan-{slot}.json"
         plan.save(path)
         self._specs[slot] = WorkerSpec(
@@ -137,11 +137,11 @@ class Scenario:
         return self._workers[slot]
 
     def worker(self, slot: int) -> BaseProcess:
-        """Give the worker that is in a slot now."""
+        """Return the current worker of a slot."""
         return self._workers[slot]
 
     async def keep(self, seconds: float = LONGEST, *, disturb: Disturbance | None = None) -> bool:
-        """Keep the workers running until all has ended; False where that took too long.
+        """Keep the workers running until all has ended; return False on a timeout.
 
         A disturbance that has begun runs to its end: a server that it stops is started again.
         """
@@ -176,10 +176,10 @@ class Scenario:
             arrived = await asyncio.to_thread(self._arrived)
             return arrived and not await asyncio.to_thread(open_ends, self.database)
         except psycopg.OperationalError:
-            return False  # it is down just now
+            return False  # it is down at the moment
 
     def _arrived(self) -> bool:
-        """Tell whether all that was expected is there, and take it in."""
+        """Whether everything expected has arrived; if so, it is added to the tasks."""
         if self._expected:
             known = keys_of(self.database)
             arrived = {key: feedback_id for feedback_id, key in known.items()}
@@ -188,16 +188,16 @@ class Scenario:
         return not self._expected
 
     async def leave_alone(self, rng: random.Random, shortest: float, longest: float) -> None:
-        """Wait a random while; ever longer, so that work gets done at last on a slow machine."""
+        """Wait for a random time, ever longer, so that even a slow machine makes progress."""
         await asyncio.sleep(rng.uniform(shortest, longest) * (1 + self.kills / len(self.tasks)))
 
     async def kill_at_random(self, rng: random.Random, longest: float) -> None:
-        """Wait a random while, then kill a random worker."""
+        """Wait for a random time, then kill a random worker."""
         await self.leave_alone(rng, 0.05, longest)
         self._workers[rng.choice(sorted(self._workers))].kill()
 
     def end(self) -> None:
-        """End all workers, stopped ones too."""
+        """End all workers, including stopped ones."""
         for process in self._workers.values():
             process.kill()
         for process in self._workers.values():
@@ -205,9 +205,9 @@ class Scenario:
         self._workers.clear()
 
     def findings(self, *, tell: bool = True) -> Findings:
-        """Look what came of it and, with `tell`, put a row into the table."""
+        """Check the result and, with `tell`, add a row to the table."""
         paid = self.world.model.told()["paid"]
-        tasks = self.tasks | self._expected  # what never came is lost
+        tasks = self.tasks | self._expected  # what never arrived is lost
         found = look(self.database, tasks, self.world.skills_root, paid)
         if not tell:
             return found

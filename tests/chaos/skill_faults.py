@@ -1,4 +1,4 @@
-"""A skill server that goes wrong: busy, down, silent, cut off, and one that knows no conditions."""
+"""A faulty skill server: busy, down, silent, cut off, or ignorant of conditional requests."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _HANG_SECONDS = 30.0
 
 
 class FaultySkills:
-    """Stands before the skill API; of `rate` of its calls one of `kinds` goes wrong.
+    """Wraps the skill API; a `rate` of its calls fails in one of the ways in `kinds`.
 
-    `409` and `503` come without an effect; `late-409` and `late-drop` have had theirs, `half`
-    breaks off in the answer. Without `etags` it forgets entity tags and what depends on them.
-    The first write whose path ends with `hold` waits until `hold` is set anew: a packet on its
-    way for long.
+    `409` and `503` have no effect; `late-409` and `late-drop` fail after theirs, `half` breaks off
+    the answer. Without `etags` it ignores entity tags and conditions. The first write whose path
+    ends with `hold` is delayed until `hold` is set again, like a packet long under way.
     """
 
     def __init__(self, inner: ASGIApp) -> None:

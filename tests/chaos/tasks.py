@@ -17,15 +17,15 @@ _BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
 _READS = {"search_similar_knowledge", "get_knowledge_detail"}
 # What is taught differs in little more than its key.
 _NEW: Json = {"operation": "CREATE", "relationship": "UNRELATED", "reason": "다른 고객의 일이다"}
-_GARBLED = "not valid JSON"  # what a call is told whose arguments were garbage
-BASE = "base"  # what `update` and `attach` work on: a skill that is there before
+_GARBLED = "not valid JSON"  # the answer to a call whose arguments were garbage
+BASE = "base"  # the existing skill that `update` and `attach` work on
 CREATES = {
     "memory": Kind.MEMORY,
     "rule": Kind.DMN_RULE,
     "skill": Kind.SKILL,
     "pair": Kind.SKILL,
 }
-# The model calls that each kind needs where nothing goes wrong.
+# The model calls that each kind needs if nothing goes wrong.
 CALLS = {
     "memory": 3,
     "rule": 4,
@@ -41,7 +41,7 @@ KINDS = ("memory", "rule", "skill", "update", "agents", "attach", "nothing")
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of feedback: its kind, a key that is its own, its tenant and what it works on."""
+    """One piece of feedback: its kind, its unique key, its tenant and what it works on."""
 
     kind: str
     key: str
@@ -50,12 +50,12 @@ class Task:
 
     @property
     def agent_ids(self) -> tuple[str, ...]:
-        """One agent, or two where the matcher has to ask the model."""
+        """One agent, or two if the matcher has to ask the model."""
         names = ("a", "b") if self.kind == "agents" else ("a",)
         return tuple(f"{self.tenant}-{name}" for name in names)
 
     def feedback(self) -> NewFeedback:
-        """The piece as the inbox takes it."""
+        """Return the piece as the inbox takes it."""
         mark = f"[chaos {self.kind} {self.key} {self.target}]"
         return NewFeedback(
             id=self.key,
@@ -67,14 +67,14 @@ class Task:
 
     @property
     def status(self) -> str:
-        """How the piece has to end."""
+        """The status in which the piece has to end."""
         return "no_action" if self.kind == "nothing" else "completed"
 
     @property
     def changes(self) -> tuple[tuple[Kind, Operation], ...]:
         """The changes that have to be applied for it, and no others.
 
-        Of a `pair`, which teach one new skill at the same moment, the second has an UPDATE.
+        Of a `pair`, which teach one new skill concurrently, the second has an UPDATE.
         """
         if self.kind == "nothing":
             return ()
@@ -88,7 +88,7 @@ class Task:
 
 
 def mixed(count: int, prefix: str) -> list[Task]:
-    """Give tasks of all kinds, ten a tenant: they share an agent, and some of them a skill."""
+    """Return tasks of all kinds, ten per tenant: they share an agent, and some of them a skill."""
     kinds = ("memory", "update", "rule", "pair", "agents", "update", "skill", "pair", "nothing")
     tasks = []
     for number in range(count):
@@ -102,13 +102,13 @@ def mixed(count: int, prefix: str) -> list[Task]:
 
 
 def key_of(text: str) -> str:
-    """The key of the feedback that a request to the model is about; "" where there is none."""
+    """Return the key of the feedback that a request to the model is about, or ""."""
     found = _MARK.search(text)
     return found.group(2) if found else ""
 
 
 def answer(asked: Json) -> Calls:
-    """What the model says: tool calls, or none where it ends in prose."""
+    """Return the model's answer: tool calls, or none if it ends in prose."""
     messages = asked["messages"]
     assert isinstance(messages, list)
     kind, key, target = _marked(messages)
@@ -151,7 +151,7 @@ def _react(kind: str, key: str, target: str, messages: Sequence[Json]) -> Calls:
 
 
 def _answered_calls(messages: Sequence[Json]) -> list[str]:
-    """The names of the calls that were well-formed, in order; by them it knows its turn."""
+    """Return the names of the well-formed calls, in order; they tell the model its turn."""
     answers = {str(m["tool_call_id"]): str(m["content"]) for m in messages if m["role"] == "tool"}
     calls = [call for m in messages for call in m.get("tool_calls") or []]  # type: ignore[attr-defined]
     return [
@@ -207,7 +207,7 @@ def _artifact(key: str, target: str, kind: str) -> Json:
 
 
 def _edits(key: str) -> Json:
-    """Three files change, so that the skill can be found half-written."""
+    """Return edits of three files, so that the skill can be found half-written."""
     return {
         "edits": [
             {"op": "insert_section", "text": f"\n## 고객 {key}\n\n원화로 적는다.\n"},
@@ -222,7 +222,7 @@ def _reference(key: str) -> str:
 
 
 def _match(messages: Sequence[Json]) -> Json:
-    """Give each agent the whole feedback."""
+    """Assign the whole feedback to each agent."""
     text = str(messages[1]["content"])
     found = _BLOCK.search(text)
     assert found is not None

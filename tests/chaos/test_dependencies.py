@@ -107,7 +107,7 @@ async def test_the_model_answers_as_it_likes(scenario: Scenario) -> None:
 
 
 async def test_the_model_is_gone_for_a_while(scenario: Scenario) -> None:
-    """Nothing is paid or given up meanwhile; all goes on when it is back."""
+    """Nothing is paid or given up meanwhile; everything resumes when it is back."""
     scenario.settings["max_attempts"] = 5
     await scenario.teach(mixed(30, "g"))
     scenario.world.model.kill()

@@ -1,4 +1,4 @@
-"""A worker is killed once at every point; whoever comes next finishes as if nothing had been."""
+"""A worker is killed once at every point; its successor finishes as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_killed_at_every_point_of_the_pod_path(
 
 
 async def act_at(points: Sequence[Point], scenario: Scenario, action: str) -> None:
-    """Teach a task for each point, act on who comes there, and see that all is well."""
+    """Teach a task for each point, act on the worker that reaches it, and check the result."""
     prefix = f"{scenario.name.rpartition('_')[2]}-{action}"
     tasks = [Task(p.kind, f"{prefix}-{at}", f"{prefix}-{at}") for at, p in enumerate(points)]
     ids = await scenario.teach(tasks)
@@ -65,7 +65,7 @@ async def act_at(points: Sequence[Point], scenario: Scenario, action: str) -> No
 
 
 def first_of_each(points: Sequence[Point]) -> list[Point]:
-    """Give each name once; the kinds that pass it take turns."""
+    """Return each name once; the kinds that pass it alternate."""
     kinds: dict[str, list[Point]] = {}
     for point in points:
         if point.hit == 1:

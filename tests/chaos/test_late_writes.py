@@ -1,4 +1,4 @@
-"""A write that was on its way for long arrives after others have gone on from there."""
+"""A write that was delayed arrives after others have continued from the state before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that are stopped past their lease and go on: what another has taken over stays his."""
+"""Workers that are stopped past their lease and continue: what was taken over stays taken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import Task
 from tests.support.waiting import AT_LAST, SOON, wait_until
 
-# Before each commit, and on both sides of each call outside, by the kind of task that makes it.
+# Before each commit, and on both sides of each outside call, by a kind of task that makes it.
 POINTS = [
     ("memory", "model.call:before"),
     ("memory", "model.call:after"),

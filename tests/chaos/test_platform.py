@@ -1,4 +1,4 @@
-"""Feedback of the existing platform, with workers killed wherever they speak to it."""
+"""Feedback of the existing platform, with workers killed at each of their calls to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OF_PLATFORM = ("supabase.", "deliveries.", "inbox.", "agents.")
 async def test_killed_at_every_point_of_fetch_and_acknowledge(
     scenario: Scenario, recording: Recording
 ) -> None:
-    """Rows come one after another, so that there is something to fetch wherever one is killed."""
+    """Rows arrive one after another, so that there is something to fetch wherever one is killed."""
     scenario.use_platform()
     platform = scenario.world.platform
     points = sorted({p.name for p in recording.platform if p.name.startswith(OF_PLATFORM)})

@@ -1,4 +1,4 @@
-"""kill -9 of either of two workers, at any time and at any point, while they share targets."""
+"""kill -9 of either of two workers, at any time and point, while they share targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import mixed
 
 COUNT = 1000 if LONG else 60
-CHANCE = 0.002  # of a kill at a point: some dozens of points a task
+CHANCE = 0.002  # of a kill at a point: a task passes dozens
 
 
 async def test_either_of_two_workers_is_killed_at_random(scenario: Scenario) -> None:

@@ -1,7 +1,7 @@
-"""What the suite's processes are forked from: everything imported, and a run gone through once.
+"""The process that the suite forks from: everything imported, and one run completed.
 
-A worker that is forked from it takes a tenth of the CPU time that one from the shell takes, so
-that hundreds can be killed in a minute.
+A worker forked from it takes a tenth of the CPU time of one started from the shell, so that
+hundreds can be killed in a minute.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a scenario plays in: a PostgreSQL, a model, a skill server and pods that can be killed."""
+"""The surroundings of a scenario: a PostgreSQL, a model, a skill server and pods to be killed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Its base URL."""
         return f"http://{LOOPBACK}:{self.port}"
 
     def start(self) -> None:
@@ -62,11 +62,11 @@ class Server:
             self.process.join()
 
     def control(self, **wanted: object) -> None:
-        """Say what goes wrong from now on."""
+        """Set what goes wrong from now on."""
         httpx.post(f"{self.url}/chaos", json=wanted, trust_env=False).raise_for_status()
 
     def told(self) -> Mapping[str, Mapping[str, int]]:
-        """Give what it has counted."""
+        """Return what it has counted."""
         told: Mapping[str, Mapping[str, int]]
         told = httpx.get(f"{self.url}/chaos", trust_env=False).json()
         return told
@@ -88,18 +88,18 @@ class Postgres:
         self.uri = ""
 
     def start(self) -> None:
-        """Start it where it does not run."""
+        """Start it unless it runs."""
         self.uri = self._cluster.ensure_running()
 
     def configure(self) -> None:
-        """Save the disk: only the machine's end would lose what fsync keeps."""
+        """Spare the disk: only a crash of the machine would lose what fsync secures."""
         with psycopg.connect(self.uri, autocommit=True) as conn:
             conn.execute("ALTER SYSTEM SET fsync = off")
             conn.execute("ALTER SYSTEM SET full_page_writes = off")
             conn.execute("SELECT pg_reload_conf()")
 
     def stop(self, how: signal.Signals) -> None:
-        """Stop it: SIGINT is fast, SIGQUIT immediate, SIGKILL is what no handler sees."""
+        """Stop it: SIGINT is fast, SIGQUIT immediate, SIGKILL cannot be handled."""
         pid = int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
         os.kill(pid, how)
         wait_until(lambda: not _runs(pid))
@@ -132,11 +132,11 @@ class World:
 
     @property
     def skills_root(self) -> Path:
-        """Where the skill server keeps its folders."""
+        """The folder of the skill server's skills."""
         return self.root / "skills"
 
     def calm(self) -> None:
-        """Let nothing go wrong any more, and everything run."""
+        """End all faults, and start everything that is down."""
         self.postgres.start()
         for server in (self.model, self.skills):
             if server.process is None or not server.process.is_alive():

@@ -1,4 +1,4 @@
-"""First knowledge from goal and persona: through the whole worker, once, from what is stated."""
+"""Initial knowledge from goal and persona: through the whole worker, once, from what is stated."""
 
 from __future__ import annotations
 

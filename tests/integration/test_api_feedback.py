@@ -1,4 +1,4 @@
-"""Feedback over HTTP: in, listed, retried, cancelled, taken back, each within tenant and role."""
+"""Feedback over HTTP: added, listed, retried, cancelled, retracted, within tenant and role."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ async def test_the_same_id_again_is_the_same_piece(api: Api) -> None:
 
 
 async def test_under_one_key_a_piece_goes_in_once_though_nobody_kept_the_answer(api: Api) -> None:
-    async with api.client(OF_T) as client:  # the answers of keys are kept around this app
+    # the stored answers of idempotency keys belong to this app
+    async with api.client(OF_T) as client:
         first, again, other = [
             (await client.post("/v1/feedback", json=PIECE, headers={"Idempotency-Key": key})).json()
             for key in ("k1", "k1", "k2")

@@ -1,4 +1,4 @@
-"""What is known over HTTP: pages, items, versions, back to a version, search and the graph."""
+"""What is known over HTTP: pages, items, versions, restoring, search and the graph."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ async def test_a_search_names_what_it_found(api: Api) -> None:
     assert len(only) == 1
     assert (await fails(api, "search", q="  !? "))[0] == 422
     answer = await api.call("GET", "/v1/search", params={"q": "환불"})
-    assert answer.status_code == 422  # a token of all tenants says of which
+    assert answer.status_code == 422  # a token of all tenants has to name one
     answer = await api.call("GET", "/v1/search", params={"q": "환불", "agent_id": "a"})
     assert len(answer.json()["items"]) == 2
 

@@ -1,4 +1,4 @@
-"""History, agents, the intake and who calls, over HTTP: each within tenant and role."""
+"""History, agents, the intake and the caller, over HTTP: each within tenant and role."""
 
 from __future__ import annotations
 

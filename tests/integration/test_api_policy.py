@@ -1,7 +1,7 @@
-"""Under a policy that lets nothing through, no route changes what is known but an approval.
+"""Under a policy that holds everything, no route but an approval changes what is known.
 
-The routes are read from the OpenAPI document, so that a new one that writes fails here until it
-is told what it is tried with.
+The routes are read from the OpenAPI document, so that a new one that writes fails here until a call
+for it is added.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ TAUGHT = "금액은 원화로", "보고는 월요일에", "서명은 둘째 줄�
 
 
 class Try(NamedTuple):
-    """What a route is tried with; `{name}` is one of the ids of the test, `seen` goes with it."""
+    """How a route is called; `{name}` is one of the ids of the test, `seen` goes with it."""
 
     body: Mapping[str, object] | None = None
     seen: bool = False
     status: int = 200
-    asks: bool = False  # it asks for a change, which waits
+    asks: bool = False  # it requests a change, which is held
 
 
 # In this order: what is edited and prepared again waits on, until it is rejected.
@@ -52,7 +52,7 @@ THE_DECISION = "POST /v1/changes/{change_id}/approve"
 
 @pytest.fixture
 async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
-    """Teach some things that may be taken back, under a policy that lets all through."""
+    """Teach some things that can be retracted, under a policy that holds nothing."""
     async with opened_api(database, tmp_path, review_policy="auto") as api:
         teacher = Teacher(api.app)
         one, two, changed = [await teacher.memory(text) for text in TAUGHT]
@@ -71,7 +71,7 @@ async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
 async def held(
     database: str, tmp_path: Path, taught: Mapping[str, str]
 ) -> AsyncIterator[tuple[Reviewing, dict[str, str]]]:
-    """Open the API under a policy that lets nothing through; a piece and a change wait."""
+    """Open the API under a policy that holds everything; a piece and a change wait."""
     policy = tmp_path / "nothing.yaml"
     policy.write_text("otherwise: hold\n", encoding="utf-8")
     async with opened_api(database, tmp_path, review_policy=str(policy)) as api:
@@ -119,7 +119,7 @@ async def _call(api: Api, route: str, tried: Try, ids: Mapping[str, str]) -> int
 
 
 async def _known(api: Api) -> object:
-    """Give all that is known, and the skills of each agent."""
+    """Return everything known, and the skills of each agent."""
     listed = await api.call("GET", "/v1/knowledge", params={"limit": 200})
     assert listed.json()["next"] is None
     return listed.json()["items"] + [agent.skills for agent in await api.app.stores.agents.list()]
@@ -131,7 +131,7 @@ async def _waiting(api: Api) -> list[str]:
 
 
 def _general(route: str) -> str:
-    """Give a route as the document names it."""
+    """Return a route as the document names it."""
     return route.replace("{taught_id}", "{feedback_id}").replace("{applied_id}", "{change_id}")
 
 

@@ -1,4 +1,4 @@
-"""Back to a version over HTTP: the exact tree whatever it held, and never past the policy."""
+"""Restoring a version over HTTP: the exact tree whatever its content, never past the policy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def api(database: str, tmp_path: Path) -> AsyncIterator[Api]:
 
 
 def folder(chance: random.Random) -> Files:
-    """Give files of any content and mode."""
+    """Return files of any content and mode."""
     paths = chance.sample(PATHS, chance.randrange(len(PATHS) + 1))
     return {path: (chance.choice(CONTENTS), chance.random() < 0.5) for path in paths}
 

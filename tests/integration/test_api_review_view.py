@@ -1,4 +1,4 @@
-"""The review sheet over HTTP: all that is needed to decide, as data, whatever it holds."""
+"""The review view over HTTP: all that is needed to decide, as data, whatever its content."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def reviewing(database: str, tmp_path: Path) -> AsyncIterator[Reviewing]:
 
 
 def rule(*rows: tuple[str, str], **given: object) -> RuleRequest:
-    """Ask for a table of rows: condition on an amount, who approves."""
+    """Request a table of rows: condition on an amount, who approves."""
     draft = RuleDraft(
         name="승인 한도",
         inputs=(InputColumn(name="금액", type="number"),),

@@ -1,4 +1,4 @@
-"""The way of one piece of feedback over HTTP, while its thread is kept and after that."""
+"""The run of one piece of feedback over HTTP, while its thread is stored and after that."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOKS = calls(("search_similar_knowledge", {"content": "통화"}))
 
 @asynccontextmanager
 async def learnt(database: str, home: Path, *said: object) -> AsyncIterator[tuple[Api, str]]:
-    """Work off one piece with a model that says this; gives the API and the piece's id."""
+    """Process one piece with a model that says this; yields the API and the piece's id."""
     given = settings_of(database, home, review_policy="all", max_attempts=1)
     async with open_app(given, model=True, chat=ScriptedChatModel(script=[*said])) as app:
         for agent in AGENTS:

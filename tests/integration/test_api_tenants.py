@@ -1,7 +1,7 @@
-"""What is another tenant's does not exist: each route that takes an id is asked with a foreign one.
+"""Another tenant's data does not exist: each route with an id is called with a foreign one.
 
-The routes are read from the OpenAPI document, so that a new one fails here until it is told how
-it is to be called.
+The routes are read from the OpenAPI document, so that a new one fails here until a call for it is
+added.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from tests.support.foreign import FOREIGN, NAMES, NOBODY_S, Route
 from tests.support.learning import Teacher
 
 HERE = "http://127.0.0.1"
-MARK, T, A = "xylophone", "tulip", "anemone"  # in all that one tenant has, and in nothing else
+MARK, T, A = "xylophone", "tulip", "anemone"  # in all that one tenant has, and nowhere else
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
 
 
 class World(NamedTuple):
-    """What is served, the program behind it, and the ids of what tenant T has."""
+    """What is served, the program behind it, and the ids of tenant T's data."""
 
     client: httpx.AsyncClient
     app: App
@@ -50,7 +50,7 @@ class World(NamedTuple):
     of_t: Mapping[str, str]
 
     async def secret(self, *roles: Role, life: timedelta | None = None, **given: str) -> str:
-        """Make a token and give its secret; of all roles where none are given."""
+        """Create a token and return its secret; with all roles by default."""
         access = Access(self.app.stores.tokens, self.app.new_id)
         grant = Grant(name=self.app.new_id(), roles=roles or tuple(Role), **given)
         return (await access.add(grant, life)).secret.get_secret_value()
@@ -73,7 +73,7 @@ class _Answer(NamedTuple):
     text: str
 
     def without(self, ids: Mapping[str, str]) -> _Answer:
-        """Give it with a word in place of each time and of each id, longest first."""
+        """Return the answer with each time and each id replaced, the longest first."""
         text = _MOMENT.sub("…", self.text)
         for value in sorted({*ids.values()}, key=len, reverse=True):
             text = text.replace(value, "…")
@@ -94,7 +94,7 @@ async def world(database: str, tmp_path: Path) -> AsyncIterator[World]:
 
 
 def _routes() -> Mapping[str, frozenset[str]]:
-    """Give the routes of the document, each with the names of its parameters."""
+    """Return the routes of the document, each with the names of its parameters."""
     paths = create_api(Opened()).openapi()["paths"]
     return {
         f"{method.upper()} {path}": frozenset(p["name"] for p in operation.get("parameters", ()))
@@ -195,7 +195,7 @@ async def test_nobody_is_let_in_without_a_token_that_is_valid(world: World) -> N
 
 
 async def test_a_role_that_is_missing_hides_whether_something_is_there(world: World) -> None:
-    """Of one role alone: where it does not do, a foreign id and its own are refused alike."""
+    """With one insufficient role, a foreign id and one's own are refused alike."""
     before = await _standing(world.app)
     for role in Role:
         of_u = await world.secret(role, tenant_id="u")
@@ -211,7 +211,7 @@ async def test_a_role_that_is_missing_hides_whether_something_is_there(world: Wo
 
 
 async def _standing(app: App) -> object:
-    """Give all that a call could have changed."""
+    """Return everything that a call could have changed."""
     changes, _ = await app.stores.reader.changes(ChangeFilter(), limit=100, cursor=None)
     history, _ = await app.stores.reader.history(HistoryFilter(), limit=100, cursor=None)
     return (

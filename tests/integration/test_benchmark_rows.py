@@ -1,4 +1,4 @@
-"""What benchmarks write and read by statements of their own fits the schema: a few rows each."""
+"""The SQL that benchmarks have of their own fits the schema: a few rows each."""
 
 from __future__ import annotations
 

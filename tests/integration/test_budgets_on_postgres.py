@@ -1,4 +1,4 @@
-"""A budget of N calls lets exactly N begin, over apps, over processes, and over days."""
+"""A budget of N calls lets exactly N begin, across apps, processes and days."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from tests.support.openai_server import call, hangs, openai_server
 from tests.support.waiting import AT_LAST, SOON
 
 CAP, PIECES = 7, 8
-DOLLAR = "{m: {input: 10000, output: 0}}"  # a call of the fakes has 100 tokens of input
+DOLLAR = "{m: {input: 10000, output: 0}}"  # a call of the fakes has 100 input tokens
 NOTHING = call("no_action", reason="thanks", category="noise")
 
 
 class Learning(AnsweringChatModel):
-    """Learns a fact of each piece, in two calls."""
+    """Learns a fact from each piece, in two calls."""
 
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
         if isinstance(messages[-1], ToolMessage):
@@ -54,7 +54,7 @@ class Learning(AnsweringChatModel):
 
 
 def _said(messages: list[BaseMessage]) -> str:
-    """Give the words of the piece, which are all different."""
+    """Return the words of the piece, which are all distinct."""
     text = str(messages[1].content)
     return json.loads(text[text.index("{") : text.rindex("}") + 1])["feedback"]["text"]  # type: ignore[no-any-return]
 
@@ -110,7 +110,7 @@ async def paid(app: App, tenant: str) -> tuple[int, Decimal]:
 
 
 async def night(pool: Pool) -> None:
-    """Let the next day begin, and what waits for it be due."""
+    """Start the next day, and make what waits for it due."""
     async with connection(pool) as conn:
         for step in (-10_000, 9_999):  # rows must not meet on their way
             await conn.execute("UPDATE spending SET day = day + %s", [step])

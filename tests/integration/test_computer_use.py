@@ -1,4 +1,4 @@
-"""The embedded computer-use server over MCP, behind either wall."""
+"""The embedded computer-use server over MCP, in either kind of isolation."""
 
 from __future__ import annotations
 

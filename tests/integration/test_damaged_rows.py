@@ -1,4 +1,4 @@
-"""Rows and kept runs that somebody damaged: a clear end for them, and the rest goes on."""
+"""Damaged rows and stored runs end clearly, and everything else continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQL of runbooks and of the autoscaler is SQL for our schema."""
+"""The SQL of runbooks and of the autoscaler is valid for our schema."""
 
 from __future__ import annotations
 

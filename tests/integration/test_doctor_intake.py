@@ -1,4 +1,4 @@
-"""The doctor says that a person has paused the taking up of feedback, since when and why."""
+"""The doctor reports that a person has paused the intake, since when and why."""
 
 from __future__ import annotations
 

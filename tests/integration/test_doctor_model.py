@@ -1,4 +1,4 @@
-"""The doctor says what workers hold the model back for."""
+"""The doctor reports why workers have blocked the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor calls both MCP servers where skills are built in pods, and tells of the sandbox."""
+"""The doctor calls both MCP servers if skills are built in pods, and reports on the sandbox."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ async def test_an_open_app_looks_ahead_and_leaves_no_trace(settings: Settings, p
 
 
 async def everything(pool: Pool) -> dict[str, int]:
-    """Which version of its rows each table holds: what is written, even twice the same, differs."""
+    """Return the row versions of each table: any write changes them, even of the same values."""
     async with connection(pool) as conn:
         found = await conn.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
         tables = [row["tablename"] for row in await found.fetchall()]

@@ -1,4 +1,4 @@
-"""One embedded server for all who come, gone with the last, whatever was killed before."""
+"""One embedded server for all processes, stopped with the last, whatever was killed before."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_it_starts_after_everything_was_killed(home: Path) -> None:
 def test_a_server_that_is_stopping_is_waited_for_and_started_again(home: Path) -> None:
     with holder(home) as other, ThreadPoolExecutor() as pool:
         with embedded_postgres(home) as uri, psycopg.connect(uri):
-            postmaster_of(home).send_signal(signal.SIGTERM)  # it goes with its last connection
+            postmaster_of(home).send_signal(signal.SIGTERM)  # it stops with its last connection
             wait_until(lambda: refuses(uri))
             coming = pool.submit(come_and_ask, home)
             with pytest.raises(TimeoutError):
@@ -123,7 +123,7 @@ def test_a_server_that_neither_comes_nor_goes_is_told_with_its_state(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with embedded_postgres(home) as uri, psycopg.connect(uri):
-        postmaster_of(home).send_signal(signal.SIGTERM)  # it goes with its last connection
+        postmaster_of(home).send_signal(signal.SIGTERM)  # it stops with its last connection
         wait_until(lambda: refuses(uri))
         monkeypatch.setattr(postgres_server, "START_SECONDS", 0.2)
         with pytest.raises(DatabaseDown, match="has been 'stopping' for"), embedded_postgres(home):

@@ -1,4 +1,4 @@
-"""Events over a real socket: none left out, none twice, whatever happens to server and database."""
+"""Events over a real socket: none lost, none twice, whatever happens to server and database."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def event(number: int, tenant: str | None = "t", piece: str = "f") -> RunEvent:
 
 
 async def teach(app: App, tenant: str = "t", agent: str = "clerk") -> str:
-    """Give one piece of feedback; give its id."""
+    """Add one piece of feedback; return its id."""
     new = NewFeedback(tenant_id=tenant, agent_ids=(agent,), content="금액은 원화로 표시해 주세요")
     ((feedback_id, _),) = await app.stores.inbox.add("test", [new])
     return feedback_id

@@ -1,4 +1,4 @@
-"""The gate on PostgreSQL: many at once on one target, and what a dead run left."""
+"""The gate on PostgreSQL: concurrent changes of one target, and what a dead run left."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Stores:
         )
 
     async def claimed(self) -> tuple[Feedback, Candidate]:
-        """A piece being worked on, and its candidate, started."""
+        """Return a piece in progress, and its candidate, started."""
         await self.agents.save(Agent(id="a", tenant_id="t", name="A"))
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="c")
         ((feedback_id, _),) = await self.inbox.add("test", [piece])
@@ -146,7 +146,7 @@ async def test_many_edits_of_one_skill_ask_the_author_once_each(stores: Stores) 
     update = SkillRequest(operation=Operation.UPDATE, target_id=REFUND.name)
 
     async def taught(key: str) -> Receipt:
-        """Submit as a job does that comes back as long as the target is busy."""
+        """Submit as a job does that retries while the target is busy."""
         while True:
             try:
                 return await stores.gate.submit(update, behalf(key))
@@ -162,7 +162,7 @@ async def test_many_edits_of_one_skill_ask_the_author_once_each(stores: Stores) 
 
 
 async def left_open(stores: Stores) -> tuple[Feedback, Candidate]:
-    """A piece that ended as dead while an edit of a skill could not be written."""
+    """Leave a dead piece whose edit of a skill could not be written."""
     await stores.gate.submit(CREATE, behalf("k"))
     feedback, candidate = await stores.claimed()
     edit = SkillEdit(op="insert_section", heading="절차", text="- 확인한다")

@@ -1,4 +1,4 @@
-"""Feedback whose changes wait ends with the last decision, whoever decides at the same time."""
+"""Feedback with held changes ends with the last decision, even if decisions are concurrent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES ('f', 's', '1', 'd', 't', '{a}', 'x', 'held')"""
 
 
 async def held(pool: Pool, count: int) -> list[Change]:
-    """Put in held feedback with changes that wait."""
+    """Add held feedback with held changes."""
     async with transaction(pool) as conn:
         await conn.execute(_FEEDBACK)
     log = PostgresChangeLog(pool)
@@ -89,7 +89,7 @@ async def test_a_fresh_approval_is_not_taken_for_abandoned(pool: Pool) -> None:
 
 
 async def joined(pool: Pool) -> Change:
-    """Put in held feedback `f` that only says what a change of another piece does."""
+    """Add held feedback `f` that only joins a change of another piece."""
     async with transaction(pool) as conn:
         await conn.execute(_FEEDBACK)
         await conn.execute(_FEEDBACK.replace(b"'f', 's', '1'", b"'g', 's', '2'"))

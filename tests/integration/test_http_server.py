@@ -1,4 +1,4 @@
-"""What the embedded server lets through to an app, and what it believes."""
+"""What the embedded server passes on to an app, and which headers it trusts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ APP = Starlette(routes=[Route("/", _scheme), WebSocketRoute("/ws", _accept)])
 
 
 async def upgraded(url: str) -> str:
-    """Ask for a websocket; give the status line."""
+    """Request a websocket; return the status line."""
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     writer.write(

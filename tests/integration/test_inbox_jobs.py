@@ -1,4 +1,4 @@
-"""Jobs: started at once, never lost, taken up from dead workers, through PostgreSQL's own death."""
+"""Jobs: started at once, never lost, recovered from dead workers and a crash of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -267,7 +267,7 @@ async def _none_left(jobs: Jobs) -> bool:
 
 
 async def _fetched_by_a_dead_worker(pool: Pool, silent_for: float = 60) -> int:
-    """Mark the first job as begun by a worker that was silent for so many seconds."""
+    """Mark the first job as begun by a worker that has been silent for `silent_for` seconds."""
     async with connection(pool) as conn:
         worker = await conn.execute(
             "INSERT INTO procrastinate_workers (last_heartbeat)"

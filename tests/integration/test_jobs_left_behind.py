@@ -1,4 +1,4 @@
-"""Jobs that a living worker could not end: the feedback behind them is taken up all the same."""
+"""Jobs that a living worker could not end: the feedback behind them is processed all the same."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from core.testing.determinism import counting_ids
 from tests.support.waiting import SOON
 
 OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, reconcile_every=0.3, poll=0.1)
-# A sequence goes on where its transaction is rolled back: only the first ends are refused, that by
-# the engine and that by the first reconciliation after it.
+# A sequence advances even if its transaction is rolled back: only the first ends are refused, that
+# by the engine and that by the first reconciliation after it.
 _REFUSE_TWICE = """
 CREATE SEQUENCE ends;
 CREATE FUNCTION refuse_twice() RETURNS trigger LANGUAGE plpgsql AS $$

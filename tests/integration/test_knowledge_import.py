@@ -1,4 +1,4 @@
-"""Knowledge brought in: each line once, through the gate, and never over what it would lose."""
+"""Knowledge import: each line once, through the gate, and never over what it would lose."""
 
 from __future__ import annotations
 

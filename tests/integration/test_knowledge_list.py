@@ -1,4 +1,4 @@
-"""What a list of knowledge shows stays within the tenant."""
+"""A list of knowledge stays within the tenant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time in PostgreSQL: clocks that step back, changes of one moment, skills that others touch."""
+"""Time in PostgreSQL: clocks that step back, simultaneous changes, skills that others edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export, import into an empty place, export: the same lines, byte for byte."""
+"""Export, import into an empty database, export: the same lines, byte for byte."""
 
 from __future__ import annotations
 

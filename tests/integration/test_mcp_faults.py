@@ -1,4 +1,4 @@
-"""What goes wrong with an MCP server is told once, in time, and costs only what it must."""
+"""Failures of an MCP server are reported once, in time, and cost no more than they must."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkil
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills, connected
 from tests.support.waiting import NEVER, SOON, within
 
-# What a call gets where one hangs; the others have to be done in it.
+# The limit of a call to a hanging server; all other calls have to finish within it.
 BOUND = 3
 SSE = pytest.mark.parametrize("sse", [False, True], ids=["http", "sse"])
 WIRE_FAULTS: dict[str, tuple[type[SkillWorkerError], str]] = {
@@ -54,7 +54,7 @@ async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
 ) -> None:
     kind, says = WIRE_FAULTS[fault]
     if kind is PodCallFailed and tool == "create_session":
-        kind = McpDown  # a server that gives no pod says nothing of what was to be done in it
+        kind = McpDown  # a server that yields no pod says nothing of what was to be done in it
     async with faulty(tmp_path, {f"{tool}:1": fault}) as (server, client):
         with within(), pytest.raises(kind, match=says) as caught:
             await whole_pod(client)
@@ -66,7 +66,7 @@ async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that goes wrong is told only since a limit of the session has passed."""
+    """Limits so long that a failure reported in time was not reported by them."""
     monkeypatch.setattr("core.adapters.mcp.session.CLOSE_SECONDS", NEVER)
     monkeypatch.setattr("core.adapters.mcp.session.PING_SECONDS", NEVER)
 

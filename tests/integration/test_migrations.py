@@ -1,4 +1,4 @@
-"""Schemas: brought to date once by many, refused where they are newer or another's."""
+"""Schemas: migrated once by many processes, refused if they are newer or foreign."""
 
 from __future__ import annotations
 

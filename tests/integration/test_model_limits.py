@@ -1,4 +1,4 @@
-"""Limits of the model hold over real processes, and cost nothing where none are set."""
+"""Limits of the model hold across real processes, and cost nothing if none are set."""
 
 from __future__ import annotations
 
@@ -21,17 +21,21 @@ PROCESSES, CALLS = 3, 10
 SECONDS = 60.0
 _WORKER = """
 import asyncio, json, sys, time, uuid
-from core.agent.circuit_breaker import LineOptions
-from core.adapters.postgres.circuit_breaker import PostgresModelLine
+from core.agent.circuit_breaker import BreakerOptions
+from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.pool import open_pool
 
 async def main(conninfo, options, calls, seconds):
     async with open_pool(conninfo) as pool:
-        line = PostgresModelLine(
-            pool, "m", LineOptions(**options), new_id=lambda: uuid.uuid4().hex, sleep=asyncio.sleep
+        breaker = PostgresCircuitBreaker(
+            pool,
+            "m",
+            BreakerOptions(**options),
+            new_id=lambda: uuid.uuid4().hex,
+            sleep=asyncio.sleep,
         )
         async def call():
-            async with line.call():
+            async with breaker.call():
                 began = time.monotonic()
                 await asyncio.sleep(seconds)
                 print(json.dumps([began, time.monotonic()]), flush=True)
@@ -44,7 +48,7 @@ asyncio.run(main(sys.argv[1], *json.loads(sys.argv[2])))
 
 
 async def spans(conninfo: str, seconds: float, **options: float) -> list[tuple[float, float]]:
-    """Let processes call at once; give when each call began and ended, by one clock."""
+    """Let processes call at once; return when each call began and ended, by one clock."""
     given = json.dumps([options, CALLS, seconds])
     processes = [
         subprocess.Popen(
@@ -93,20 +97,20 @@ async def test_without_limits_a_call_that_succeeds_asks_the_database_nothing(
     database: str,
 ) -> None:
     async with open_pool(database) as pool:
-        line = line_of(pool)
-        await line.current_pause()
+        breaker = breaker_of(pool)
+        await breaker.current_pause()
         asked = pool.get_stats().get("requests_num", 0)
         for _ in range(20):
-            async with line.call():
+            async with breaker.call():
                 pass
         assert pool.get_stats().get("requests_num", 0) == asked
 
 
 async def test_a_paid_answer_is_kept_where_the_database_has_gone_meanwhile(database: str) -> None:
     async with open_pool(database) as pool:
-        line = line_of(pool, BreakerOptions(max_concurrency=1))
+        breaker = breaker_of(pool, BreakerOptions(max_concurrency=1))
         answered = False
-        async with line.call():
+        async with breaker.call():
             await pool.close()
             answered = True
         assert answered
@@ -120,28 +124,28 @@ async def test_a_place_is_kept_as_long_as_its_call_lasts(pool: Pool) -> None:
         return row["expires_at"]  # type: ignore[no-any-return]
 
     options = BreakerOptions(max_concurrency=1, place_lasts=0.3, longest_wait=0)
-    async with asyncio.timeout(SECONDS), line_of(pool, options).call():
+    async with asyncio.timeout(SECONDS), breaker_of(pool, options).call():
         first = await expires()
         while await expires() < first + timedelta(seconds=0.6):
             await asyncio.sleep(0.01)
         with pytest.raises(CircuitOpen):
-            async with line_of(pool, options).call():
+            async with breaker_of(pool, options).call():
                 pytest.fail("there is one place")
-    async with line_of(pool, options).call():
+    async with breaker_of(pool, options).call():
         pass
 
 
 async def test_a_database_clock_that_was_set_back_stops_no_call(pool: Pool) -> None:
     rated = BreakerOptions(requests_per_minute=600, longest_wait=5)
-    async with line_of(pool, rated).call():
+    async with breaker_of(pool, rated).call():
         pass
     async with pool.connection() as conn:
         await conn.execute("UPDATE model_lines SET next_call_at = now() + interval '1 hour'")
-    async with line_of(pool, rated).call():
+    async with breaker_of(pool, rated).call():
         pass
 
 
-def line_of(pool: Pool, options: BreakerOptions | None = None) -> PostgresCircuitBreaker:
+def breaker_of(pool: Pool, options: BreakerOptions | None = None) -> PostgresCircuitBreaker:
     return PostgresCircuitBreaker(
         pool, "m", options or BreakerOptions(), new_id=counting_ids("p"), sleep=asyncio.sleep
     )

@@ -79,7 +79,7 @@ async def all_feedback(app: App) -> Sequence[Feedback]:
 async def running(
     apps: list[App], concurrency: int = CONCURRENCY
 ) -> AsyncIterator[list[asyncio.Task[None]]]:
-    """Let the workers run until all has ended; at the end of the block they are stopped."""
+    """Run the workers until everything has ended; they are stopped at the end of the block."""
     stop = asyncio.Event()
     runs = [asyncio.create_task(app.run(True, concurrency, stop, lambda _: None)) for app in apps]
     try:

@@ -20,7 +20,7 @@ STORIES = stories()
 
 @pytest.fixture(scope="module")
 def told(server: str, template: str) -> dict[str, Told]:
-    """All stories, told at once to one worker."""
+    """The outcomes of all stories, given at once to one worker."""
 
     async def run(database: str, home: Path) -> list[Told]:
         settings = load_settings({"skill_worker_home": home}, env_file=None).model_copy(

@@ -1,4 +1,4 @@
-"""Nothing is learnt from a failure of ours: it ends or delays the feedback, and is no knowledge."""
+"""Nothing is learnt from a failure of ours: it ends or delays the feedback."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Decide = Callable[[list[BaseMessage], Sequence[str]], AIMessage]
 
 
 class Deciding(AnsweringChatModel):
-    """A model whose next message is decided by a plain function of messages and tools."""
+    """A model whose next message is the result of a plain function of messages and tools."""
 
     decide: Decide
 

@@ -1,4 +1,4 @@
-"""What the offline stand-in leaves known is what it was told: each story through the worker."""
+"""The offline stand-in learns what it was told: each story through the worker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARTIAL_REFUND = next(
 
 @pytest.fixture(scope="module")
 def known(server: str, template: str) -> dict[str, list[str]]:
-    """What is known at the end of each story, all of which one worker hears turn by turn."""
+    """What is known at the end of each story, all of which one worker processes step by step."""
 
     async def run(database: str, home: Path) -> dict[str, list[str]]:
         settings = load_settings({"skill_worker_home": home}, env_file=None).model_copy(

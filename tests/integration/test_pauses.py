@@ -1,4 +1,4 @@
-"""Work that is held back: nothing begins, what runs goes on, and it is told why."""
+"""Paused work: nothing new begins, what runs continues, and the reason is reported."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def bench(pool: Pool) -> Bench:
 
 
 class Looks:
-    """A question whose answer a test changes, or asks for; `seen` tells that it was asked since."""
+    """A probe whose answer a test changes; `seen` says that it was asked since."""
 
     def __init__(self, answer: Pause | None = None, *, ask: AskPause | None = None) -> None:
         self.answer = answer

@@ -1,4 +1,4 @@
-"""Each call of the pod sequence fails in each way: nothing goes out, all of it is on record."""
+"""Each call of the pod sequence fails in each way: nothing is published, all of it is recorded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CREATE = {
 }
 UPDATE = {"run_shell:1": "make_folder", "create_file:5": "write_files"}
 FAULTS = ("tool_error", "gone", "cut", "silent", "hang", "garbage", "html", "expired", "restart")
-# Text that is no answer counts as none where the answer matters.
+# Text that is not an answer counts as none where the answer matters.
 GARBLED = {
     "create_session:1": "create_session",
     "run_shell:2": "quick_validate",
@@ -51,7 +51,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scr
 async def faulty(
     servers: ScriptedPods, faults: Mapping[str, str], env: Mapping[str, str] | None = None
 ) -> AsyncIterator[PodGate]:
-    """Give a gate whose pods fail as told, with a client of its own; leave no pod for the next."""
+    """Yield a gate whose pods fail as specified, with a client of its own, then delete all pods."""
     is_reading = any(call.startswith("read") for call in faults)
     servers.skills.begin(faults if is_reading else {})
     servers.computer.begin({} if is_reading else faults)
@@ -80,7 +80,7 @@ async def submit(gate: PodGate, operation: Operation) -> Receipt | SkillWorkerEr
 
 
 def assert_only_on_record(gate: PodGate, outcome: Receipt | SkillWorkerError, step: str) -> None:
-    """The error names its step, is in history, and nothing else came of it."""
+    """Check that the error names its step, is in history, and had no other effect."""
     message = outcome.message
     if isinstance(outcome, Receipt):
         assert outcome.status is ReceiptStatus.FAILED
@@ -184,7 +184,7 @@ async def test_answers_that_stay_cut_off_end_the_attempt(
         ("delete_session:1", "cut"),
         ("delete_session:1", "restart"),
         ("run_shell:2", "truncated"),
-        ("run_shell:2", "exit_code"),  # what the server says of its shell; the scripts ended well
+        ("run_shell:2", "exit_code"),  # the server's status of its shell; the scripts ended well
     ],
 )
 async def test_what_can_be_made_good_fails_nothing(

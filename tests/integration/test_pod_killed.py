@@ -1,4 +1,4 @@
-"""A worker killed between package and upload: started again it leaves one whole version."""
+"""A worker killed between package and upload: after a restart it leaves one whole version."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Stuck:
 
 @asynccontextmanager
 async def world(home: Path, *, before: bool) -> AsyncIterator[tuple[Stuck, dict[str, str]]]:
-    """Serve both servers; gives the failpoint, and the settings of a worker against them."""
+    """Run both servers; yields the failpoint, and the settings of a worker that uses them."""
     stuck = Stuck(create_app(home / "skills"), before=before)
     async with run_server(stuck) as skills, run_computer_use() as pods:
         yield (

@@ -35,7 +35,7 @@ SKILL = Bundle(
         "assets/logo.bin": SkillFile(data=bytes(range(256))),
     },
 )
-# What nobody may write today, in a skill that has it: a key, and a description that is too long.
+# What is refused today, in a skill that already has it: a key, and a description too long.
 OLD = TEXT.replace("정산한다\n---", f"정산한다 {'길게 ' * 400}\nmodel: opus\n---")
 BASE = Bundle(name="partial-refund", files={"SKILL.md": SkillFile(data=OLD.encode())})
 EDITED = BASE.model_copy(update={"files": {**SKILL.files, **BASE.files}})
@@ -71,7 +71,7 @@ async def test_a_skill_comes_back_as_it_was_sent(
     )
     assert edited == EDITED
     assert not pods.computer.pods
-    # All was said over one session, and each skill took its calls and no more.
+    # Everything went over one session, and each skill took its calls and no more.
     assert pods.computer.initialized == 1
     assert pods.computer.calls.count("create_session") == 2
     assert pods.computer.calls.count("run_shell") == (1 + 2 + 1) * 2

@@ -1,4 +1,4 @@
-"""The pool's connections, what their errors become, and events that others can listen for."""
+"""The pool's connections, the translation of their errors, and events that notify listeners."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> Non
         await pool.resize(2, 2)
         await pool.wait()
         assert await one(pool, _OURS) == 2
-    with psycopg.connect(database, autocommit=True) as conn:  # its server processes end by and by
+    # its server processes end with a delay
+    with psycopg.connect(database, autocommit=True) as conn:
         wait_until(lambda: conn.execute(_OURS).fetchone() == (0,))
 
 

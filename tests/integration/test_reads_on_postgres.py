@@ -1,4 +1,4 @@
-"""Lists that look through much for little go on where they stopped, and use their indexes."""
+"""Lists that filter most rows out continue where they stopped, and use their indexes."""
 
 from __future__ import annotations
 

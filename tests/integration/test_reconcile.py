@@ -1,4 +1,4 @@
-"""Feedback that lost its job gets another: one of all processes looks for it in each interval."""
+"""Feedback that lost its job gets another: one of all processes checks in each interval."""
 
 from __future__ import annotations
 

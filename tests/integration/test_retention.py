@@ -1,4 +1,4 @@
-"""Retention on PostgreSQL: in batches, one process at a time, and once more after a revive."""
+"""Retention on PostgreSQL: in batches, one process at a time, and again after a revive."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_a_revive_is_pruned_again(pool: Pool, inbox: PostgresInbox) -> Non
 
 
 class Asked:
-    """Stands in for retention, and keeps what it was asked."""
+    """Stands in for retention, and records its calls."""
 
     def __init__(self) -> None:
         self.seconds: asyncio.Queue[float] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""Taking back any pieces of feedback leads where a replay without them leads, or names a change."""
+"""Retracting any pieces of feedback equals a replay without them, or names a later change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts that are told in three wordings each leave one item each, whatever the model wants."""
+"""A fact told in three wordings leaves one item, whatever the model wants."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Facts = Sequence[tuple[str, str, str]]
 
 
 class Insisting(AnsweringChatModel):
-    """Wants a new memory of each feedback, and asks twice more when it is refused.
+    """Requests a new memory for each feedback, and asks twice more when it is refused.
 
-    Then it says that it is known, as a model does that has read the refusal. It never says that
-    it is unrelated.
+    Then it reports it as known, as a model does that has read the refusal. It never claims that it
+    is unrelated.
     """
 
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
@@ -66,7 +66,7 @@ def settings(database: str, tmp_path: Path) -> Settings:
 
 
 async def taught(settings: Settings, chat: BaseChatModel, wordings: list[str]) -> list[str]:
-    """Let a worker learn wordings, all at once; gives what is known then."""
+    """Let a worker learn wordings, all at once; return what is known then."""
     async with open_app(settings, model=True, chat=chat) as app:
         await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         told = [NewFeedback(tenant_id="t", agent_ids=("a",), content=text) for text in wordings]
@@ -86,7 +86,7 @@ async def known(app: App) -> Sequence[KnowledgeItem]:
 async def test_each_fact_is_known_once_however_often_and_however_it_is_told(
     settings: Settings, chat: Callable[[], BaseChatModel], facts: Facts
 ) -> None:
-    # Told at once all of a fact's wordings race; told in turn each finds those before.
+    # Told at once all of a fact's wordings race; told in sequence each finds those before.
     in_turn = [fact[turn] for turn in range(3) for fact in facts]
     wordings = in_turn if chat is OfflineChatModel else [text for fact in facts for text in fact]
     items = await taught(settings, chat(), wordings)

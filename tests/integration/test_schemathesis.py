@@ -1,4 +1,4 @@
-"""Schemathesis finds nothing: whatever a call holds, the API answers as its document says."""
+"""Schemathesis finds nothing: whatever a call contains, the API answers as its document says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.support.api_server import Served, api_server
 
 HOOKS = "tests.support.schemathesis_hooks"
-STREAMS = "events$"  # they do not end: tests of their own look at them
+STREAMS = "events$"  # they do not end: tests of their own cover them
 OPERATORS = "^/v1/intake/"  # a pause is for all tenants, and so is who may ask for it
 
 
@@ -24,7 +24,7 @@ def served(database: str, tmp_path: Path) -> Served:
 
 
 def search(served: Served, secret: str, *options: str) -> tuple[int, str]:
-    """Run Schemathesis with all its checks; gives its exit code and what it says."""
+    """Run Schemathesis with all its checks; return its exit code and output."""
     examples = os.environ.get("API_TEST_EXAMPLES", "6")
     options = (
         *("--header", f"Authorization: Bearer {secret}"),

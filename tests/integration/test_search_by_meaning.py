@@ -61,7 +61,7 @@ async def put(settings: Settings, item_id: str, content: str, *, tenant_id: str 
 
 
 async def work_off(settings: Settings) -> None:
-    """Run a worker until nothing is left: no feedback, and nothing without a vector."""
+    """Run a worker until no feedback and no document without a vector is left."""
     async with open_app(settings, model=True, chat=OfflineChatModel()) as app:
         await app.run(True, 1, asyncio.Event(), lambda _counts: None)
 

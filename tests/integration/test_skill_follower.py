@@ -48,7 +48,7 @@ class CountingStore(MemorySkillStore):
 
 
 class HangingStore(MemorySkillStore):
-    """Never answers for the tenants in `silent`, nor gives skills in `stuck`."""
+    """Never answers for the tenants in `silent`, nor returns skills in `stuck`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class HangingStore(MemorySkillStore):
 
 
 async def indexed(pool: Pool) -> list[str]:
-    """The names of tenant `t`'s skills in the index."""
+    """Return the names of tenant `t`'s skills in the index."""
     rows = await fetch_all(pool, "search.skills", tenant_id="t")
     return sorted(row["item_id"] for row in rows)
 

@@ -1,4 +1,4 @@
-"""The embedded skill server as raw HTTP sees it, and as its disk looks after a kill."""
+"""The embedded skill server over raw HTTP, and its disk after a kill."""
 
 from __future__ import annotations
 

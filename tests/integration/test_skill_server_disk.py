@@ -145,7 +145,7 @@ async def test_a_full_disk_refuses_a_write_whole_and_it_is_tried_again(tmp_path:
 
 @contextmanager
 def _files_of_at_most(size: int) -> Iterator[None]:
-    """Let writes fail half way, as on a disk that is full."""
+    """Let writes fail half way, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

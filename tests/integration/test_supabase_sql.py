@@ -1,4 +1,4 @@
-"""The SQL that the docs give for the platform's database does what they say of it."""
+"""The SQL that the docs publish for the platform's database does what they say."""
 
 from __future__ import annotations
 

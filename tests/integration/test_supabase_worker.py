@@ -44,7 +44,7 @@ def settings(database: str, tmp_path: Path, world: Supabase) -> Settings:
 
 
 async def _run_once(settings: Settings) -> dict[str, str]:
-    """Work until nothing is left; gives the status of each content."""
+    """Work until nothing is left; return the status of each content."""
     async with open_app(settings, model=True) as app:
         await app.run(True, 2, asyncio.Event(), lambda _: None)
         found, _ = await app.stores.reader.feedback(

@@ -1,4 +1,4 @@
-"""Waiting feedback takes turns: no tenant waits for another one's backlog."""
+"""Waiting feedback is scheduled fairly: no tenant waits for another one's backlog."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pieces(tenant_id: str, number: int, first: int = 0) -> list[NewFeedback]:
 
 
 async def started(jobs: Jobs, inbox: PostgresInbox, number: int, concurrency: int = 1) -> list[str]:
-    """Work until so many pieces have been started; give their contents in the order of start."""
+    """Work until `number` pieces have been started; return their contents in that order."""
     stop = asyncio.Event()
     starts: list[str] = []
 
@@ -56,7 +56,7 @@ async def started(jobs: Jobs, inbox: PostgresInbox, number: int, concurrency: in
 
 
 async def waiting(pool: Pool) -> Sequence[str]:
-    """Give the feedback that waits, in the order in which it would be taken."""
+    """Return the waiting feedback, in the order in which it would be taken."""
     async with connection(pool) as conn:
         rows = await conn.execute(
             "SELECT f.content FROM procrastinate_jobs j JOIN feedback f ON f.job_id = j.id"
@@ -96,7 +96,7 @@ async def test_it_starts_at_once_though_all_that_failed_meanwhile_becomes_due_ag
     for feedback_id, _ in stored:
         held = await claimed(inbox, feedback_id)
         await _drop_job(pool, feedback_id)
-        if feedback_id != stored[-1][0]:  # the last is worked on while the others become due
+        if feedback_id != stored[-1][0]:  # the last is in progress while the others become due
             await inbox.give_back(held, "skill_api: 503", 60)
     async with connection(pool) as conn:
         await conn.execute("UPDATE procrastinate_jobs SET scheduled_at = now()")

@@ -1,4 +1,4 @@
-"""What only the real store of vectors can get wrong: pgvector, schemas, transactions at once."""
+"""What only the real vector store can get wrong: pgvector, schemas, concurrent transactions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def put(pool: Pool, item_id: str, content: str) -> None:
 
 
 async def embed(vectors: PostgresVectors) -> list[str]:
-    """Embed a batch as EAST, and give its texts."""
+    """Embed a batch as EAST, and return its texts."""
     batch = await vectors.take(10, 60)
     if batch is not None:
         await vectors.begin(3, 0.0)
@@ -229,7 +229,8 @@ async def test_the_doctor_tells_of_search_by_meaning(database: str, tmp_path: Pa
         settings = settings_of(
             database, tmp_path, embedding_model="openai:m", llm_proxy_url=provider.url
         )
-        assert (await embeddings_check(settings)).status is CheckStatus.OK  # the database says why
+        # the database check says why
+        assert (await embeddings_check(settings)).status is CheckStatus.OK
         await migrate(database, vectors=True)
         async with open_pool(database) as pool:
             vectors = PostgresVectors(pool, "openai:m")

@@ -40,7 +40,7 @@ EDIT = SkillEdits(edits=(SkillEdit(op="insert_section", heading="Steps", text="2
 
 
 class Deciding(AnsweringChatModel):
-    """A model whose next message is decided by a plain function of messages and tools."""
+    """A model whose next message is the result of a plain function of messages and tools."""
 
     decide: Callable[[list[BaseMessage], Sequence[str]], AIMessage]
 
@@ -82,7 +82,7 @@ def last_tool(messages: list[BaseMessage]) -> ToolMessage | None:
 
 
 def insists_on_a_new_skill(messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
-    """Ask for a CREATE; when that is refused, for an UPDATE; write and edit as asked."""
+    """Request a CREATE; when that is refused, an UPDATE; write and edit as asked."""
     if "SkillEdits" in tools:
         return calls(("SkillEdits", EDIT.model_dump(mode="json")))
     if "SkillArtifact" in tools:

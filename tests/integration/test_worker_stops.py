@@ -1,4 +1,4 @@
-"""A worker that is told to stop leaves: with grace, at once, and without waiting for the dead."""
+"""A worker that is told to stop does: with grace, at once, and without waiting for the dead."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Hanging:
         self._gives_back = gives_back
 
     async def start(self) -> asyncio.Task[None]:
-        """Give a worker that runs every piece."""
+        """Start a worker that runs every piece."""
         await self.inbox.add("cli", PIECES)
         worker = JobWorker(self.jobs, self._body, OPTIONS)
         task = asyncio.create_task(worker.run(self.stop))
@@ -111,4 +111,4 @@ async def test_where_the_database_has_gone_nobody_waits_for_it(home: Path, own_s
         hanging.stop.set()
         began = time.monotonic()
         assert await _has_ended(task)
-    assert time.monotonic() - began < BORROW_SECONDS  # the pool is closed in it, too
+    assert time.monotonic() - began < BORROW_SECONDS  # the pool is closed within it, too

@@ -1,4 +1,4 @@
-"""A worker outlives PostgreSQL's stop and start, and others take up what a killed one had."""
+"""A worker outlives a restart of PostgreSQL, and others recover the work of a killed one."""
 
 from __future__ import annotations
 

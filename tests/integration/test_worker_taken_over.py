@@ -83,7 +83,7 @@ asyncio.run(main())
 
 @contextmanager
 def worker_process(database: str) -> Iterator[subprocess.Popen[str]]:
-    """A worker that says what it claims, and ends it as failed when a line comes."""
+    """A worker that prints what it claims, and ends it as failed when a line comes."""
     with subprocess.Popen(
         [sys.executable, "-c", _WORKER, database, str(STALLED_AFTER)],
         stdin=subprocess.PIPE,
@@ -97,7 +97,7 @@ def worker_process(database: str) -> Iterator[subprocess.Popen[str]]:
 
 
 async def said(process: subprocess.Popen[str]) -> str:
-    """Give the next thing a worker says of its work; its log goes to the same place."""
+    """Return the next line a worker prints about its work; its log goes to the same stream."""
     assert process.stdout is not None
     async with asyncio.timeout(AT_LAST):
         while True:
@@ -114,7 +114,7 @@ def tell(process: subprocess.Popen[str]) -> None:
 
 @asynccontextmanager
 async def living_worker(pool: Pool, inbox: PostgresInbox) -> AsyncIterator[asyncio.Queue[Feedback]]:
-    """A worker with the default sweep; gives what it claims, which it ends well at once."""
+    """A worker with the default sweep; yields what it claims, which it ends well at once."""
     taken: asyncio.Queue[Feedback] = asyncio.Queue()
     stop = asyncio.Event()
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @cache
-def _address() -> str:
+def warm_address() -> str:
     """Start the warm process, for as long as this one lives; give where it listens."""
     folder = tempfile.mkdtemp(prefix="skill-worker-warm-")
     address = f"{folder}/s"
@@ -68,7 +68,7 @@ class Forked(subprocess.Popen[AnyStr]):
         assert len(streams) == STREAMS
         self._keeper = socket.socket(socket.AF_UNIX)
         try:
-            self._keeper.connect(_address())
+            self._keeper.connect(warm_address())
             socket.send_fds(self._keeper, [LENGTH.pack(len(data))], streams)
             self._keeper.sendall(data)
             self.pid = self._word()

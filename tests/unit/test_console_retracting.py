@@ -8,6 +8,7 @@ from typing import cast
 from starlette.requests import Request
 
 from core.changes.retraction.retract import Effect, Retraction, Standpoint
+from core.domain.messages import Message
 from core.domain.models import DuplicateWaiter, Kind, Operation, Receipt, ReceiptStatus
 from core.entrypoints.console.language import Language
 from core.entrypoints.console.pages.run.retracting import effects, standing
@@ -15,6 +16,8 @@ from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.session import Session
 
 VISIT = Visit(cast("Request", None), cast("Session", None), Language.KO, lambda: datetime.now(UTC))
+DELETES = Message("policy.deletes", "it deletes something")
+REWRITES = Message("retract.rewrites", "it rewrites what is taken back")
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TARGET = {"kind": Kind.MEMORY, "target_id": "m1", "target_name": "배송비"}
 
@@ -30,9 +33,7 @@ def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
 
 
 def test_what_is_more_than_done_is_told_with_its_message() -> None:
-    waits = (
-        "MEMORY '배송비' will be deleted once a person approves it; it waits: it deletes something"
-    )
+    waits = Message("receipt.waits", "{receipt}; it waits: {why}", receipt="…", why=DELETES)
     receipts = (
         Receipt(status=ReceiptStatus.APPLIED, message="MEMORY '배송비' deleted"),
         Receipt(status=ReceiptStatus.HELD, message=waits),
@@ -47,7 +48,7 @@ def test_what_is_more_than_done_is_told_with_its_message() -> None:
 
 
 def test_what_was_changed_past_the_worker_is_told_as_that() -> None:
-    stands = {**TARGET, "feedback_id": None, "why": "it rewrites what is taken back"}
+    stands = {**TARGET, "feedback_id": None, "why": REWRITES}
     past = Standpoint.model_validate({**stands, "change_id": None})
     assert standing(VISIT, past) == "배송비: 워커를 거치지 않고 변경되었습니다"
     later = Standpoint.model_validate({**stands, "change_id": "c2"})

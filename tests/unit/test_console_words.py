@@ -7,11 +7,9 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
-import yaml
 
 from core.domain.models.knowledge import DefectKind, MergeMode, Relationship
 from core.entrypoints.console.language import Language, chosen, say, words
-from core.entrypoints.console.translation import messages
 
 CONSOLE = Path(__file__).parents[2] / "core" / "entrypoints" / "console"
 EVENTS = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text("utf-8")
@@ -49,14 +47,6 @@ def test_what_the_program_names_has_words() -> None:
     for page, names in (("common", (*MergeMode, *Relationship)), ("diff", (*DefectKind,))):
         missing = [name.value for name in names if name.value not in words(page)]
         assert missing == []
-
-
-def test_the_reasons_of_the_policies_that_are_shipped_are_told_in_both_languages() -> None:
-    for file in (CONSOLE.parent / "review_policies").glob("*.yaml"):
-        rules = yaml.safe_load(file.read_text("utf-8"))["rules"]
-        held = {rule["because"] for rule in rules if rule["then"] == "hold"}
-        known = {message.fixed[0] for message in messages("sentences") if not message.places}
-        assert held <= known, file.name
 
 
 def test_values_are_put_in() -> None:

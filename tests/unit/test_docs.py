@@ -141,3 +141,13 @@ def test_every_kind_of_error_stands_beside_its_exit_code() -> None:
     rows = dict(re.findall(r"^\| (\d) \|[^|]+\|([^|]+)\|$", text, flags=re.MULTILINE))
     kinds = {error.kind for error in _tree(errors.SkillWorkerError)}
     assert {k for k in kinds if f"`{k}`" not in rows[str(exit_code_of(k))]} == set()
+
+
+def test_modules_lead_from_where_they_were_to_where_they_are() -> None:
+    text = (DOCS / "CHANGELOG.md").read_text(encoding="utf-8")
+    now = re.findall(r"^\| `[\w.`, …]+` \| `([\w.]+)` \|$", text, re.MULTILINE)
+    assert len(now) > 100
+    missing = [
+        module for module in now if not _is_module(ROOT.joinpath("core", *module.split(".")))
+    ]
+    assert missing == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.domain.models import SKILL_MD, Bundle, MergeMode, SkillFile
-from core.skills.document.shrink import held, losses, passages
+from core.skills.document.shrink import losses, passages, surviving
 
 HEAD = "---\nname: refund\ndescription: Use when refunding an order in part\n---\n"
 STEPS = [f"Step {n}: call the payment gateway with order {n} and wait." for n in range(200)]
@@ -98,10 +98,10 @@ def test_what_was_said_stays_what_it_is_read_as(after: str, said: str) -> None:
 
 
 def test_each_passage_stands_in_for_one_other() -> None:
-    assert held(["pay the bill today"] * 3, ["pay the bill today!"]) == [18, 0, 0]
-    assert held(["a b", "a b"], ["a b"]) == [3, 0]
-    assert held([], ["a"]) == []
-    assert held(["a"], []) == [0]
+    assert surviving(["pay the bill today"] * 3, ["pay the bill today!"]) == [18, 0, 0]
+    assert surviving(["a b", "a b"], ["a b"]) == [3, 0]
+    assert surviving([], ["a"]) == []
+    assert surviving(["a"], []) == [0]
 
 
 def test_a_long_line_is_compared_by_its_sentences() -> None:

@@ -8,6 +8,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models import Agent
 
 
@@ -21,7 +22,10 @@ class PostgresAgents:
     async def get(self, agent_id: str) -> Agent:
         row = await fetch_one(self._pool, "agents.get", id=agent_id)
         if row is None:
-            raise NotFound(f"there is no agent {agent_id!r}", hint="see `skill-worker agents list`")
+            raise NotFound(
+                Message("no.agent", "there is no agent {id!r}", id=agent_id),
+                hint=Message("see.agents", "see `skill-worker agents list`"),
+            )
         return _agent(row)
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:

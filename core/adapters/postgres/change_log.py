@@ -18,7 +18,9 @@ from core.adapters.postgres.queries import (
     execute,
     fetch_all,
     fetch_one,
+    recalled,
     sql,
+    to_said,
     transaction,
     writing,
 )
@@ -33,6 +35,7 @@ from core.adapters.postgres.search import (
 from core.decision_table import read_xml, search_text
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
 from core.domain.hashing import name_key, same_key, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Change,
@@ -68,9 +71,23 @@ class PostgresUnitOfWork:
             written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
             done = await written.fetchone()
         except pg.UniqueViolation as error:
-            raise Stale(f"{change.kind} {change.target_name!r} exists meanwhile") from error
+            raise Stale(
+                Message(
+                    "change.exists_meanwhile",
+                    "{kind} {name!r} exists meanwhile",
+                    kind=change.kind,
+                    name=change.target_name,
+                )
+            ) from error
         if done is None:
-            raise Stale(f"{change.kind} {change.target_id!r} has moved on")
+            raise Stale(
+                Message(
+                    "change.target_moved",
+                    "{kind} {id!r} has moved on",
+                    kind=change.kind,
+                    id=change.target_id,
+                )
+            )
         await self._index(change, change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
@@ -91,7 +108,13 @@ class PostgresUnitOfWork:
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
         held = {row["name"] for row in rows}
         if held != _names(change.before):
-            raise Stale(f"the skills of agent {change.target_id!r} have moved on")
+            raise Stale(
+                Message(
+                    "change.skills_moved",
+                    "the skills of agent {agent!r} have moved on",
+                    agent=change.target_id,
+                )
+            )
         wanted = _names(change.after)
         added, dropped = sorted(wanted - held), sorted(held - wanted)
         await self._see_there(change, added)
@@ -103,7 +126,13 @@ class PostgresUnitOfWork:
         params = {"change_id": change.id, "names": names}
         gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
         if gone is not None:
-            raise Stale(f"skill {gone['name']!r} was deleted meanwhile")
+            raise Stale(
+                Message(
+                    "change.skill_deleted",
+                    "skill {name!r} was deleted meanwhile",
+                    name=gone["name"],
+                )
+            )
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
         row = history.model_dump(exclude={"created_at", *_FILES})
@@ -113,7 +142,7 @@ class PostgresUnitOfWork:
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the end of a change; what waited for a person may end its feedback too."""
-        params = {"id": change_id, "status": status, "error": error}
+        params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:
             await settle_change(self._conn, change_id, row["feedback_id"])
@@ -175,6 +204,7 @@ def _names(state: Snapshot | None) -> set[str]:
 
 _MODELS = ("before", "after", "request")
 _LISTS = ("warnings", "held", "retracts")
+_SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}
 
 
@@ -193,7 +223,8 @@ class PostgresChangeLog:
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
             raise NotFound(
-                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+                Message("no.change", "there is no change {id!r}", id=change_id),
+                hint=Message("see.changes", "see `skill-worker changes list`"),
             )
         return change_of(row)
 
@@ -203,7 +234,7 @@ class PostgresChangeLog:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
 
-    async def keep(
+    async def store(
         self,
         change: Change,
         blobs: Mapping[str, bytes],
@@ -248,7 +279,14 @@ class PostgresChangeLog:
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
-        return TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
+        return TargetBusy(
+            Message(
+                "change.target_busy",
+                "{kind} {id!r} is being changed",
+                kind=change.kind,
+                id=change.target_id,
+            )
+        )
     return Stale(f"key {change.key!r} was used at the same time")
 
 
@@ -276,13 +314,19 @@ async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> 
 
 def change_of(row: DictRow) -> Change:
     """Read a row of `changes`."""
-    return Change.model_validate(dict(row))
+    data = dict(row)
+    known = recalled(data.pop("said", None))
+    if known:
+        data |= {name: known.get(data[name], data[name]) for name in _SAID}
+        data |= {name: [known.get(text, text) for text in data[name]] for name in _SAYINGS}
+    return Change.model_validate(data)
 
 
 def change_row(change: Change) -> dict[str, object]:
     """Give a change as the parameters of a statement, by the names of its columns."""
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
+    row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
     return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import structlog
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.queries import Pool, execute, fetch_one
+from core.adapters.postgres.queries import Pool, execute, fetch_one, recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
     OwnHold,
@@ -24,7 +24,6 @@ from core.agent.circuit_breaker import (
     next_look,
     queue_too_long,
     rate_exceeded,
-    reason_of,
     within_its_time,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
@@ -159,6 +158,12 @@ class _State:
     look_in: float | None = None
 
 
+def _state(row: DictRow) -> _State:
+    reason = recalled(row["said"]).get(row["reason"], row["reason"])
+    rest = {name: value for name, value in row.items() if name not in {"reason", "said"}}
+    return _State(**rest, reason=reason)
+
+
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
@@ -254,7 +259,7 @@ class PostgresCircuitBreaker:
 
     async def _refresh(self) -> _State:
         row = await fetch_one(self._pool, "circuit_breaker.state", model=self._model)
-        self._state = _State(**row) if row else _State()
+        self._state = _state(row) if row else _State()
         return self._state
 
     async def _fail(self, error: SkillWorkerError) -> None:
@@ -268,14 +273,15 @@ class PostgresCircuitBreaker:
                 model=self._model,
                 count=count,
                 limit=limit,
-                reason=reason_of(error),
+                reason=error.advice,
+                said=to_said(error.advice),
                 look=first_look(error, self._options),
                 asked=asked_wait(error),
             )
         )
         if row is None:
             return
-        self._state = _State(**row)
+        self._state = _state(row)
         if self._state.failures - count < limit <= self._state.failures:
             log.warning("model.held", model=self._model, reason=self._state.reason)
 
@@ -295,7 +301,7 @@ class PostgresCircuitBreaker:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = reason_of(error), next_look(error, self._options)
+        reason, look = error.advice, next_look(error, self._options)
         await execute(
             self._pool,
             "circuit_breaker.prolong",
@@ -304,6 +310,7 @@ class PostgresCircuitBreaker:
             look=look,
             fatal=not error.retryable,
             reason=reason,
+            said=to_said(reason),
         )
         log.warning("look.failed", model=self._model, reason=reason, next_in=round(look, 1))
 

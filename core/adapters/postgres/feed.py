@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql, translated
 from core.domain.errors import SkillWorkerError
-from core.domain.event_cursor import START, EventCursor, read_place
+from core.domain.event_cursor import START, EventCursor, parse_cursor
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
 from core.domain.tasks import end_tasks
 
@@ -138,7 +138,7 @@ class PostgresFeed:
         return str(EventCursor(row["horizon"], 0))
 
     async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        begin = read_place(place) if place else START
+        begin = parse_cursor(place) if place else START
         rows = await self._rows(begin, wanted, limit)
         found = [row for row in rows if row["id"] is not None]
         settled = [row for row in found if row["is_settled"]]

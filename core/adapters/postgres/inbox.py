@@ -17,12 +17,14 @@ from core.adapters.postgres.queries import (
     fetch_one,
     read_feedback,
     sql,
+    to_said,
     transaction,
 )
 from core.adapters.postgres.runs import write_event
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.input_formats.feedback import feedback_digest
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -110,7 +112,8 @@ class PostgresInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        params = {"id": claimed.id, "epoch": claimed.epoch, "error": error, "delay": delay}
+        params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
+        params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
@@ -176,6 +179,7 @@ def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, obje
         "epoch": epoch,
         "status": outcome.status,
         "error": outcome.error,
+        "said": to_said(outcome.error),
         "matching": matching_prefix(feedback_id),
     }
 
@@ -204,7 +208,8 @@ def lease_lost(claimed: Feedback) -> LeaseLost:
 def not_found(feedback_id: str) -> NotFound:
     """Say that there is no such piece."""
     return NotFound(
-        f"there is no feedback {feedback_id!r}", hint="see `skill-worker feedback list`"
+        Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
+        hint=Message("see.feedback", "see `skill-worker feedback list`"),
     )
 
 
@@ -254,7 +259,10 @@ class PostgresIntake:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
             if taken is None:
                 raise await _refusal(
-                    conn, feedback_id, "has ended", "see `skill-worker feedback show ID`"
+                    conn,
+                    feedback_id,
+                    "has ended",
+                    Message("see.piece", "see `skill-worker feedback show ID`"),
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)

@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from core.adapters.postgres.queries import Pool, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.hashing import name_key, same_key
+from core.domain.messages import Message
 from core.domain.models import FileRef, Kind, KnowledgeItem, Operation
 from core.domain.models.views import Listed
 from core.domain.ports import SkillStore
@@ -119,7 +120,10 @@ def item_of(row: DictRow) -> KnowledgeItem:
 
 
 def _missing(kind: Kind, item_id: str) -> NotFound:
-    return NotFound(f"there is no {kind} {item_id!r}", hint="see `skill-worker knowledge list`")
+    return NotFound(
+        Message("no.item", "there is no {kind} {id!r}", kind=kind, id=item_id),
+        hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
+    )
 
 
 _LISTED = set(Listed.model_fields) - {"id"}
@@ -198,6 +202,14 @@ class PostgresKnowledgePast:
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, version=version
         )
         if row is None:
-            raise NotFound(f"{kind} {item_id!r} has no version {version}")
+            raise NotFound(
+                Message(
+                    "restore.no_version",
+                    "{kind} {id!r} has no version {version}",
+                    kind=kind,
+                    id=item_id,
+                    version=version,
+                )
+            )
         files = row.pop("files", None) or {}
         return item_of(row), {path: FileRef.model_validate(ref) for path, ref in files.items()}

@@ -16,11 +16,14 @@ import structlog
 from psycopg import AsyncConnection
 from psycopg import errors as pg
 from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import Candidate, Feedback, Usage
+from core.domain.models.messages import read_message
 
 DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
 RETRY_HINT = "It is tried again; nothing was written."
@@ -103,12 +106,30 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
     return SkillWorkerError(f"PostgreSQL refused a statement: {said}")
 
 
+_SAID = TypeAdapter[dict[str, object]](dict[str, object])
+
 log = structlog.get_logger(__name__)
 
 _FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
 # What is shown of a column that cannot be read. All others hold what their type lets in.
 _BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
+
+
+def to_said(*texts: str | None) -> Jsonb | None:
+    """Return what the messages among texts were written from, by text; None without any."""
+    found = {str(text): text.to_json() for text in texts if isinstance(text, Message)}
+    return Jsonb(found) if found else None
+
+
+def recalled(said: object) -> Mapping[str, Message]:
+    """Return the messages that stored texts were, by text; none of what cannot be read."""
+    try:
+        return {
+            text: read_message(data) for text, data in _SAID.validate_python(said or {}).items()
+        }
+    except ValueError:
+        return {}
 
 
 def feedback_of(row: DictRow) -> Feedback:
@@ -125,6 +146,7 @@ def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
     Columns that are ours alone are left out.
     """
     known = {key: value for key, value in row.items() if key in _FEEDBACK}
+    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
     try:
         return Feedback.model_validate({**known, "usage": usage_of(row)}), None
     except ValidationError as error:

@@ -9,6 +9,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, connection, feedback_of, fetch_all, fetch_one, sql
 from core.domain.errors import NotFound
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeFilter,
@@ -19,7 +20,7 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.models.base import Model
-from core.domain.paging import Place, decode_cursor, encode_cursor, query_digest
+from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
 
 REACH = 10_000  # so many are looked through for one page where no index serves
 _FEEDBACK = {
@@ -85,7 +86,8 @@ class PostgresReader:
         row = await fetch_one(self._pool, "reads.history_record", id=record_id)
         if row is None:
             raise NotFound(
-                f"there is no history record {record_id!r}", hint="see `skill-worker history list`"
+                Message("no.record", "there is no history record {id!r}", id=record_id),
+                hint=Message("see.history", "see `skill-worker history list`"),
             )
         return HistoryRecord.model_validate(dict(row))
 
@@ -118,16 +120,16 @@ class PostgresReader:
             return found[:limit], _after(found[:limit], digest)
         if not rows or rows[0]["looked_through"] < self._reach:
             return found, None
-        place = Place(rows[0]["reach_at"], rows[0]["reach_id"])
-        return found, encode_cursor(place, digest)
+        position = Position(rows[0]["reach_at"], rows[0]["reach_id"])
+        return found, encode_cursor(position, digest)
 
     async def _rows(
         self, query: LiteralString, wanted: Model, digest: str, limit: int, cursor: str | None
     ) -> list[DictRow]:
         after = decode_cursor(cursor, digest) if cursor else None
         given = {name: list(v) if isinstance(v, tuple) else v for name, v in wanted}
-        place = {"at": after.at if after else "infinity", "id": after.id if after else ""}
-        params = {**given, **place, "limit": limit + 1, "reach": self._reach}
+        position = {"at": after.at if after else "infinity", "id": after.id if after else ""}
+        params = {**given, **position, "limit": limit + 1, "reach": self._reach}
         async with connection(self._pool) as conn:
             return await (await conn.execute(query, params)).fetchall()
 
@@ -147,4 +149,4 @@ def _given(wanted: Model, names: Mapping[str, str]) -> Sequence[str]:
 
 
 def _after(page: Sequence[DictRow], digest: str) -> str | None:
-    return encode_cursor(Place(page[-1]["created_at"], page[-1]["id"]), digest) if page else None
+    return encode_cursor(Position(page[-1]["created_at"], page[-1]["id"]), digest) if page else None

@@ -18,6 +18,7 @@ from core.adapters.postgres.queries import (
     fetch_one,
     joined,
     sql,
+    to_said,
     transaction,
     usage_of,
     writing,
@@ -25,6 +26,7 @@ from core.adapters.postgres.queries import (
 from core.adapters.postgres.runs import write_event
 from core.adapters.postgres.search import refuse_skill_beside
 from core.domain.errors import Decided, NotFound, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
 from core.domain.models.costs import ChangeCost
 from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
@@ -60,7 +62,14 @@ class PostgresReviews:
             try:
                 decided = await _decide(conn, "reviews.approve", params)
             except pg.UniqueViolation:
-                raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed") from None
+                raise TargetBusy(
+                    Message(
+                        "change.target_busy",
+                        "{kind} {id!r} is being changed",
+                        kind=change.kind,
+                        id=change.target_id,
+                    )
+                ) from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
             if change.kind is not Kind.SKILL:
@@ -76,6 +85,7 @@ class PostgresReviews:
             "status": status,
             "by": by,
             "reason": reason,
+            "said": to_said(reason),
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
@@ -114,8 +124,12 @@ async def _decide(conn: Connection, block: str, params: Mapping[str, object]) ->
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
-            f"change {params['id']} was decided or edited at the same time",
-            hint="look at it again",
+            Message(
+                "review.at_the_same_time",
+                "change {id} was decided or edited at the same time",
+                id=params["id"],
+            ),
+            hint=Message("review.look_again", "look at it again"),
         )
     return decided
 
@@ -129,18 +143,19 @@ class PostgresReviewQueue:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def look(
+    async def open(
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
         scope = _scope(tenant_id, but)
         row = await fetch_one(self._pool, "review_queue.look", id=change_id, **scope)
         if row is None:
             raise NotFound(
-                f"there is no change {change_id!r}", hint="see `skill-worker changes list`"
+                Message("no.change", "there is no change {id!r}", id=change_id),
+                hint=Message("see.changes", "see `skill-worker changes list`"),
             )
         return _opened(row)
 
-    async def first(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
+    async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         scope = _scope(tenant_id, but)
         return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
 

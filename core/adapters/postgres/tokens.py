@@ -8,6 +8,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, fetch_all, fetch_one, sql, transaction
 from core.domain.errors import AlreadyExists, NotFound
+from core.domain.messages import Message
 from core.domain.models.access import AccessToken
 
 
@@ -34,7 +35,10 @@ class PostgresTokens:
     async def revoke(self, token_id: str) -> AccessToken:
         row = await fetch_one(self._pool, "access.revoke", id=token_id)
         if row is None:
-            raise NotFound(f"there is no token {token_id!r}", hint="see `skill-worker tokens list`")
+            raise NotFound(
+                Message("no.token", "there is no token {id!r}", id=token_id),
+                hint=Message("see.tokens", "see `skill-worker tokens list`"),
+            )
         return _token(row)
 
     async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:

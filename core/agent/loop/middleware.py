@@ -25,6 +25,7 @@ from pydantic import JsonValue, TypeAdapter
 from core.agent.loop.deps import RunContext, model_called
 from core.agent.model.chat_model import billed, prompt_sections, translate_model_errors, usage_of
 from core.domain.errors import IterationsExhausted
+from core.domain.messages import Message
 from core.domain.models import Receipt, ReceiptStatus
 from core.domain.text import clean, clean_text
 
@@ -199,7 +200,7 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
 def _check_limit(ordinal: int, limit: int) -> None:
     if ordinal > limit:
         raise IterationsExhausted(
-            f"the run used up its {limit} model calls",
+            Message("run.calls_used_up", "the run used up its {n} model calls", n=limit),
             hint="look at its events, or raise REACT_MAX_ITERATIONS",
         )
 

@@ -16,6 +16,7 @@ from langchain_core.exceptions import (
 
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
 from core.domain.http_retry import passes, retry_after
+from core.domain.messages import Message
 
 _OURS_TO_FIX = frozenset({401, 403, 404})
 _HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
@@ -52,19 +53,36 @@ def _translated(error: Exception) -> SkillWorkerError | None:
         return _by_class(error)
     if _is_transport(error):
         return ModelDown(
-            f"the model{_address(error)} cannot be reached: {_says(error)}", hint=_HINT
+            Message(
+                "model.unreachable",
+                "the model{address} cannot be reached: {text}",
+                address=_address(error),
+                text=_says(error),
+            ),
+            hint=_HINT,
         )
     if isinstance(error, _UNREADABLE) or status:
-        return ModelDown(f"the model's answer cannot be read: {_says(error)}")
+        return ModelDown(
+            Message(
+                "model.unreadable", "the model's answer cannot be read: {text}", text=_says(error)
+            )
+        )
     return None
 
 
 def _by_status(status: int, error: Exception) -> SkillWorkerError:
-    message = f"the model answered {status}: {_says(error)}"
+    message = Message(
+        "model.answered", "the model answered {status}: {text}", status=status, text=_says(error)
+    )
     if passes(status):
         return ModelDown(message, retry_after=retry_after(_headers(error)))
     if status in _OURS_TO_FIX:
-        return ConfigurationError(message, hint="check LLM_MODEL, its API key and LLM_PROXY_URL")
+        return ConfigurationError(
+            message,
+            hint=Message(
+                "model.check_with_proxy", "check LLM_MODEL, its API key and LLM_PROXY_URL"
+            ),
+        )
     return InvalidInput(message)
 
 
@@ -72,8 +90,12 @@ def _by_class(error: ModelError) -> SkillWorkerError:
     if isinstance(
         error, ModelAuthenticationError | ModelPermissionDeniedError | ModelNotFoundError
     ):
-        return ConfigurationError(_says(error), hint="check LLM_MODEL and its API key")
-    return InvalidInput(f"the model refused the request: {_says(error)}")
+        return ConfigurationError(
+            _says(error), hint=Message("model.check", "check LLM_MODEL and its API key")
+        )
+    return InvalidInput(
+        Message("model.refused", "the model refused the request: {text}", text=_says(error))
+    )
 
 
 def _is_transport(error: Exception) -> bool:
@@ -87,7 +109,10 @@ def _address(error: Exception) -> str:
         url = urlsplit(str(getattr(error, "request").url))  # noqa: B009 - most have none
     except (AttributeError, RuntimeError, ValueError):
         return ""
-    return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}" if url.netloc else ""
+    if not url.netloc:
+        return ""
+    address = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+    return Message("model.at_address", " at {address}", address=address)
 
 
 def _status(error: Exception) -> int:

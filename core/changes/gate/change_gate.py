@@ -24,6 +24,7 @@ from core.domain.errors import (
     TargetBusy,
 )
 from core.domain.hashing import request_digest, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeRequest,
@@ -66,8 +67,12 @@ class ChangeGate:
             except Stale as stale:
                 context = drafts.behind(context, stale)
         raise TargetBusy(
-            f"the target kept moving: {MAX_PREPARES} preparations went stale",
-            hint="it is tried again later",
+            Message(
+                "change.kept_moving",
+                "the target kept moving: {n} preparations went stale",
+                n=MAX_PREPARES,
+            ),
+            hint=Message("change.tried_later", "it is tried again later"),
         )
 
     async def resume(self, fence: Fence) -> int:
@@ -96,8 +101,15 @@ class ChangeGate:
         change = await self._deps.changes.get(change_id)
         if change.status is not ChangeStatus.APPLIED:
             raise Refused(
-                f"change {change_id} is {change.status}, only an applied one can be reverted",
-                hint="see `skill-worker changes list --status applied`",
+                Message(
+                    "revert.not_applied",
+                    "change {id} is {status}, only an applied one can be reverted",
+                    id=change_id,
+                    status=change.status,
+                ),
+                hint=Message(
+                    "revert.see_applied", "see `skill-worker changes list --status applied`"
+                ),
             )
         return await self.submit(drafts.revert_of(change, reason), drafts.revert_context(change))
 
@@ -166,7 +178,14 @@ class ChangeGate:
             lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
         )
         if waited and await has_moved(intent, self._deps):
-            moved = Stale(f"{change.kind} {change.target_id!r} moved while this change waited")
+            moved = Stale(
+                Message(
+                    "change.moved_while_waiting",
+                    "{kind} {id!r} moved while this change waited",
+                    kind=change.kind,
+                    id=change.target_id,
+                )
+            )
             await close(intent, ChangeStatus.STALE, moved, self._deps, tried=False)
             raise moved
         return await finish(intent, self._deps)
@@ -182,7 +201,7 @@ class ChangeGate:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})
         event = records.event("change.held", waiting, because=list(waiting.held))
-        await self._deps.changes.keep(waiting, prepared.blobs, event)
+        await self._deps.changes.store(waiting, prepared.blobs, event)
         return receipts.receipt_of(waiting)
 
     async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:
@@ -209,7 +228,7 @@ class ChangeGate:
         if not self._deps.dry_run:
             history = records.failed(change, self._deps.new_id(), error)
             event = records.event("change.failed", change, error.message)
-            await self._deps.changes.keep(change, blobs, event, history)
+            await self._deps.changes.store(change, blobs, event, history)
         return receipts.failed_receipt(change, error)
 
 

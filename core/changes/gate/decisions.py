@@ -20,6 +20,7 @@ from core.domain.errors import (
     Stale,
 )
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     AttachRequest,
@@ -48,15 +49,23 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
     """
     if change.after is None or isinstance(change.request, RestoreRequest):
         raise Refused(
-            f"change {change.id} {_what(change)}: there is no content to edit",
-            hint="approve it or reject it",
+            Message(
+                "review.nothing_to_edit",
+                "change {id} {what}: there is no content to edit",
+                id=change.id,
+                what=_what(change),
+            ),
+            hint=Message("review.approve_or_reject", "approve it or reject it"),
         )
     if edited.files is not None and change.kind is not Kind.SKILL:
-        raise InvalidInput(f"a {change.kind} has no files", hint="give its content")
+        raise InvalidInput(
+            Message("review.no_files", "a {kind} has no files", kind=change.kind),
+            hint=Message("review.give_content", "give its content"),
+        )
     if change.kind is Kind.SKILL:
         return _skill(change, await _edited_folder(change, edited, changes))
     if edited.content is None:
-        raise InvalidInput("the edited content is missing")
+        raise InvalidInput(Message("review.edited_missing", "the edited content is missing"))
     if change.kind is Kind.AGENT_SKILLS:
         names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
         return AttachRequest(skill_ids=names, reason=change.reason)
@@ -72,7 +81,14 @@ async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) ->
     more, or is not on record.
     """
     if change.request is None:
-        raise Refused(f"change {change.id} does not tell what was asked for", hint="reject it")
+        raise Refused(
+            Message(
+                "review.request_unknown",
+                "change {id} does not tell what was asked for",
+                id=change.id,
+            ),
+            hint=Message("review.reject", "reject it"),
+        )
     if change.edited_by is not None and change.before is not None and now is not None:
         return await edit_request(change, await _done_to(change, now, deps.changes), deps.changes)
     # A person looks at what it stands beside: that is told, and in nobody's way.
@@ -95,8 +111,13 @@ async def _done_to(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
         made = rebased(change.kind, before, after, onto)
     except (Clash, NotFound):
         raise Refused(
-            f"what was edited in change {change.id} does not fit {change.target_name!r} any more",
-            hint="edit it again, or reject it",
+            Message(
+                "review.edit_misfits",
+                "what was edited in change {id} does not fit {name!r} any more",
+                id=change.id,
+                name=change.target_name,
+            ),
+            hint=Message("review.edit_again", "edit it again, or reject it"),
         ) from None
     return Edited(content=made.text, files=made.files)
 
@@ -136,7 +157,9 @@ async def _edited_folder(
 
 
 def _what(change: Change) -> str:
-    return "deletes its target" if change.after is None else "restores an earlier state"
+    if change.after is None:
+        return Message("review.deletes_target", "deletes its target")
+    return Message("review.restores", "restores an earlier state")
 
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -172,7 +195,8 @@ class Decisions:
         try:
             return await finish(intent, self._deps)
         except DependencyDown as error:
-            error.hint = f"the change is approved; a worker goes on with it. {error.hint}".strip()
+            goes_on = Message("review.goes_on", "the change is approved; a worker goes on with it.")
+            error.hint = joined([goes_on, error.hint] if error.hint else [goes_on], " ")
             raise
 
     async def reject(
@@ -186,7 +210,10 @@ class Decisions:
     ) -> Change:
         """End a change that waits; nothing is applied. Raises InvalidInput without a reason."""
         if not reason.strip():
-            raise InvalidInput("a rejection needs a reason", hint="say why, for who taught it")
+            raise InvalidInput(
+                Message("review.reason_needed", "a rejection needs a reason"),
+                hint=Message("review.say_why", "say why, for who taught it"),
+            )
         change = await self._waiting(change_id, seen, known)
         if not self._deps.dry_run:
             event = records.event("change.rejected", change, by=by, reason=reason)
@@ -275,8 +302,13 @@ class Decisions:
             raise InvalidInput(error.message, hint=error.hint) from error
         if state_hash(prepared.before) == state_hash(prepared.after):
             raise Refused(
-                f"{change.kind} {prepared.target_name!r} already says this",
-                hint="reject the change: there is nothing to apply",
+                Message(
+                    "review.already_said",
+                    "{kind} {name!r} already says this",
+                    kind=change.kind,
+                    name=prepared.target_name,
+                ),
+                hint=Message("review.reject_it", "reject the change: there is nothing to apply"),
             )
         fresh = drafts.again(change, request, prepared)
         fresh = fresh.model_copy(
@@ -295,24 +327,60 @@ class Decisions:
 
 def _edited(change_id: str) -> Stale:
     return Stale(
-        f"change {change_id} is not what was looked at any more",
-        hint="look at it again, then decide",
+        Message(
+            "review.not_what_was_seen",
+            "change {id} is not what was looked at any more",
+            id=change_id,
+        ),
+        hint=Message("review.look_then_decide", "look at it again, then decide"),
     )
 
 
 def _gone_stale(change: Change) -> Stale:
     return Stale(
-        f"{change.kind} {change.target_name!r} has changed since change {change.id} was prepared",
-        hint=f"prepare it again: `skill-worker changes refresh {change.id}`, then review it",
+        Message(
+            "review.target_changed",
+            "{kind} {name!r} has changed since change {id} was prepared",
+            kind=change.kind,
+            name=change.target_name,
+            id=change.id,
+        ),
+        hint=Message(
+            "review.refresh",
+            "prepare it again: `skill-worker changes refresh {id}`, then review it",
+            id=change.id,
+        ),
     )
 
 
 def _decided(change: Change) -> Decided:
     if not change.held:
-        return Decided(f"change {change.id} is {change.status}: it waits for nobody")
-    by = f" by {change.decided_by}" if change.decided_by else ""
-    at = f" at {change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
-    return Decided(f"change {change.id} was decided already{by}{at}: it is {change.status}")
+        return Decided(
+            Message(
+                "review.waits_for_nobody",
+                "change {id} is {status}: it waits for nobody",
+                id=change.id,
+                status=change.status,
+            )
+        )
+    return Decided(
+        Message(
+            "review.decided",
+            "change {id} was decided already{how}: it is {status}",
+            id=change.id,
+            how=_how(change),
+            status=change.status,
+        )
+    )
+
+
+def _how(change: Change) -> str:
+    at = f"{change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
+    if change.decided_by and at:
+        return Message("review.by_at", " by {who} at {time}", who=change.decided_by, time=at)
+    if change.decided_by:
+        return Message("review.by", " by {who}", who=change.decided_by)
+    return Message("review.at", " at {time}", time=at) if at else ""
 
 
 def _as(change: Change, status: ChangeStatus) -> Change:

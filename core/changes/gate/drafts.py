@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from core.changes.gate.deps import GateDeps
 from core.domain.errors import Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, sha256, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     AttachRequest,
     Change,
@@ -270,8 +271,16 @@ async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps
     before = await committer.current(context.tenant_id, request.target_id)
     if state_hash(before) != request.expected_hash:
         raise Refused(
-            f"{request.target_kind} {request.target_id} has changed since",
-            hint="revert the later change first (see `skill-worker changes list`)",
+            Message(
+                "revert.target_changed",
+                "{kind} {id} has changed since",
+                kind=request.target_kind,
+                id=request.target_id,
+            ),
+            hint=Message(
+                "revert.later_first",
+                "revert the later change first (see `skill-worker changes list`)",
+            ),
         )
     prepared = restored(request, before, await _blobs(request, deps))
     warnings = await committer.vet(prepared, context)

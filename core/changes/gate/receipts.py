@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.domain.errors import AlreadyExists, SkillWorkerError
+from core.domain.messages import Message, joined
 from core.domain.models import (
     Change,
     ChangeStatus,
@@ -28,48 +29,108 @@ _RECEIPTS = {
 }
 
 _DONE = {
-    Operation.CREATE: "created",
-    Operation.UPDATE: "updated",
-    Operation.DELETE: "deleted",
+    Operation.CREATE: Message("receipt.created", "created"),
+    Operation.UPDATE: Message("receipt.updated", "updated"),
+    Operation.DELETE: Message("receipt.deleted", "deleted"),
+}
+_HAS_DONE = {  # some languages have another word for what is done already
+    Operation.CREATE: Message("receipt.was_created", "created"),
+    Operation.UPDATE: Message("receipt.was_updated", "updated"),
+    Operation.DELETE: Message("receipt.was_deleted", "deleted"),
+}
+_NOT_DONE = {
+    Operation.CREATE: Message("receipt.not_created", "could not be created"),
+    Operation.UPDATE: Message("receipt.not_updated", "could not be updated"),
+    Operation.DELETE: Message("receipt.not_deleted", "could not be deleted"),
 }
 
 
 def receipt_of(change: Change) -> Receipt:
     """Say what a stored change came to, and where it was reverted since, that it was."""
     status = _RECEIPTS[change.status]
-    done = _DONE[change.operation]
-    message = f"{change.kind} {change.target_name!r} {done}{_superseding(change)}"
-    if change.status is ChangeStatus.PREPARED:
-        message = f"dry run: {change.kind} {change.target_name!r} would be {done}"
-    if status is ReceiptStatus.HELD:
-        message = f"{change.kind} {change.target_name!r} will be {done} once a person approves it"
-    if change.held and status in {ReceiptStatus.HELD, ReceiptStatus.PREPARED}:
-        message += f"; it waits: {'; '.join(change.held)}"
-    if change.status is ChangeStatus.REJECTED:
-        message = _rejected(change)
-    if status is ReceiptStatus.FAILED:
-        message = change.error or f"{change.kind} {change.target_name!r} could not be {done}"
     if status is ReceiptStatus.APPLIED and change.kind is Kind.AGENT_SKILLS:
-        status, message = ReceiptStatus.ATTACHED, f"the agent's skills are set: {_listed(change)}"
+        status = ReceiptStatus.ATTACHED
+    return _receipt(change, status, _told(change, status))
+
+
+def _told(change: Change, status: ReceiptStatus) -> str:
+    named = {"kind": change.kind, "name": change.target_name}
+    done = _DONE[change.operation]
+    if status is ReceiptStatus.PREPARED:
+        would = Message(
+            "receipt.dry_run", "dry run: {kind} {name!r} would be {done}", done=done, **named
+        )
+        return _waiting(change, would)
+    if status is ReceiptStatus.HELD:
+        will = Message(
+            "receipt.held",
+            "{kind} {name!r} will be {done} once a person approves it",
+            done=done,
+            **named,
+        )
+        return _waiting(change, will)
+    if status is ReceiptStatus.REFUSED:
+        return _rejected(change)
+    if status is ReceiptStatus.FAILED:
+        undone = _NOT_DONE[change.operation]
+        return change.error or Message(
+            "receipt.failed", "{kind} {name!r} {done}", done=undone, **named
+        )
+    if status is ReceiptStatus.ATTACHED:
+        names = _listed(change)
+        message = Message("receipt.skills_set", "the agent's skills are set: {names}", names=names)
+    else:
+        done, over = _HAS_DONE[change.operation], _superseding(change)
+        message = Message(
+            "receipt.done", "{kind} {name!r} {done}{over}", done=done, over=over, **named
+        )
     if change.status is ChangeStatus.REVERTED:
-        message += "; it was reverted since, and does not hold any more"
-    return _receipt(change, status, message)
+        return Message(
+            "receipt.reverted",
+            "{receipt}; it was reverted since, and does not hold any more",
+            receipt=message,
+        )
+    return message
+
+
+def _waiting(change: Change, message: Message) -> Message:
+    if not change.held:
+        return message
+    why = joined(change.held)
+    return Message("receipt.waits", "{receipt}; it waits: {why}", receipt=message, why=why)
 
 
 def _rejected(change: Change) -> str:
-    by = f" by {change.decided_by}" if change.decided_by else ""
-    why = f": {change.decision}" if change.decision else ""
-    return f"{change.kind} {change.target_name!r} was rejected{by}{why}"
+    by = Message("receipt.by", " by {name}", name=change.decided_by) if change.decided_by else ""
+    return Message(
+        "receipt.rejected",
+        "{kind} {name!r} was rejected{by}{why}",
+        kind=change.kind,
+        name=change.target_name,
+        by=by,
+        why=joined([": ", change.decision], "") if change.decision else "",
+    )
 
 
 def known_receipt(change: Change) -> Receipt:
     """Say that the target already holds exactly this, and cite it."""
     if change.kind is Kind.AGENT_SKILLS:
-        message = f"already attached, nothing changed: {_listed(change)}"
+        message = Message(
+            "receipt.attached", "already attached, nothing changed: {names}", names=_listed(change)
+        )
         return _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
-    message = f"already known, nothing changed: {change.kind} {change.target_name!r}"
+    message = Message(
+        "receipt.known",
+        "already known, nothing changed: {kind} {name!r}",
+        kind=change.kind,
+        name=change.target_name,
+    )
     if change.kind is Kind.SKILL:
-        message += "; where it is not on the agent's list, call attach_skills_to_agent"
+        message = Message(
+            "receipt.known_skill",
+            "{receipt}; where it is not on the agent's list, call attach_skills_to_agent",
+            receipt=message,
+        )
     receipt = _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
     return receipt.model_copy(update={"hits": _cited(change)})
 
@@ -77,14 +138,18 @@ def known_receipt(change: Change) -> Receipt:
 def joined_receipt(waiting: Change) -> Receipt:
     """Say that another change waits that does just this, and cite it."""
     receipt = receipt_of(waiting)
-    said = f"already asked for, and nothing more to do: {receipt.message}"
+    said = Message(
+        "receipt.joined",
+        "already asked for, and nothing more to do: {receipt}",
+        receipt=receipt.message,
+    )
     return receipt.model_copy(update={"message": said})
 
 
 def failed_receipt(change: Change, error: SkillWorkerError) -> Receipt:
     """Say that a change was tried and failed for good."""
-    message = f"{error.message}. {error.hint}" if error.hint else error.message
-    return _receipt(change, ReceiptStatus.FAILED, message)
+    message = [error.message, error.hint] if error.hint else [error.message]
+    return _receipt(change, ReceiptStatus.FAILED, joined(message, ". "))
 
 
 def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Receipt:
@@ -102,7 +167,7 @@ def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Re
     )
     return Receipt(
         status=ReceiptStatus.REFUSED,
-        message=f"{error.message}. {error.hint}",
+        message=joined([error.message, error.hint], ". "),
         kind=kind,
         operation=operation,
         target_id=error.item_id,
@@ -119,8 +184,13 @@ def _superseding(change: Change) -> str:
     if change.merge_mode is None and change.relationship is not Relationship.SUPERSEDES:
         return ""
     version = change.before.version if change.before else None
-    told = f"; it supersedes version {version} and" if version else "; it"
-    return f"{told} replaces the whole of what was there"
+    if not version:
+        return Message("receipt.replaces", "; it replaces the whole of what was there")
+    return Message(
+        "receipt.supersedes",
+        "; it supersedes version {version} and replaces the whole of what was there",
+        version=version,
+    )
 
 
 def _cited(change: Change) -> tuple[Hit, ...]:
@@ -133,7 +203,7 @@ def _cited(change: Change) -> tuple[Hit, ...]:
         name=change.target_name,
         excerpt=excerpt,
         score=1.0,
-        why="says exactly this",
+        why=Message("near.says_exactly_this", "says exactly this"),
     )
     return (hit,)
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import yaml
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 from core.domain.models import Change, FileRef, Kind, Operation, Origin, Snapshot
 from core.domain.models.base import Model
 
@@ -20,6 +21,18 @@ from core.domain.models.base import Model
 Policy = Callable[[Change], Sequence[str]]
 _SCRIPTS = "scripts/"
 _T = TypeVar("_T")
+_A_RULE = Message("policy.a_rule", "a rule of the policy")
+# The reasons in `presets/`, which a policy of somebody's own may give as well.
+_SHIPPED = {
+    str(reason): reason
+    for reason in (
+        Message("policy.every_change", "every change is reviewed"),
+        Message("policy.warned", "a check warns about it"),
+        Message("policy.scripts", "the skill has scripts that are run"),
+        Message("policy.deletes", "it deletes something"),
+        Message("policy.large", "it changes more than 8,000 characters"),
+    )
+}
 
 
 def _listed(value: object) -> object:
@@ -71,11 +84,15 @@ class Conditions(Model):
         yield self.changed_over is None or changed_characters(change) > self.changed_over
 
 
+def _shipped(reason: str) -> str:
+    return _SHIPPED.get(reason, reason)
+
+
 class Rule(Model):
     """One rule: what it is about, what happens then, and why, in words for whoever reviews."""
 
     then: Literal["hold", "apply"]
-    because: str = ""
+    because: Annotated[str, AfterValidator(_shipped)] = ""
     when: Conditions = Conditions()
 
 
@@ -93,8 +110,10 @@ class ReviewPolicy(Model):
         met = [rule for rule in self.rules if rule.when.meet(change)]
         if (met[0].then if met else self.otherwise) == "apply":
             return ()
-        reasons = [rule.because or "a rule of the policy" for rule in met if rule.then == "hold"]
-        return tuple(dict.fromkeys(reasons)) or ("every change that no rule lets through waits",)
+        reasons = [rule.because or _A_RULE for rule in met if rule.then == "hold"]
+        return tuple(dict.fromkeys(reasons)) or (
+            Message("policy.otherwise", "every change that no rule lets through waits"),
+        )
 
 
 def has_scripts(change: Change) -> bool:

@@ -11,6 +11,7 @@ from core.decision_table import parse_xml
 from core.decision_table.learning.introduced import introduced
 from core.domain.errors import RuleInvalid
 from core.domain.hashing import memory_name
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -101,7 +102,7 @@ def problem(kind: Kind, state: State, known: State | None) -> str:
         return _rule_problem(state, known)
     if kind is Kind.SKILL:
         new = set(_skill_problems(state)) - set(_skill_problems(known) if known else ())
-        return "; ".join(sorted(new))
+        return joined(sorted(new))
     return ""
 
 
@@ -110,10 +111,10 @@ def _rule_problem(state: State, known: State | None) -> str:
         table = parse_xml(state.text)
         before = parse_xml(known.text) if known else None
     except RuleInvalid as error:
-        return f"the table cannot be read: {error.message}"
+        return Message("retract.unreadable", "the table cannot be read: {why}", why=error.message)
     ids = {row.id: row.id for row in before.rows} if before else {}
     found = introduced(before, table, ids)
-    return "; ".join(d.message for d in found if d.severity is Severity.ERROR)
+    return joined(d.message for d in found if d.severity is Severity.ERROR)
 
 
 def _skill_problems(state: State) -> Sequence[str]:
@@ -149,9 +150,14 @@ def without(
         try:
             state = _done_over(kind, step, state)
         except Clash:
-            return Standing(step.change, "it rewrites what is taken back")
+            return Standing(
+                step.change, Message("retract.rewrites", "it rewrites what is taken back")
+            )
         if state is not None and (wrong := problem(kind, state, step.after)):
-            return Standing(step.change, f"without what is taken back, {wrong}")
+            return Standing(
+                step.change,
+                Message("retract.without", "without what is taken back, {why}", why=wrong),
+            )
     return None if state is None or is_nothing(kind, state) else named(kind, state)
 
 

@@ -10,6 +10,7 @@ from core.changes.retraction.replay import Standing, followed, read_steps, undon
 from core.changes.three_way_merge import State
 from core.domain.errors import Decided, InvalidInput, NotFound, Stale
 from core.domain.hashing import state_hash, text_hash
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -28,6 +29,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.ports import ChangeLog, DuplicateWaiters, Steps
 from core.skills.bundle import file_refs
 
@@ -43,7 +45,7 @@ class Standpoint(Model):
     kind: Kind
     target_id: str
     target_name: str
-    why: str
+    why: Text
 
 
 class Effect(Model):
@@ -81,6 +83,9 @@ class Retraction(Model):
         return not self.in_the_way and not found & refused
 
 
+_PAST_US = Message("retract.past_us", "somebody changed it past the worker")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Retractor:
     """With a gate for dry runs it tells what would be done."""
@@ -98,13 +103,25 @@ class Retractor:
         """
         if not feedback.status.is_end:
             raise InvalidInput(
-                f"feedback {feedback.id} is {feedback.status}: it may teach something yet",
-                hint="cancel it first with `skill-worker feedback cancel`, or wait for its end",
+                Message(
+                    "retract.not_ended",
+                    "feedback {id} is {status}: it may teach something yet",
+                    id=feedback.id,
+                    status=feedback.status,
+                ),
+                hint=Message(
+                    "retract.end_first",
+                    "cancel it first with `skill-worker feedback cancel`, or wait for its end",
+                ),
             )
         made = await self.steps.of_feedback(feedback.id)
         unsaid = await self.duplicate_waiters.of_feedback(feedback.id)
         if not made and not unsaid:
-            raise NotFound(f"feedback {feedback.id} has changed nothing")
+            raise NotFound(
+                Message(
+                    "retract.changed_nothing", "feedback {id} has changed nothing", id=feedback.id
+                )
+            )
         plans = [await self._plan(feedback.id, *target) for target in _targets(made)]
         in_the_way = tuple(plan for plan in plans if isinstance(plan, Standpoint))
         if in_the_way:
@@ -152,7 +169,7 @@ class Retractor:
         known = now if kind is Kind.AGENT_SKILLS else last.after
         plan = _Plan(last, known, *_snapshot(found), tuple(its), tuple(said_too.values()))
         if plan.changes_anything and state_hash(now) != state_hash(known):
-            return _standpoint(last, None, "somebody changed it past the worker")
+            return _standpoint(last, None, _PAST_US)
         return plan
 
     async def _said_too(self, feedback_id: str, chain: Sequence[Change]) -> Mapping[str, str]:
@@ -207,7 +224,7 @@ class Retractor:
             folder=plan.folder,
             expected_hash=state_hash(plan.known),
             retracts=plan.its,
-            reason=f"retracts feedback {feedback.id}",
+            reason=Message("retract.reason", "retracts feedback {id}", id=feedback.id),
         )
         receipt = await self.gate.submit(request, _context(plan, feedback))
         return effect.model_copy(update={"operation": operation, "receipt": receipt})
@@ -219,11 +236,19 @@ class Retractor:
 
     async def _reject(self, change: Change, by: str) -> None:
         try:
-            await self.gate.decisions.reject(change.id, by=by, reason="its feedback was retracted")
+            await self.gate.decisions.reject(
+                change.id,
+                by=by,
+                reason=Message("review.feedback_retracted", "its feedback was retracted"),
+            )
         except Decided:
             raise Stale(
-                f"change {change.id} of this feedback was decided at the same time",
-                hint="retract the feedback again",
+                Message(
+                    "retract.decided_meanwhile",
+                    "change {id} of this feedback was decided at the same time",
+                    id=change.id,
+                ),
+                hint=Message("retract.again", "retract the feedback again"),
             ) from None
 
 

@@ -1,1 +1,1 @@
-"""The parts of the checks of decision tables: cells as sets, rows as boxes, what is found."""
+"""The parts of the table checks: cells as sets, rows as boxes, findings."""

@@ -1,4 +1,4 @@
-"""The rows of a table as boxes: a set of segments for each input, and which boxes meet."""
+"""The rows of a table as boxes, a set of segments per input, and which of them overlap."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ _FEW_SIDES = 500
 
 @dataclass(frozen=True)
 class Box:
-    """A row by its place in the table, with its cells in the order of the columns."""
+    """A row of the table, with its cells in column order."""
 
     row: DecisionRow
     cells: tuple[Cell, ...]
 
     @cached_property
     def must(self) -> Sides:
-        """Where the row matches for sure."""
+        """Where the row certainly matches."""
         return tuple(cell.must for cell in self.cells)
 
     @cached_property
     def may(self) -> Sides:
-        """Where it cannot be ruled out that the row matches."""
+        """Where the row may match."""
         return tuple(cell.may for cell in self.cells)
 
     @property
     def clear(self) -> bool:
-        """True where all of its cells can be told."""
+        """Whether every cell is fully understood."""
         return not any(cell.why for cell in self.cells)
 
     @property
     def wrong(self) -> bool:
-        """True where one of them says what its column can never mean."""
+        """Whether a cell says something that its column can never mean."""
         return any(cell.wrong for cell in self.cells)
 
     @property
     def empty(self) -> bool:
-        """True where the row can never match."""
+        """Whether the row can never match."""
         return not all(self.may)
 
 
 def names_in(table: DecisionTable) -> tuple[str, ...]:
-    """Give the names that cells may use: those of the inputs, and what the document declares."""
+    """Return the names that cells may use: the inputs, and what the document declares."""
     return tuple(dict.fromkeys(column.name for column in (*table.inputs, *table.declared)))
 
 
 class Space:
-    """All cases that a table can be put, with its rows as boxes in it."""
+    """The input space of a table, with its rows as boxes in it."""
 
     def __init__(self, table: DecisionTable) -> None:
         self.names = names = names_in(table)
         rows = [row for row in table.rows if len(row.inputs) == len(table.inputs)]
         self.columns: tuple[Column, ...] = tuple(
-            read_column(column, [row.inputs[place] for row in rows], names)
-            for place, column in enumerate(table.inputs)
+            read_column(column, [row.inputs[index] for row in rows], names)
+            for index, column in enumerate(table.inputs)
         )
         self.boxes: tuple[Box, ...] = tuple(
             Box(
@@ -77,7 +77,7 @@ class Space:
         )
 
     def case(self, box: Sides) -> dict[str, Value]:
-        """Give input -> a value in a box that is not empty, null only where it has to be."""
+        """Return input -> a value from a non-empty box; null only where there is no other."""
         return {
             column.name: column.domain.best(side).value
             for column, side in zip(self.columns, box, strict=True)
@@ -91,12 +91,12 @@ class Space:
 
     @cached_property
     def meeting(self) -> tuple[int, ...]:
-        """For each row the rows that match a case with it for sure, itself too, as a bit each."""
+        """For each row, a bit mask of the rows that certainly share a case with it, itself too."""
         return self._meeting([box.must for box in self.boxes])
 
     @cached_property
     def perhaps_meeting(self) -> tuple[int, ...]:
-        """As `meeting`, with the rows of which it cannot be told."""
+        """As `meeting`, including the rows that only may share a case."""
         if all(box.clear for box in self.boxes):
             return self.meeting
         return self._meeting([box.may for box in self.boxes])
@@ -104,20 +104,20 @@ class Space:
     def _meeting(self, boxes: Sequence[Sides]) -> tuple[int, ...]:
         everyone = (1 << len(boxes)) - 1
         found = [everyone] * len(boxes)
-        for place, column in enumerate(self.columns):
-            sides = [box[place] for box in boxes]
+        for index, column in enumerate(self.columns):
+            sides = [box[index] for box in boxes]
             for number, others in enumerate(_sharing(sides, column.domain.size)):
                 found[number] &= others
         return tuple(found)
 
 
 def as_json(case: Mapping[str, Value]) -> dict[str, JsonValue]:
-    """Give a case as `rule decide` takes it."""
+    """Return a case in the form that `rule decide` takes."""
     return {name: to_json(value) for name, value in case.items()}
 
 
 def _sharing(rows: Sequence[Side], size: int) -> Iterator[int]:
-    """For each row give those that share a segment of one input with it, as a bit each."""
+    """Yield, for each row, a bit mask of the rows that share a segment of one input with it."""
     holders: dict[Side, int] = {}
     for number, side in enumerate(rows):
         holders[side] = holders.get(side, 0) | 1 << number
@@ -135,15 +135,17 @@ def _in_pairs(holders: Mapping[Side, int]) -> dict[Side, int]:
 
 
 def _by_segments(holders: Mapping[Side, int], size: int) -> dict[Side, int]:
-    """A tree of unions over the segments keeps this near the count of sides, however wide."""
+    """Return, for each side, a bit mask of the rows that share a segment with it."""
+    # A segment tree of unions, in which a run takes O(log size) nodes: comparing all pairs of rows
+    # is quadratic, and so is collecting rows segment by segment where wide ranges overlap.
     tree = [0] * size + _active(holders, size)
-    for place in range(size - 1, 0, -1):
-        tree[place] = tree[2 * place] | tree[2 * place + 1]
+    for index in range(size - 1, 0, -1):
+        tree[index] = tree[2 * index] | tree[2 * index + 1]
     return {side: _united(tree, side, size) for side in holders}
 
 
 def _active(holders: Mapping[Side, int], size: int) -> list[int]:
-    """Give the rows that hold in each segment."""
+    """Return, for each segment, a bit mask of the rows that cover it."""
     turned = [0] * (size + 1)
     for side, rows in holders.items():
         for start, end in runs_of(side):

@@ -1,4 +1,4 @@
-"""All checks of a decision table, and cases that show what a row matches."""
+"""All checks of a decision table, and example cases that a row matches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from core.decision_table.checks.boxes import Box, Space, as_json
 from core.decision_table.checks.clashes import clashes
+from core.decision_table.checks.columns import Column
 from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.covered import covered_rows
 from core.decision_table.checks.finding import Finding, brief, error, named, shown, warning
@@ -16,11 +17,12 @@ from core.decision_table.checks.outputs import Outputs, misfits, output_defects,
 from core.decision_table.checks.segments import bits
 from core.decision_table.feel import Scope, Value, holds, parse_tests
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
 
 
 def dead_rows(space: Space) -> Iterator[Finding]:
-    """Give the rows of which a condition holds for no value of its input."""
+    """Yield the rows with a condition that no value of its input satisfies."""
     for box in space.boxes:
         for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
             if cell.may or cell.why:
@@ -28,16 +30,29 @@ def dead_rows(space: Space) -> Iterator[Finding]:
             if text in column.outside:
                 yield error(
                     DefectKind.NOT_ALLOWED,
-                    f"row '{box.row.id}' can never match: its condition `{brief(text)}` names only "
-                    f"values of '{column.name}' that are not allowed ({brief(column.allowed)})",
+                    Message(
+                        "table.condition_not_allowed",
+                        "row '{row}' can never match: its condition `{cell}` names only values of "
+                        "'{column}' that are not allowed ({allowed})",
+                        row=box.row.id,
+                        cell=brief(text),
+                        column=column.name,
+                        allowed=brief(column.allowed),
+                    ),
                     rows=(box.row.id,),
                     columns=(column.name,),
                 )
             else:
                 yield error(
                     DefectKind.DEAD_ROW,
-                    f"row '{box.row.id}' can never match: no value of '{column.name}' passes its "
-                    f"condition `{brief(text)}`",
+                    Message(
+                        "table.condition_never_holds",
+                        "row '{row}' can never match: no value of '{column}' passes its condition "
+                        "`{cell}`",
+                        row=box.row.id,
+                        column=column.name,
+                        cell=brief(text),
+                    ),
                     rows=(box.row.id,),
                     columns=(column.name,),
                 )
@@ -47,7 +62,7 @@ _WORK = 1_000_000
 
 
 def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
-    """Give a case that no row matches, if there is one; null is no such case."""
+    """Yield a case that no row matches, if there is one; nulls are not counted as a gap."""
     if outputs.complete:
         return
     whole = tuple(column.domain.ordinary for column in space.columns)
@@ -57,44 +72,72 @@ def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
     except GaveUp:
         yield warning(
             DefectKind.NOT_CHECKED,
-            "whether the rows leave a gap was not checked: the table is too large for it",
+            Message(
+                "table.gaps_not_checked",
+                "whether the rows leave a gap was not checked: the table is too large for it",
+            ),
         )
         return
     if gap is not None:
         case = space.case(gap)
-        yield warning(DefectKind.GAP, f"no row matches where {shown(case)}", example=as_json(case))
+        yield warning(
+            DefectKind.GAP,
+            Message("table.gap", "no row matches where {case}", case=shown(case)),
+            example=as_json(case),
+        )
 
 
 def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
-    """Give the inputs and cells that are no sets of values: errors of type, and what is open."""
+    """Yield the inputs and cells that are not sets of values: type errors, and what stays open."""
     for column in space.columns:
         if column.wrong:
             yield error(
                 DefectKind.UNREADABLE,
-                f"input '{column.name}': {column.wrong}",
+                Message(
+                    "table.input_wrong",
+                    "input '{column}': {why}",
+                    column=column.name,
+                    why=column.wrong,
+                ),
                 columns=(column.name,),
             )
         elif column.unclear:
             yield warning(
                 DefectKind.NOT_CHECKED,
-                f"the conditions on the input '{column.name}' were not checked: {column.unclear}",
+                Message(
+                    "table.input_not_checked",
+                    "the conditions on the input '{column}' were not checked: {why}",
+                    column=column.name,
+                    why=column.unclear,
+                ),
                 columns=(column.name,),
             )
     for number, box in enumerate(space.boxes):
         for column, cell, text in zip(space.columns, box.cells, box.row.inputs, strict=True):
             if not cell.why or column.unclear or column.wrong:
                 continue
-            where = f"row '{box.row.id}', input '{column.name}'"
-            place = ((box.row.id,), (column.name,))
+            subject = ((box.row.id,), (column.name,))
             if cell.wrong:
-                yield error(DefectKind.UNREADABLE, f"{where}: {cell.why}", *place)
+                yield error(DefectKind.UNREADABLE, _of_cell(box, column, cell.why), *subject)
             elif all(box.may):
-                yield warning(
-                    DefectKind.NOT_CHECKED,
-                    f"{where}: `{brief(text)}` was not checked: {cell.why}"
-                    f"{_open_pairs(table, space, number)}",
-                    *place,
+                why = Message(
+                    "table.cell_not_checked",
+                    "`{cell}` was not checked: {why}{pairs}",
+                    cell=brief(text),
+                    why=cell.why,
+                    pairs=_open_pairs(table, space, number),
                 )
+                yield warning(DefectKind.NOT_CHECKED, _of_cell(box, column, why), *subject)
+
+
+def _of_cell(box: Box, column: Column, why: str) -> Message:
+    return Message(
+        "table.cell",
+        "row '{row}', input '{column}': {why}",
+        row=box.row.id,
+        column=column.name,
+        why=why,
+    )
 
 
 def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
@@ -104,16 +147,18 @@ def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
     if not others:
         return ""
     names = [space.boxes[other].row.id for other in bits(others)]
-    return f"; it may match a case together with {named(names)}"
+    return Message(
+        "table.may_match", "; it may match a case together with {rows}", rows=named(names)
+    )
 
 
 _TRIES = 200
 
 
 def check_table(table: DecisionTable) -> tuple[Defect, ...]:
-    """Give all findings, errors first, then in the order of rows and columns.
+    """Return all findings, errors first, then in row and column order.
 
-    Nothing is guessed: what cannot be told from the cells, or takes too long, is NOT_CHECKED.
+    Nothing is guessed: what the cells do not tell, or what takes too long, is NOT_CHECKED.
     """
     space, outputs = Space(table), Outputs(table)
     found = [
@@ -132,17 +177,17 @@ def check_table(table: DecisionTable) -> tuple[Defect, ...]:
         *(column.name for column in table.outputs),
     ]
 
-    def place(defect: Defect) -> tuple[bool, list[int], list[int]]:
+    def position(defect: Defect) -> tuple[bool, list[int], list[int]]:
         rows = [order[row] for row in defect.rows]
         columns = [names.index(column) for column in defect.columns]
         return defect.severity is not Severity.ERROR, rows or [len(order)], columns
 
     used = (space.others | outputs.names) - {column.name for column in table.inputs}
-    return tuple(sorted((_whole(defect, used) for defect in found), key=place))
+    return tuple(sorted((_whole(defect, used) for defect in found), key=position))
 
 
 def _whole(defect: Defect, others: frozenset[str]) -> Defect:
-    """Complete an example with the names that cells use besides the inputs: any value will do."""
+    """Add the names that cells use besides the inputs to an example; any value will do."""
     if defect.example is None or not others:
         return defect
     example = {**defect.example, **dict.fromkeys(sorted(others))}
@@ -150,10 +195,10 @@ def _whole(defect: Defect, others: frozenset[str]) -> Defect:
 
 
 def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None:
-    """Give a case (input column -> JSON value) in which the row's conditions hold, or None.
+    """Return a case (input column -> JSON value) in which the row's conditions hold, or None.
 
-    None stands for a row that can never match, and for one of which that cannot be told. Raises
-    RuleInvalid where the table has no such row.
+    None means that the row can never match, or that this cannot be determined. Raises RuleInvalid
+    if the table has no such row.
     """
     rows = tuple(row for row in table.rows if row.id == row_id)
     if not rows:
@@ -169,7 +214,7 @@ def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None
 
 
 def _tried(space: Space, box: Box) -> dict[str, Value] | None:
-    """Try the values that the cells name for those that cannot be told."""
+    """Try the values that the cells mention in place of those that cannot be determined."""
     if any(column.unclear or column.wrong for column in space.columns):
         return None
     trees = [parse_tests(text, space.names) for text in box.row.inputs]

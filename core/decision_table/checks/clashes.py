@@ -1,4 +1,4 @@
-"""Rows that match the same case where the hit policy lets only one answer stand."""
+"""Rows that match the same case where the hit policy allows only one answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from core.decision_table.checks.boxes import Space, as_json
 from core.decision_table.checks.finding import Finding, error, shown, warning
 from core.decision_table.checks.outputs import Outputs
 from core.decision_table.checks.segments import bits, contains, shared
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, DefectKind, HitPolicy
 
 _MOST_PAIRS = 500
 
 
 def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
-    """Give overlaps under UNIQUE; contradictions and repetitions under ANY."""
+    """Yield overlaps under UNIQUE; contradictions and repetitions under ANY."""
     if table.hit_policy is HitPolicy.UNIQUE:
         found = _overlaps(space)
     elif table.hit_policy is HitPolicy.ANY:
@@ -27,12 +28,16 @@ def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Fi
     if next(found, None):
         yield warning(
             DefectKind.NOT_CHECKED,
-            f"more pairs of rows match the same case than the {most} that are listed",
+            Message(
+                "table.more_overlaps",
+                "more pairs of rows match the same case than the {n} that are listed",
+                n=most,
+            ),
         )
 
 
 def _pairs(space: Space) -> Iterator[tuple[int, int]]:
-    """Give all pairs that meet, first one for each row, so that none goes unnamed."""
+    """Yield all overlapping pairs, one per row first, so that no row goes unnamed."""
     firsts: dict[tuple[int, int], None] = {}
     for number, others in enumerate(space.meeting):
         if other := others & ~(1 << number):
@@ -51,13 +56,29 @@ def _overlaps(space: Space) -> Iterator[Finding]:
         case = space.case(shared(left.must, right.must))
         within = ""
         if contains(left.must, right.must):
-            within = f"; row '{right.row.id}' lies wholly within row '{left.row.id}'"
+            within = Message(
+                "table.row_within",
+                "; row '{one}' lies wholly within row '{other}'",
+                one=right.row.id,
+                other=left.row.id,
+            )
         elif contains(right.must, left.must):
-            within = f"; row '{left.row.id}' lies wholly within row '{right.row.id}'"
+            within = Message(
+                "table.row_within",
+                "; row '{one}' lies wholly within row '{other}'",
+                one=left.row.id,
+                other=right.row.id,
+            )
         yield error(
             DefectKind.OVERLAP,
-            f"rows '{left.row.id}' and '{right.row.id}' both match where {shown(case)}, and "
-            f"UNIQUE allows one{within}",
+            Message(
+                "table.rows_overlap",
+                "rows '{one}' and '{other}' both match where {case}, and UNIQUE allows one{within}",
+                one=left.row.id,
+                other=right.row.id,
+                case=shown(case),
+                within=within,
+            ),
             rows=(left.row.id, right.row.id),
             example=as_json(case),
         )
@@ -78,14 +99,28 @@ def _contradictions(space: Space, outputs: Outputs) -> Iterator[Finding]:
                 yield _repeated(left.row.id, right.row.id)
             continue
         column, certain = differing
-        where = f"rows '{ids[0]}' and '{ids[1]}' both match where {shown(case)}, and"
+        where = Message(
+            "table.both_match",
+            "rows '{one}' and '{other}' both match where {case}, and",
+            one=ids[0],
+            other=ids[1],
+            case=shown(case),
+        )
         if certain:
-            message = f"{where} give different values for '{column}'; ANY needs them equal"
+            message = Message(
+                "table.rows_contradict",
+                "{pair} give different values for '{column}'; ANY needs them equal",
+                pair=where,
+                column=column,
+            )
             kind, make = DefectKind.CONTRADICTION, error
         else:
-            message = (
-                f"{where} whether they give the same value for '{column}' in every such case was "
-                "not checked: it is computed"
+            message = Message(
+                "table.rows_may_contradict",
+                "{pair} whether they give the same value for '{column}' in every such case "
+                "was not checked: it is computed",
+                pair=where,
+                column=column,
             )
             kind, make = DefectKind.NOT_CHECKED, warning
         yield make(kind, message, rows=ids, columns=(column,), example=as_json(case))
@@ -94,7 +129,12 @@ def _contradictions(space: Space, outputs: Outputs) -> Iterator[Finding]:
 def _repeated(inner: str, outer: str) -> Finding:
     return warning(
         DefectKind.SUBSUMED_ROW,
-        f"row '{inner}' says nothing that row '{outer}' does not say: it lies wholly within it, "
-        "with the same outputs",
+        Message(
+            "table.row_repeats",
+            "row '{one}' says nothing that row '{other}' does not say: it lies wholly "
+            "within it, with the same outputs",
+            one=inner,
+            other=outer,
+        ),
         rows=(inner, outer),
     )

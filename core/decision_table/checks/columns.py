@@ -1,4 +1,4 @@
-"""One input with all its cells: for which segments of its values each cell holds."""
+"""One input with all its cells: the segments of its values in which each cell holds."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from core.decision_table.checks.segments import (
     of_runs,
     span,
 )
-from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
+from core.decision_table.evaluation.blind import blind, never_looks
 from core.decision_table.evaluation.given import value_type
 from core.decision_table.feel import Node, Scope, Value, holds, parse_tests
 from core.decision_table.feel.values import NoValue
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, said
 from core.domain.models import InputColumn
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Values between two cuts of one line: `pick` is one of them, `single` where it is all."""
+    """The values between two cuts of a line: `pick` is one of them, `single` if the only one."""
 
     pick: Pick
     single: bool = True
@@ -39,7 +40,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Domain:
-    """The segments of an input in order; null, where it is allowed, is the last of them."""
+    """The segments of an input in order; null, where allowed, is the last of them."""
 
     segments: tuple[Segment, ...]
     null: bool
@@ -47,12 +48,12 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """How many segments there are."""
+        """The number of segments."""
         return len(self.segments)
 
     @property
     def everything(self) -> Side:
-        """All segments, null with them."""
+        """All segments, including null."""
         return span(0, self.size)
 
     @property
@@ -61,11 +62,11 @@ class Domain:
         return self.without_null(self.everything)
 
     def without_null(self, side: Side) -> Side:
-        """Take the segment of null out."""
+        """Return a side without the segment of null."""
         return side & ~(1 << self.size - 1) if self.null else side
 
     def side(self, truth: Truth, *, null: bool) -> Side:
-        """Give the segments in which a test holds; `null` tells whether it does for null."""
+        """Return the segments in which a test holds; `null` says whether it holds for null."""
         runs = [
             (bisect_left(starts, low) + offset, bisect_left(starts, high) + offset)
             for line, starts, offset in self.starts
@@ -74,11 +75,11 @@ class Domain:
         return self.picked(of_runs(runs), null=null)
 
     def picked(self, side: Side, *, null: bool) -> Side:
-        """Add the segment of null to a set where a test holds for it and it is allowed."""
+        """Return a side plus the segment of null, if `null` and null is allowed."""
         return side | 1 << self.size - 1 if null and self.null else side
 
     def best(self, side: Side) -> Pick:
-        """Give the value of the segment that reads best; null only where there is no other."""
+        """Return the segment's most readable value; null only if there is no other."""
         picks = (self.segments[number].pick for number in bits(side))
         found = next(picks)
         for pick in picks:
@@ -94,7 +95,7 @@ NULL_RANK = 99
 def build(
     lines: Sequence[str], truths: Sequence[Truth], allowed: Truth | None, *, null: bool
 ) -> Domain:
-    """Cut the allowed values of some lines wherever one of the tests changes its verdict."""
+    """Cut the allowed values of some lines wherever one of the tests changes its result."""
     segments: list[Segment] = []
     starts: list[tuple[str, tuple[Cut, ...], int]] = []
     for line in lines:
@@ -113,7 +114,7 @@ def build(
 
 
 def lines_named(truths: Iterable[Truth]) -> set[str]:
-    """Give the lines of which the tests name a value."""
+    """Return the lines whose values the tests mention."""
     return {
         line
         for truth in truths
@@ -135,23 +136,24 @@ def _cuts(line: str, truths: Iterable[Truth]) -> Iterable[Cut]:
 
 
 def _holds(spans: Spans, low: Cut) -> bool:
-    """Tell whether the segment that begins at `low` lies in the set; cuts never split it."""
-    place = bisect_left(spans, (low, HIGHEST))
-    if place < len(spans) and spans[place][0] == low:
+    """Whether the segment that begins at `low` lies in the set; cuts never split it."""
+    index = bisect_left(spans, (low, HIGHEST))
+    if index < len(spans) and spans[index][0] == low:
         return True
-    return place > 0 and spans[place - 1][0] <= low < spans[place - 1][1]
+    return index > 0 and spans[index - 1][0] <= low < spans[index - 1][1]
 
 
 _MOST_SINGLES = 1_000
-_MOST_BITS = 400_000_000  # of all cells of an input; 10,000 ranges with ends of their own take half
+# of all cells of an input; 10,000 ranges with distinct ends take half of it
+_MOST_BITS = 400_000_000
 _JSON_LINES = {"boolean", "number", "string"}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a cell holds for sure, and where it may; `why` says what keeps the two apart.
+    """Where a cell certainly holds, and where it may; `why` says what separates the two.
 
-    A cell that is `wrong` says something its column can never mean.
+    A cell that is `wrong` says something that its column can never mean.
     """
 
     must: Side
@@ -164,7 +166,7 @@ class Cell:
 class Column:
     """An input with the meaning of its cells, by their text.
 
-    `unclear` says why its values as a whole cannot be told; `wrong` what is wrong with them.
+    `unclear` says why its values as a whole cannot be determined; `wrong` what is wrong with them.
     `names` are those that its cells use.
     """
 
@@ -194,11 +196,11 @@ class _Columns:
         self._wrong: dict[str, str] = {}
 
     def read(self) -> Column:
-        """Give the column, whatever is wrong with it."""
+        """Return the column, whatever is wrong with it."""
         try:
             kind = value_type(self._column.type)
         except NoValue as reason:
-            return self._unclear(str(reason))
+            return self._unclear(said(reason))
         lines = tuple(LINES) if kind == "Any" else lines_of(kind)
         reader = Reader(kind, lines)
         self._read_cells(reader)
@@ -209,9 +211,22 @@ class _Columns:
                 tree = parse_tests(self._column.allowed)
                 allowed = reader.read(tree)
             except (RuleInvalid, Unreadable) as error:
-                return self._unclear("", wrong=f"its allowed values cannot be read: {error}")
+                return self._unclear(
+                    "",
+                    wrong=Message(
+                        "table.allowed_wrong",
+                        "its allowed values cannot be read: {error}",
+                        error=error,
+                    ),
+                )
             except Opaque as reason:
-                return self._unclear(f"its allowed values cannot be told: {reason}")
+                return self._unclear(
+                    Message(
+                        "table.allowed_untold",
+                        "its allowed values cannot be told: {reason}",
+                        reason=reason,
+                    )
+                )
             null = holds(tree, Scope()) is True
         return self._cut(kind, lines, allowed, null=null)
 
@@ -220,11 +235,11 @@ class _Columns:
             try:
                 self._trees[text] = parse_tests(text, self._names)
                 if never_looks(self._trees[text], self._column.type):
-                    self._wrong[text] = f"`{brief(text)}` {NEVER_LOOKS}"
+                    self._wrong[text] = blind(brief(text))
                     continue
                 self._truths[text] = reader.read(self._trees[text])
             except (RuleInvalid, Unreadable) as error:
-                self._wrong[text] = str(error)
+                self._wrong[text] = said(error)
             except Opaque as reason:
                 self._opaque[text] = reason
 
@@ -234,14 +249,22 @@ class _Columns:
         truths = list(self._truths.values())
         named = lines_named([*truths, *([allowed] if allowed else [])])
         if kind == "Any" and not named <= _JSON_LINES:
-            return self._unclear("it has no type, and its cells name dates, times or durations")
+            return self._unclear(
+                Message(
+                    "table.no_type", "it has no type, and its cells name dates, times or durations"
+                )
+            )
         if len(named & set(lines_of(kind))) > 1:
-            return self._unclear("its cells name moments with a time zone and without one")
+            return self._unclear(
+                Message(
+                    "table.mixed_zones", "its cells name moments with a time zone and without one"
+                )
+            )
         used = [line for line in lines if line in named]
         used = used or ["string" if kind == "Any" else lines[0]]
         domain = build(used, truths, allowed, null=null)
         if domain.size * len(self._texts) > _MOST_BITS:
-            return self._unclear("its cells name too many values")
+            return self._unclear(Message("table.too_many_values", "its cells name too many values"))
         return Column(
             self._column.name,
             domain,
@@ -256,7 +279,7 @@ class _Columns:
         return frozenset(str(node.value) for node in nodes if node.op == "name")
 
     def _outside(self, lines: Sequence[str]) -> frozenset[str]:
-        """Give the texts that hold for some value, be it allowed or not."""
+        """Return the texts that hold for some value, allowed or not."""
         whole = build(lines, list(self._truths.values()), None, null=True)
         return frozenset(
             text
@@ -277,14 +300,14 @@ class _Columns:
             fitting = (n for n, value in values if value is not None and self._holds(text, value))
             side = domain.picked(sum(1 << number for number in fitting), null=null)
             return Cell(side, side)
-        return Cell(0, domain.everything, str(why))
+        return Cell(0, domain.everything, said(why))
 
     def _holds(self, text: str, value: Value) -> bool:
         scope = Scope({self._column.name: value}, value)
         return holds(self._trees[text], scope) is True
 
     def _unclear(self, why: str, *, wrong: str = "") -> Column:
-        """All values are one segment, which only `-` is known to hold for."""
+        """Return a column of one segment, in which only `-` is known to hold."""
         domain = Domain((Segment(Pick(None)),), null=False)
         whole = domain.everything
         cells = {

@@ -1,7 +1,7 @@
-"""Whether some boxes leave a part of another box uncovered: a search that ends in any case.
+"""Whether a set of boxes leaves part of another box uncovered: a search with a budget.
 
-The question is hard in general (it is that of a tautology), so the search has a budget. Boxes
-that do not meet are counted instead of searched.
+The question is co-NP-complete (it is that of a tautology in disjunctive normal form), hence the
+budget. Disjoint boxes are counted instead of searched.
 """
 
 from __future__ import annotations
@@ -15,10 +15,13 @@ from typing import TypeAlias
 
 from core.decision_table.checks.segments import Side, Sides, runs_of, shared, span
 
-_MANY, _WORTH = 24, 0.8  # rows from which halves are tried, and what a half may still touch
-_LONG = 1 << 13  # bits from which the size of a set tells in what it costs to compare it
+# Rows from which halves are tried, and the share of rows that a half may still touch.
+_MANY, _WORTH = 24, 0.8
+_LONG = 1 << 13  # bits from which the length of a set adds to the price of comparing it
 
-# The sets of all columns side by side, a bit that is 0 above each of them.
+# All columns in one integer, so that a row is compared in one operation however many columns there
+# are. Above each column is a guard bit: set, and 1 subtracted from every column, it is cleared by
+# the borrow of exactly those columns that are empty.
 _Packed: TypeAlias = int
 
 
@@ -28,22 +31,22 @@ class GaveUp(Exception):
 
 @dataclass
 class Budget:
-    """How many comparisons of two sets of segments may still be made."""
+    """How many comparisons of two sets of segments remain."""
 
     left: int
 
     def spend(self, comparisons: int) -> None:
-        """Take some away. Raises GaveUp where none are left."""
+        """Deduct some comparisons. Raises GaveUp when none are left."""
         self.left -= comparisons
         if self.left < 0:
             raise GaveUp
 
 
 def search(box: Sides, rows: Sequence[Sides], budget: Budget) -> Sides | None:
-    """Split a box until each part is full or bare, and give a bare one. Raises GaveUp.
+    """Split a box until each part is full or bare; return a bare one. Raises GaveUp.
 
-    As in the procedure of Davis, Putnam, Logemann and Loveland for clauses: a row that fills a
-    part ends it, one that fills it but for one column takes its values out of that column.
+    As in the Davis-Putnam-Logemann-Loveland procedure for clauses: a row that fills a part ends it,
+    one that fills it in all columns but one takes its values out of that column.
     """
     price = sum(1 + side.bit_length() // _LONG for side in box)
     return _Search(box, budget, price).bare(rows)
@@ -53,7 +56,7 @@ class _Search:
     def __init__(self, box: Sides, budget: Budget, price: int) -> None:
         self._box, self._budget, self._price = box, budget, price
         self._starts: list[int] = []
-        self._fields: dict[_Packed, _Packed] = {}  # the bit above a column -> all of its bits
+        self._fields: dict[_Packed, _Packed] = {}  # guard bit of a column -> all of its bits
         self._lowest = at = 0
         for side in box:
             self._starts.append(at)
@@ -64,7 +67,7 @@ class _Search:
         self._above = sum(self._fields)
 
     def bare(self, rows: Sequence[Sides]) -> Sides | None:
-        """Give a part that no row covers, or None."""
+        """Return a part that no row covers, or None."""
         parts = [(self._packed(self._box), [self._packed(shared(row, self._box)) for row in rows])]
         while parts:
             box, near = parts.pop()
@@ -91,18 +94,18 @@ class _Search:
         return tuple((box & field) >> start for field, start in fields)
 
     def _near(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
-        """Give the rows that meet a box: to take 1 from each column tells the empty ones."""
+        """Return the rows that overlap a box."""
         self._budget.spend(len(rows) * self._price)
         above, lowest = self._above, self._lowest
         return [row for row in rows if ((row & box | above) - lowest) & above == above]
 
     def _open(self, rows: Sequence[_Packed], box: _Packed) -> list[_Packed]:
-        """Give for each row the bits above the columns in which it does not fill a box."""
+        """Return, for each row, the guard bits of the columns in which it does not fill a box."""
         above, lowest = self._above, self._lowest
         return [((row & box ^ box | above) - lowest) & above for row in rows]
 
     def _narrowed(self, box: _Packed, rows: list[_Packed]) -> tuple[_Packed, list[_Packed]] | None:
-        """Take out of a box what single columns show to be covered; None where nothing is left."""
+        """Remove from a box what single columns show to be covered; None if nothing is left."""
         while True:
             covered = 0
             for row, unfilled in zip(rows, self._open(rows, box), strict=True):
@@ -118,7 +121,7 @@ class _Search:
             rows = self._near(rows, box)
 
     def _split(self, box: _Packed, rows: Sequence[_Packed]) -> Side:
-        """Give a part of one column: of many rows the better half, else the side of the widest."""
+        """Return part of one column: the better half for many rows, else a side of the widest."""
         if len(rows) > _MANY:
             touching, half = min(
                 (self._half(box, rows, field) for field in self._fields.values()),
@@ -137,20 +140,21 @@ class _Search:
         return max(sides, key=lambda side: self._apart(rows, box, side))
 
     def _half(self, box: _Packed, rows: Sequence[_Packed], field: _Packed) -> tuple[int, Side]:
-        """Give what of a column lies below the middle one of the places where rows begin.
+        """Return the part of a column below the median of the rows' starts.
 
-        Before it stands how many rows the fuller half touches.
+        It is preceded by the number of rows that the fuller half touches.
         """
         column = box & field
         low = (column & -column).bit_length() - 1
-        sides = [(row & column) >> low for row in rows]  # far shorter where columns are long
+        # much shorter than shifting back where columns are long
+        sides = [(row & column) >> low for row in rows]
         starts = sorted([side & -side for side in sides])
         middle = starts[len(rows) // 2]
         over = sum([side >= middle for side in sides])
         return max(bisect_left(starts, middle), over), column & ((middle << low) - 1)
 
     def _apart(self, rows: Sequence[_Packed], box: _Packed, side: Side) -> int:
-        """Count the rows that lie wholly within a side or wholly outside."""
+        """Count the rows that lie wholly inside a side or wholly outside it."""
         column = box & next(field for field in self._fields.values() if field & side)
         return sum([row & side in (0, row & column) for row in rows])
 
@@ -162,9 +166,9 @@ def uncovered(
     *,
     apart: bool = False,
 ) -> Sides | None:
-    """Give a part of `box` that none of `boxes` covers, or None. Raises GaveUp.
+    """Return a part of `box` that none of `boxes` covers, or None. Raises GaveUp.
 
-    `apart` tells that no two of the boxes meet: then counting answers, without a search.
+    `apart` asserts that no two of the boxes overlap: then counting answers, without a search.
     """
     if not all(box):
         return None
@@ -175,18 +179,18 @@ def uncovered(
 
 
 def _uncounted(box: Sides, rows: Sequence[Sides]) -> Sides | None:
-    """Boxes that do not meet leave a part of `box` where they count for less than it does."""
+    """Return an uncovered part of `box`, found by comparing volumes; the rows are disjoint."""
     if sum(map(_volume, rows)) >= _volume(box):
         return None
     path: list[Side] = []
-    for place, side in enumerate(box):
-        wanted = _volume(box[place + 1 :])
-        volumes = [_volume(row[place + 1 :]) for row in rows]
-        pieces = list(_pieces(side, [row[place] for row in rows], volumes))
+    for index, side in enumerate(box):
+        wanted = _volume(box[index + 1 :])
+        volumes = [_volume(row[index + 1 :]) for row in rows]
+        pieces = list(_pieces(side, [row[index] for row in rows], volumes))
         empty = sum(span(*piece.run) for piece in pieces if not piece.weight)
         short = empty or next(span(*piece.run) for piece in pieces if piece.weight < wanted)
         path.append(short)
-        rows = [row for row in rows if row[place] & short]
+        rows = [row for row in rows if row[index] & short]
     return tuple(path)
 
 
@@ -196,7 +200,7 @@ def _volume(box: Sides) -> int:
 
 @dataclass(frozen=True)
 class _Piece:
-    """A run of segments in which the same boxes hold, and the sum of their weights."""
+    """A run of segments covered by the same boxes, and the sum of their weights."""
 
     run: tuple[int, int]
     weight: int

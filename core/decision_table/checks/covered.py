@@ -1,4 +1,4 @@
-"""Rows that match and never count: under FIRST and PRIORITY others win wherever they match."""
+"""Rows that never count: under FIRST and PRIORITY other rows win wherever they match."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.finding import Finding, error, named, shown, warning
 from core.decision_table.checks.outputs import Outputs
 from core.decision_table.checks.segments import Sides, bits, contains
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, DefectKind, HitPolicy
 
 _WORK = 1_000_000
@@ -17,11 +18,11 @@ _FEW = 12
 
 
 def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
-    """Give the rows that never count, be it that several others together cover them."""
+    """Yield the rows that never count, also where only several others together cover them."""
     if table.hit_policy is HitPolicy.FIRST:
-        order = _Order(list(range(len(space.boxes))), "first")
+        order = _Order(list(range(len(space.boxes))), Message("table.in_order", "first"))
     elif table.hit_policy is HitPolicy.PRIORITY:
-        order = _Order(_by_priority(space, outputs), "by priority")
+        order = _Order(_by_priority(space, outputs), Message("table.by_priority", "by priority"))
     else:
         return
     budget = Budget(_WORK)
@@ -39,31 +40,35 @@ def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterat
     if open_rows:
         yield warning(
             DefectKind.NOT_CHECKED,
-            f"whether other rows leave a case to {named(open_rows)} was not checked: the table is "
-            "too large for it",
+            Message(
+                "table.covered_not_checked",
+                "whether other rows leave a case to {rows} was not checked: the table is "
+                "too large for it",
+                rows=named(open_rows),
+            ),
             rows=open_rows,
         )
 
 
 @dataclass(frozen=True)
 class _Order:
-    """The place of each row, the winning one first; None where it is not known."""
+    """The rank of each row, the winning one lowest; None if unknown."""
 
-    places: Sequence[int | None]
+    ranks: Sequence[int | None]
     how: str
 
     def wins(self, one: int, other: int) -> bool:
-        """Tell whether a row counts instead of another where both match."""
-        left, right = self.places[one], self.places[other]
+        """Whether a row counts instead of another where both match."""
+        left, right = self.ranks[one], self.ranks[other]
         return left is not None and right is not None and left < right
 
 
 def _by_priority(space: Space, outputs: Outputs) -> list[int | None]:
-    """As `hits.choose` has it: by the places of the outputs, then in the order of the rows."""
+    """Rank rows as `choose` does: by the ranks of their outputs, then by row order."""
     ranks = {number: outputs.rank(box.row.id) for number, box in enumerate(space.boxes)}
     known = [(rank, number) for number, rank in ranks.items() if rank is not None]
-    places = {number: place for place, (_, number) in enumerate(sorted(known))}
-    return [places.get(number) for number in ranks]
+    positions = {number: position for position, (_, number) in enumerate(sorted(known))}
+    return [positions.get(number) for number in ranks]
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class _Question:
     budget: Budget
 
     def answer(self) -> Finding | None:
-        """Give what is wrong with the row, if anything is. Raises GaveUp."""
+        """Return what is wrong with the row, if anything is. Raises GaveUp."""
         if self.budget.left <= 0:
             raise GaveUp
         box = self.space.boxes[self.number]
@@ -96,7 +101,7 @@ class _Question:
         return self._null_only(left, self._needed(ordinary, winners))
 
     def _winners(self) -> Iterator[Box]:
-        """Give the rows that win against this one and may match a case with it."""
+        """Yield the rows that win against this one and may share a case with it."""
         for other in bits(self.space.perhaps_meeting[self.number]):
             self.budget.spend(1)
             if self.order.wins(other, self.number):
@@ -106,7 +111,7 @@ class _Question:
         return next((winner for winner in self._winners() if contains(winner.must, box)), None)
 
     def _needed(self, box: Sides, winners: Sequence[Box]) -> list[str]:
-        """Give the rows that it takes to cover the box: one where one does, few where few do."""
+        """Return rows that cover the box: one if one does, a minimal set if they are few."""
         if whole := self._single(box):
             return [whole.row.id]
         needed = list(winners)
@@ -120,7 +125,12 @@ class _Question:
         box = self.space.boxes[self.number]
         return error(
             DefectKind.SUBSUMED_ROW,
-            f"row '{box.row.id}' never counts: wherever it matches, {self._come(names)}",
+            Message(
+                "table.row_never_counts",
+                "row '{row}' never counts: wherever it matches, {what}",
+                row=box.row.id,
+                what=self._come(names),
+            ),
             rows=[box.row.id, *names],
             example=as_json(self.space.case(box.may)) if box.clear else None,
         )
@@ -129,12 +139,18 @@ class _Question:
         row_id, case = self.space.boxes[self.number].row.id, self.space.case(left)
         return warning(
             DefectKind.SUBSUMED_ROW,
-            f"row '{row_id}' counts only where an input is null, as where {shown(case)}: "
-            f"elsewhere {self._come(names)}",
+            Message(
+                "table.row_counts_for_null",
+                "row '{row}' counts only where an input is null, as where {case}: elsewhere {what}",
+                row=row_id,
+                case=shown(case),
+                what=self._come(names),
+            ),
             rows=[row_id, *names],
             example=as_json(case),
         )
 
     def _come(self, names: Sequence[str]) -> str:
-        verb = "comes" if len(names) == 1 else "come"
-        return f"{named(names)} {verb} {self.order.how}"
+        if len(names) == 1:
+            return Message("table.comes", "{row} comes {how}", row=named(names), how=self.order.how)
+        return Message("table.come", "{rows} come {how}", rows=named(names), how=self.order.how)

@@ -1,4 +1,4 @@
-"""Findings as they are made, and the words in which they show a case."""
+"""How findings are made, and how they word a case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from core.decision_table.feel import Value, to_text
-from core.decision_table.problems import listing
+from core.decision_table.problems import listing, row_named
+from core.domain.messages import Message
 from core.domain.models import Defect, DefectKind, Severity
 
 Finding: TypeAlias = Defect
@@ -23,7 +24,7 @@ def error(
     *,
     example: Mapping[str, JsonValue] | None = None,
 ) -> Finding:
-    """Make a finding that refuses the change which brings it in."""
+    """Return a finding that refuses the change which introduces it."""
     return Defect(
         kind=kind,
         severity=Severity.ERROR,
@@ -42,21 +43,23 @@ def warning(
     *,
     example: Mapping[str, JsonValue] | None = None,
 ) -> Finding:
-    """Make a finding that travels with the change."""
+    """Return a finding that accompanies the change."""
     found = error(kind, message, rows=rows, columns=columns, example=example)
     return found.model_copy(update={"severity": Severity.WARNING})
 
 
 def shown(case: Mapping[str, Value]) -> str:
-    """Write a case as FEEL, in the order of the inputs."""
+    """Return a case as FEEL, in input order."""
     return ", ".join(f"{name} = {brief(to_text(value))}" for name, value in case.items())
 
 
 def named(rows: Sequence[str]) -> str:
-    """Name rows in a sentence, at most twelve of them."""
-    return f"{'row' if len(rows) == 1 else 'rows'} {listing(rows)}"
+    """Return rows named for a sentence, at most twelve of them."""
+    if len(rows) == 1:
+        return row_named(rows[0])
+    return Message("table.rows", "rows {rows}", rows=listing(rows))
 
 
 def brief(text: str) -> str:
-    """Cut a cell to what fits into a sentence."""
+    """Return a cell shortened to fit into a sentence."""
     return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"

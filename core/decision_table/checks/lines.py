@@ -1,7 +1,7 @@
-"""Ordered kinds of values: what stands between two of them, and how a case writes it.
+"""Ordered kinds of values: what lies between two of them, and how a case writes it.
 
 Values of two lines never compare (DMN 1.3, 10.3.2.13): moments with a time zone are one line,
-those without another.
+moments without another.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ from core.decision_table.feel.values import MAX_MONTHS, NUMBERS, kind_of
 
 _MICRO = timedelta(microseconds=1)
 _HOUR, _MINUTE, _SECOND, _DAY = 3_600_000_000, 60_000_000, 1_000_000, 86_400_000_000
-_FARTHEST = 14 * _HOUR  # offsets of time zones go from -14:00 to +14:00
+_FARTHEST = 14 * _HOUR  # UTC offsets range from -14:00 to +14:00
 _OTHER = "other"
 
 
 @dataclass(frozen=True)
 class Pick:
-    """A value that stands for a run; of several the one with the lowest `rank` reads best."""
+    """A value that represents a run; of several the one with the lowest `rank` reads best."""
 
     value: Value
     rank: int = 0
 
 
 class Line:
-    """One ordered kind of values. Keys order as the values do."""
+    """One ordered kind of values, as in "number line". Keys are ordered as the values are."""
 
     def __init__(self, key: Callable[[Value], object]) -> None:
         self.key = key
 
     def pick(self, low: Cut, high: Cut) -> Pick | None:
-        """Give a value between two cuts, or None where none stands there."""
+        """Return a value between two cuts, or None if there is none."""
         for key, rank in self._keys(low, high):
             if low <= (0, key, 0) and (0, key, 1) <= high:
                 return Pick(self._value(key), rank)
         return None
 
     def single(self, low: Cut, high: Cut) -> bool:
-        """Tell whether exactly one value stands between two cuts that have some between them."""
+        """Whether exactly one value lies between two cuts that have some between them."""
         return low[0] == high[0] == 0 and low[1] == high[1]
 
     def _value(self, key: object) -> Value:
         raise NotImplementedError
 
     def _keys(self, low: Cut, high: Cut) -> Iterator[tuple[object, int]]:
-        """Give keys that may stand between the cuts with their ranks, the best first."""
+        """Yield candidate keys between the cuts with their ranks, the best first."""
         raise NotImplementedError
 
 
 class _Strings(Line):
-    """By code point; any string has a next one, the same with U+0000 at its end."""
+    """Strings by code point; each has a successor, itself followed by U+0000."""
 
     def __init__(self) -> None:
         super().__init__(lambda value: value)
@@ -77,12 +77,12 @@ class _Strings(Line):
 
 
 def _composed(text: str) -> bool:
-    """Inputs come in NFC: no case holds another string."""
+    """Whether a string is in NFC; inputs are normalised, so no case holds any other."""
     return unicodedata.is_normalized("NFC", text)
 
 
 class _Numbers(Line):
-    """Decimals of 34 digits; integers are not assumed."""
+    """Decimals of 34 digits; they are not assumed to be integers."""
 
     def __init__(self) -> None:
         super().__init__(lambda value: value)
@@ -114,7 +114,7 @@ def _between(start: object, end: object) -> Iterator[Decimal]:
 
 
 class _Whole(Line):
-    """A kind whose values can be counted, from `least` to `most`."""
+    """A kind with countable values, from `least` to `most`."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Whole(Line):
         self._to_value, self._bounds, self._steps, self._usual = value, bounds, steps, usual
 
     def single(self, low: Cut, high: Cut) -> bool:
-        """Tell whether one whole number stands between the cuts."""
+        """Whether exactly one whole number lies between the cuts."""
         least, most = self._ends(low, high)
         return least == most
 
@@ -224,12 +224,12 @@ LINES: dict[str, Line] = {
 
 
 def line_of(value: Value) -> str:
-    """Give the name of the line of a value; for lists, ranges and null that of their kind."""
+    """Return the name of a value's line; for lists, ranges and null that of their kind."""
     kind = kind_of(value)
     zoned = isinstance(value, (datetime, time)) and value.tzinfo is not None
     return kind + _ZONED if zoned else kind
 
 
 def lines_of(kind: str) -> tuple[str, ...]:
-    """Give the lines of a FEEL type, the usual one first; none where its values have no order."""
+    """Return the lines of a FEEL type, the usual one first; none if its values are unordered."""
     return tuple(name for name in (kind, kind + _ZONED) if name in LINES)

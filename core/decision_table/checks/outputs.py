@@ -1,4 +1,4 @@
-"""What the rows and defaults of a table give, as far as their text alone tells."""
+"""What the rows and defaults of a table return, as far as their text alone tells."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from core.decision_table.feel import (
 from core.decision_table.feel.compare import same
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.values import NoValue, kind_of
+from core.decision_table.problems import row_named
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined, said
 from core.domain.models import Aggregation, DecisionTable, DefectKind, HitPolicy, OutputColumn
 
 
 @dataclass(frozen=True)
 class Output:
-    """One output cell: its `value` where it is `constant`; `wrong` where it gives none."""
+    """One output cell: its `value` if it is `constant`; `wrong` if it has none."""
 
     text: str
     tree: Node | None = None
@@ -36,12 +38,12 @@ class Output:
     wrong: str = ""
 
     def given(self, case: Mapping[str, Value]) -> Value:
-        """Give the value for a case."""
+        """Return the value for a case."""
         return self.value if self.tree is None else evaluate(self.tree, Scope(case))
 
 
 class Outputs:
-    """The outputs of a table; `rows` are in the order of its rows, None where one does not fit."""
+    """The outputs of a table; `rows` are in row order, None for a row that does not fit."""
 
     def __init__(self, table: DecisionTable) -> None:
         names = names_in(table)
@@ -62,7 +64,7 @@ class Outputs:
 
     @property
     def complete(self) -> bool:
-        """True where each output has a default: then no case is without an answer."""
+        """Whether every output has a default, so that no case goes without an answer."""
         return all(self.defaults)
 
     @property
@@ -74,21 +76,21 @@ class Outputs:
         )
 
     def rank(self, row_id: str) -> tuple[int, ...] | None:
-        """Give the place of a row's outputs in the output values, or None where it is not told."""
-        places = []
+        """Return the rank of a row's outputs in the output values, or None if it is unknown."""
+        ranks = []
         for output, tests in zip(self.rows[row_id], self.allowed, strict=True):
             if tests is None:
                 continue
             if isinstance(tests, str) or not output.constant:
                 return None
-            places.append(_place(output.value, tests))
-        return tuple(places) or None
+            ranks.append(_position(output.value, tests))
+        return tuple(ranks) or None
 
     def differ(self, one: str, other: str, case: Mapping[str, Value]) -> tuple[str, bool] | None:
-        """Give the first output in which two rows differ, or None where there is none.
+        """Return the first output in which two rows differ, or None.
 
-        The second is False where it is not certain: an output that is computed gave the same
-        for the case at hand, and may differ for another.
+        The second item is False if that is uncertain: a computed output returned the same value for
+        the case at hand, and may differ for another.
         """
         unsure = None
         for column, left, right in zip(self.columns, self.rows[one], self.rows[other], strict=True):
@@ -100,7 +102,7 @@ class Outputs:
 
 
 def type_problem(value: Value, column: OutputColumn) -> str | None:
-    """Say why a value is none of its column's type, or None."""
+    """Return why a value is not of its column's type, or None."""
     if value is None:
         return None
     try:
@@ -110,22 +112,29 @@ def type_problem(value: Value, column: OutputColumn) -> str | None:
     found = kind_of(value)
     if wanted in ("Any", found):
         return None
-    return f"{to_text(value)} is {found}, and the output '{column.name}' is {wanted}"
+    return Message(
+        "table.output_type",
+        "{value} is {found}, and the output '{column}' is {type}",
+        value=to_text(value),
+        found=found,
+        column=column.name,
+        type=wanted,
+    )
 
 
 def allows(tests: Node, value: Value) -> bool:
-    """Tell whether a value is among the allowed ones; null always is."""
+    """Whether a value is among the allowed ones; null always is."""
     return value is None or holds(tests, Scope(subject=value)) is True
 
 
 def _allowed(column: OutputColumn) -> Node | str | None:
-    """Give the allowed values of an output; a text says why they cannot be read."""
+    """Return the allowed values of an output, or a text saying why they cannot be read."""
     if not column.allowed:
         return None
     try:
         return parse_tests(column.allowed)
     except RuleInvalid as error:
-        return str(error)
+        return said(error)
 
 
 def _read(text: str, names: Sequence[str]) -> Output:
@@ -134,71 +143,92 @@ def _read(text: str, names: Sequence[str]) -> Output:
     try:
         tree = parse_expression(text, names)
     except RuleInvalid as error:
-        return Output(text, wrong=str(error))
+        return Output(text, wrong=said(error))
     if any(_varies(node) for node in tree.walk()):
         return Output(text, tree)
     scope = Scope()
     value = evaluate(tree, scope)
-    return Output(text, tree, value, True, "; ".join(dict.fromkeys(scope.notes)))
+    return Output(text, tree, value, True, joined(dict.fromkeys(scope.notes)))
 
 
 def _varies(node: Node) -> bool:
     return node.op == "name" or (node.op == "call" and FUNCTIONS[str(node.value)].clock)
 
 
-def _place(value: Value, tests: Node) -> int:
+def _position(value: Value, tests: Node) -> int:
     return next(_fitting(value, tests), len(tests.parts))
 
 
 def _fitting(value: Value, tests: Node) -> Iterator[int]:
     scope = Scope(subject=value)
-    for place, test in enumerate(tests.parts):
+    for position, test in enumerate(tests.parts):
         if holds(Node("tests", (test,)), scope):
-            yield place
+            yield position
 
 
 _ORDERED = (HitPolicy.PRIORITY, HitPolicy.OUTPUT_ORDER)
 
 
 def misfits(table: DecisionTable) -> Iterator[Finding]:
-    """Give the rows that have another number of cells than there are columns."""
+    """Yield the rows whose number of cells is not the number of columns."""
     for row in table.rows:
         have, want = (len(row.inputs), len(row.outputs)), (len(table.inputs), len(table.outputs))
         if have != want:
             yield error(
                 DefectKind.UNREADABLE,
-                f"row '{row.id}' has {have[0]} input and {have[1]} output entries for "
-                f"{want[0]} input and {want[1]} output columns",
+                Message(
+                    "table.cells_misfit",
+                    "row '{row}' has {inputs_given} input and {outputs_given} output entries "
+                    "for {inputs} input and {outputs} output columns",
+                    row=row.id,
+                    inputs_given=have[0],
+                    outputs_given=have[1],
+                    inputs=want[0],
+                    outputs=want[1],
+                ),
                 rows=(row.id,),
             )
 
 
 def policy_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
-    """Give what the hit policy needs of the outputs and does not find."""
+    """Yield what the hit policy requires of the outputs and does not find."""
     columns = [column.name for column in table.outputs]
     if table.hit_policy in _ORDERED and not any(outputs.allowed):
         yield error(
             DefectKind.NOT_ALLOWED,
-            f"{table.hit_policy} orders by the allowed values of an output, and none has any",
+            Message(
+                "table.policy_needs_allowed",
+                "{policy} orders by the allowed values of an output, and none has any",
+                policy=table.hit_policy,
+            ),
             columns=columns,
         )
     if table.aggregation and len(columns) > 1:
         yield error(
             DefectKind.NOT_ALLOWED,
-            f"COLLECT with {table.aggregation} aggregates one output; there are several",
+            Message(
+                "table.aggregates_one_output",
+                "COLLECT with {aggregation} aggregates one output; there are several",
+                aggregation=table.aggregation,
+            ),
             columns=columns,
         )
 
 
 def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
-    """Give the outputs and defaults that cannot stand in their columns."""
+    """Yield the outputs and defaults that their columns do not admit."""
     for column, allowed, default in zip(
         table.outputs, outputs.allowed, outputs.defaults, strict=True
     ):
         if isinstance(allowed, str):
             yield error(
                 DefectKind.UNREADABLE,
-                f"output '{column.name}': its allowed values cannot be read: {allowed}",
+                Message(
+                    "table.allowed_unreadable",
+                    "output '{column}': its allowed values cannot be read: {error}",
+                    column=column.name,
+                    error=allowed,
+                ),
                 columns=(column.name,),
             )
         if default:
@@ -211,20 +241,35 @@ def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
 def _output(
     table: DecisionTable, outputs: Outputs, column: OutputColumn, cell: Output, row_id: str | None
 ) -> Iterator[Finding]:
-    where = f"row '{row_id}'" if row_id is not None else "the default"
+    where = Message("table.default", "the default") if row_id is None else row_named(row_id)
     rows = (row_id,) if row_id is not None else ()
     allowed = outputs.allowed[table.outputs.index(column)]
     problem = cell.wrong or (type_problem(cell.value, column) if cell.constant else None)
     problem = problem or _sum_problem(table, cell)
     if problem:
-        kind, message = DefectKind.UNREADABLE, f"{where}, output '{column.name}': {problem}"
+        kind, message = (
+            DefectKind.UNREADABLE,
+            Message(
+                "table.output_wrong",
+                "{where}, output '{column}': {why}",
+                where=where,
+                column=column.name,
+                why=problem,
+            ),
+        )
     elif allowed is None or isinstance(allowed, str):
         return
     elif not cell.constant:
         yield warning(
             DefectKind.NOT_CHECKED,
-            f"{where}: whether `{brief(cell.text)}` gives an allowed value of '{column.name}' "
-            "was not checked: it is computed",
+            Message(
+                "table.output_not_checked",
+                "{where}: whether `{cell}` gives an allowed value of '{column}' was not "
+                "checked: it is computed",
+                where=where,
+                cell=brief(cell.text),
+                column=column.name,
+            ),
             rows=rows,
             columns=(column.name,),
         )
@@ -233,9 +278,13 @@ def _output(
         return
     else:
         kind = DefectKind.NOT_ALLOWED
-        message = (
-            f"{where} gives '{column.name}' {to_text(cell.value)}, which is none of its allowed "
-            f"values: {brief(column.allowed)}"
+        message = Message(
+            "table.output_not_allowed",
+            "{where} gives '{column}' {value}, which is none of its allowed values: {allowed}",
+            where=where,
+            column=column.name,
+            value=to_text(cell.value),
+            allowed=brief(column.allowed),
         )
     yield error(kind, message, rows=rows, columns=(column.name,))
 
@@ -244,5 +293,9 @@ def _sum_problem(table: DecisionTable, cell: Output) -> str | None:
     if table.aggregation is not Aggregation.SUM or not cell.constant:
         return None
     if isinstance(cell.value, (int, str, tuple)):
-        return f"{to_text(cell.value)} does not add up: COLLECT with SUM needs numbers"
+        return Message(
+            "table.no_sum",
+            "{value} does not add up: COLLECT with SUM needs numbers",
+            value=to_text(cell.value),
+        )
     return None

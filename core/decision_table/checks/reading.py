@@ -21,6 +21,7 @@ from core.decision_table.checks.segments import (
 from core.decision_table.feel import Node, Range, Scope, Value, evaluate, to_text
 from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.values import kind_of
+from core.domain.messages import Message, joined
 
 _RANGED = LINES.keys() - {"boolean"}
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -28,10 +29,10 @@ FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @dataclass(frozen=True)
 class Truth:
-    """Line -> values, null apart: of which the test holds, and of which it does not fail.
+    """Line -> values, apart from null: `yes` where the test holds, and where it does not fail.
 
-    The two are one object where the test is null for no value of the lines that are named. A line
-    that is named in neither is null for all of it.
+    The two are the same object if the test is null for no value of the lines that are named. On a
+    line named in neither the test is null everywhere.
     """
 
     yes: Mapping[str, Spans]
@@ -39,11 +40,11 @@ class Truth:
 
     @property
     def decided(self) -> bool:
-        """True where the test either holds or fails, in all lines that are named."""
+        """Whether the test is never null on the lines that are named."""
         return self.open is self.yes
 
     def negated(self) -> Truth:
-        """What `not` makes of it: null stays null."""
+        """Return the result of `not`: null stays null."""
         yes = {line: complement(spans) for line, spans in self.open.items()}
         if self.decided:
             return Truth(yes, yes)
@@ -51,13 +52,13 @@ class Truth:
 
 
 def always(lines: Sequence[str], *, holds: bool = True) -> Truth:
-    """Hold (or fail) for all values of some lines."""
+    """Return a truth that holds (or fails) for all values of some lines."""
     everywhere = dict.fromkeys(lines, EVERYTHING if holds else NOTHING)
     return Truth(everywhere, everywhere)
 
 
 def either(truths: Sequence[Truth]) -> Truth:
-    """Hold where one holds, fail where all fail."""
+    """Return a truth that holds where one of several holds, and fails where all fail."""
     if len(truths) == 1:
         return truths[0]
     yes = _merged([truth.yes for truth in truths])
@@ -67,12 +68,12 @@ def either(truths: Sequence[Truth]) -> Truth:
 
 
 def both(truths: Sequence[Truth]) -> Truth:
-    """Hold where all hold, fail where one fails."""
+    """Return a truth that holds where all hold, and fails where one fails."""
     return either([truth.negated() for truth in truths]).negated()
 
 
 def any_item(items: Sequence[Truth], lines: Sequence[str]) -> Truth:
-    """Hold where one item does; fail elsewhere, save where none of the items compares at all."""
+    """Return a truth that holds where one item does, else fails unless no item compares."""
     yes = _merged([item.yes for item in items])
     known = {line for item in items for line in (*item.yes, *item.open)} if items else lines
     sure = {line: yes.get(line, NOTHING) for line in known}
@@ -80,7 +81,7 @@ def any_item(items: Sequence[Truth], lines: Sequence[str]) -> Truth:
 
 
 def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
-    """Hold for the values `v` of which `v sign constant` is true."""
+    """Return where `v sign constant` is true of a value `v`."""
     if constant is None:
         return always(lines, holds=sign == "!=") if sign in ("=", "!=") else Truth({}, {})
     line = line_of(constant)
@@ -91,7 +92,7 @@ def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
 
 
 def within(span: Range, lines: Sequence[str]) -> Truth:
-    """Hold for the values in a range; an end of None is open to that side."""
+    """Return where a value is in a range; an end of None is open."""
     if (line := line_of(span.low)) == line_of(span.high) and line in lines and line in _RANGED:
         low, high = LINES[line].key(span.low), LINES[line].key(span.high)
         start = before(low) if span.low_closed else after(low)
@@ -120,7 +121,7 @@ def _merged(parts: Sequence[Mapping[str, Spans]]) -> dict[str, Spans]:
 
 
 def _common(parts: Sequence[Mapping[str, Spans]]) -> dict[str, Spans]:
-    """Leave out the lines of which one part knows nothing: there the whole cannot fail."""
+    """Unite the parts, omitting lines that one part does not know: there the whole cannot fail."""
     return {
         line: union([part[line] for part in parts])
         for line in parts[0]
@@ -133,7 +134,7 @@ _CONDITIONS = {"comparison", "between", "membership", "conjunction", "disjunctio
 
 
 class Opaque(Exception):
-    """A cell cannot be told from its text alone; `pointwise` where it can for a single value."""
+    """A cell that its text alone does not determine; `pointwise` if a single value would."""
 
     def __init__(self, why: str, *, pointwise: bool = False) -> None:
         super().__init__(why)
@@ -152,10 +153,10 @@ class Reader:
     lines: tuple[str, ...]
 
     def read(self, tests: Node) -> Truth:
-        """Give for which values the tests hold, null apart. Raises Opaque, Unreadable.
+        """Return the values for which the tests hold, null apart. Raises Opaque, Unreadable.
 
-        As in `feel.holds`: a test that uses `?` has to come to true; else the value equals that
-        of the test, is among its items, or lies in its range.
+        As in `feel.holds`: a test that uses `?` has to be true; otherwise the value equals that of
+        the test, is among its items, or lies in its range.
         """
         if tests.op == "anything":
             return always(self.lines)
@@ -173,7 +174,11 @@ class Reader:
             return self._condition(test)
         if test.op in _CONDITIONS and "boolean" not in self.lines:
             raise Unreadable(
-                f"it comes to true or false, and the input is {self.kind}: `?` stands for the input"
+                Message(
+                    "table.is_boolean",
+                    "it comes to true or false, and the input is {type}: `?` stands for the input",
+                    type=self.kind,
+                )
             )
         return self._among(self._constant(test))
 
@@ -229,9 +234,19 @@ class Reader:
         if constant is None or line_of(constant) in self.lines:
             return constant
         if line_of(constant) not in LINES:
-            raise Opaque(f"it compares with a {kind_of(constant)}")
+            raise Opaque(
+                Message("table.compares", "it compares with a {type}", type=kind_of(constant))
+            )
         found = kind_of(constant)
-        raise Unreadable(f"{to_text(constant)} is {found}, and the input is {self.kind}")
+        raise Unreadable(
+            Message(
+                "table.input_type",
+                "{value} is {found}, and the input is {type}",
+                value=to_text(constant),
+                found=found,
+                type=self.kind,
+            )
+        )
 
     def _constant(self, node: Node) -> Value:
         if node.op == "literal":
@@ -241,16 +256,20 @@ class Reader:
         scope = Scope()
         value = evaluate(node, scope)
         if scope.notes:
-            raise Unreadable("; ".join(dict.fromkeys(scope.notes)))
+            raise Unreadable(joined(dict.fromkeys(scope.notes)))
         return value
 
     def _opaque(self, node: Node) -> Opaque:
         names = [str(part.value) for part in node.walk() if part.op == "name"]
         if names:
-            return Opaque(f"it depends on the input '{names[0]}'")
+            return Opaque(
+                Message("table.depends_on_input", "it depends on the input '{name}'", name=names[0])
+            )
         if _asks_clock(node):
-            return Opaque("it depends on the moment of the decision")
-        return Opaque("it computes with the input", pointwise=True)
+            return Opaque(
+                Message("table.depends_on_moment", "it depends on the moment of the decision")
+            )
+        return Opaque(Message("table.computes", "it computes with the input"), pointwise=True)
 
 
 def _is_input(node: Node) -> bool:

@@ -1,4 +1,7 @@
-"""Sets of segments as the bits of an integer: to meet, unite or lie within is one operation."""
+"""Sets of segments as the bits of an integer: intersection, union, inclusion are one operation.
+
+Python integers are bit sets of any width that the interpreter combines a machine word at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,35 @@ from collections.abc import Iterator, Sequence
 from operator import and_
 from typing import TypeAlias
 
-# The segments of an input, by their numbers; 0 is the empty set.
+# The segments of an input, by number; 0 is the empty set.
 Side: TypeAlias = int
-# A box of cases: one set of segments for each input.
+# A box of cases: one set of segments per input.
 Sides: TypeAlias = tuple[Side, ...]
 
 _FEW = 16
 
 
 def span(start: int, end: int) -> Side:
-    """Give the segments from `start` up to but not with `end`."""
+    """Return the segments from `start` up to but excluding `end`."""
     return (1 << end) - (1 << start) if start < end else 0
 
 
 def of_runs(runs: Sequence[tuple[int, int]]) -> Side:
-    """Give the segments of half-open runs, which may be in any order."""
+    """Return the segments of half-open runs, given in any order."""
     if len(runs) <= _FEW:
         found = 0
         for start, end in runs:
             found |= span(start, end)
         return found
     size = max(end for _, end in runs)
-    digits = bytearray(b"0" * size)  # to set the bits of a long integer one by one is quadratic
+    digits = bytearray(b"0" * size)  # setting the bits of a long integer one by one is quadratic
     for start, end in runs:
         digits[size - end : size - start] = b"1" * (end - start)
     return int(digits, 2)
 
 
 def runs_of(side: Side) -> Iterator[tuple[int, int]]:
-    """Give a set as half-open runs, sorted and apart."""
+    """Yield a set as half-open runs, sorted and not touching."""
     digits = bin(side)[:1:-1]
     start = digits.find("1")
     while start >= 0:
@@ -47,25 +50,26 @@ def runs_of(side: Side) -> Iterator[tuple[int, int]]:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Give the places of the bits that are set, the lowest first."""
-    digits = bin(mask)[:1:-1]  # far faster than to take bits off an integer of 10,000
-    place = digits.find("1")
-    while place >= 0:
-        yield place
-        place = digits.find("1", place + 1)
+    """Yield the positions of the set bits, lowest first."""
+    # shifting a 10,000-bit integer once per bit is quadratic, a string search is not
+    digits = bin(mask)[:1:-1]
+    position = digits.find("1")
+    while position >= 0:
+        yield position
+        position = digits.find("1", position + 1)
 
 
 def shared(left: Sides, right: Sides) -> Sides:
-    """Give the box that two boxes have in common."""
+    """Return the intersection of two boxes."""
     return tuple(map(and_, left, right))
 
 
 def contains(outer: Sides, inner: Sides) -> bool:
-    """Tell whether a box lies wholly within another."""
+    """Whether a box lies wholly within another."""
     return all(not other & ~one for one, other in zip(outer, inner, strict=True))
 
 
-# A key stands for a value: an integer, a Decimal or a string, by its line (see lines.py).
+# A key represents a value: an integer, a Decimal or a string, by its line (see lines.py).
 Cut: TypeAlias = tuple[int, object, int]
 Spans: TypeAlias = tuple[tuple[Cut, Cut], ...]
 
@@ -76,22 +80,22 @@ EVERYTHING: Spans = ((LOWEST, HIGHEST),)
 
 
 def before(key: object) -> Cut:
-    """The place just below a key."""
+    """Return the cut just below a key."""
     return (0, key, 0)
 
 
 def after(key: object) -> Cut:
-    """The place just above a key."""
+    """Return the cut just above a key."""
     return (0, key, 1)
 
 
 def run(low: Cut, high: Cut) -> Spans:
-    """The run between two cuts; nothing where they stand the wrong way round."""
+    """Return the run between two cuts; nothing if they are the wrong way round."""
     return ((low, high),) if low < high else NOTHING
 
 
 def union(sets: Sequence[Spans]) -> Spans:
-    """What is in at least one of the sets; the runs are sorted and do not touch."""
+    """Return the union of the sets; the runs are sorted and do not touch."""
     merged: list[tuple[Cut, Cut]] = []
     for low, high in sorted(span for spans in sets for span in spans):
         if merged and low <= merged[-1][1]:
@@ -102,7 +106,7 @@ def union(sets: Sequence[Spans]) -> Spans:
 
 
 def complement(spans: Spans) -> Spans:
-    """What is not in the set."""
+    """Return what is not in the set."""
     ends = [LOWEST, *(cut for span in spans for cut in span), HIGHEST]
     pairs = zip(ends[::2], ends[1::2], strict=True)
     return tuple((low, high) for low, high in pairs if low < high)

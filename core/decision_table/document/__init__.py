@@ -1,1 +1,1 @@
-"""DMN documents: XML read safely and written, each element with its place in the bytes."""
+"""DMN documents: XML read safely and written, each element with its byte offsets."""

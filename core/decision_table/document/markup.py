@@ -1,4 +1,4 @@
-"""DMN 1.3 written out: the pieces of a table, as text in the order its schema asks for."""
+"""DMN 1.3 markup: the parts of a table as text, in the order of the schema."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _WHITE_SPACE = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
 
 
 def text(value: str) -> str:
-    """Escape character data, so that it is read back as it was."""
+    """Escape character data so that it reads back unchanged."""
     return escape(value, _CARRIAGE_RETURN)
 
 
 def attribute(value: str) -> str:
-    """Quote and escape the value of an attribute."""
+    """Quote and escape an attribute value."""
     return quoteattr(value, _WHITE_SPACE)
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a document writes its elements: the prefix (with colon) and the line before each.
+    """How a document writes its elements: the prefix (with colon) and the line break before each.
 
-    `lead` is the white space before a child of the table; deeper ones get two blanks more.
+    `lead` is the white space before a child of the table; deeper ones get two more blanks.
     """
 
     prefix: str = ""
@@ -36,25 +36,25 @@ class Style:
 
     @property
     def inner(self) -> Style:
-        """The style one level deeper; a document on one line stays on one line."""
+        """Return the style one level deeper; a document on one line stays on one line."""
         return Style(self.prefix, self.lead + "  " if "\n" in self.lead else self.lead)
 
     def element(self, name: str, content: str, attributes: str = "") -> str:
-        """Write one element."""
+        """Return one element."""
         tag = self.prefix + name
         return f"<{tag}{attributes}>{content}</{tag}>"
 
     def cell(self, name: str, value: str) -> str:
-        """Write an element that holds one `text`."""
+        """Return an element that contains one `text`."""
         return self.element(name, self.element("text", text(value)))
 
     def block(self, name: str, parts: list[str], attributes: str = "") -> str:
-        """Write an element with one part a line."""
+        """Return an element with one part per line."""
         lines = "".join(self.inner.lead + part for part in parts)
         return self.element(name, lines + self.lead, attributes)
 
     def input(self, column: InputColumn) -> str:
-        """Write an input clause."""
+        """Return an input clause."""
         expression = self.element(
             "inputExpression",
             self.element("text", text(column.name)),
@@ -64,7 +64,7 @@ class Style:
         return self.block("input", [expression, *allowed])
 
     def output(self, column: OutputColumn) -> str:
-        """Write an output clause."""
+        """Return an output clause."""
         name, kind = attribute(column.name), attribute(column.type)
         entries = (("outputValues", column.allowed), ("defaultOutputEntry", column.default))
         parts = [self.cell(entry, value) for entry, value in entries if value]
@@ -73,7 +73,7 @@ class Style:
         return self.block("output", parts, f" name={name} typeRef={kind}")
 
     def rule(self, row: DecisionRow, annotations: int = 1) -> str:
-        """Write a row; without annotation columns its annotation is the description."""
+        """Return a row; without annotation columns its annotation is the description."""
         entries = [row.annotation, *[""] * annotations][:annotations]
         described = row.annotation and not annotations
         parts = [

@@ -1,4 +1,4 @@
-"""DMN 1.3 read safely: no entities, no DTD, no network, and the one table found."""
+"""DMN 1.3 read safely: no entities, no DTD, no network, and its one table located."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _VERSIONS = {
 
 _AS_DMN = "Give a DMN 1.3 document, as editors of decision tables save it (.dmn)."
 _ONE_TABLE = "Name the decision that is meant, or give a document for each."
-_STRING = etree.XPath("string()")  # made once: to make it costs ten times what it does
+_STRING = etree.XPath("string()")  # compiled once: compiling costs ten times as much as running it
 NO_TABLE = "Give a decision a <decisionTable>; no other logic of a decision is read."
 
 
 def tag(name: str) -> str:
-    """Give the qualified name of an element of DMN 1.3."""
+    """Return the qualified name of a DMN 1.3 element."""
     return f"{{{MODEL}}}{name}"
 
 
 def read_document(xml: str) -> etree._Element:
-    """Give the `definitions` of a DMN 1.3 document. Raises RuleInvalid, saying what and where."""
+    """Return the `definitions` of a DMN 1.3 document. Raises RuleInvalid, saying what and where."""
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -53,7 +53,7 @@ def read_document(xml: str) -> etree._Element:
 
 
 def the_table(root: etree._Element) -> etree._Element:
-    """Give the one `decisionTable` of a document; its parent is the decision."""
+    """Return the one `decisionTable` of a document; its parent is the decision."""
     tables = list(root.iter(tag("decisionTable")))
     if len(tables) != 1:
         holders = [holder for holder in root.iter(tag("decision")) if _has_table(holder)]
@@ -69,7 +69,7 @@ def the_table(root: etree._Element) -> etree._Element:
 
 
 def table_of(root: etree._Element, decision: str) -> etree._Element:
-    """Give the `decisionTable` of the decision that has this name or id. Raises RuleInvalid."""
+    """Return the `decisionTable` of the decision with this name or id. Raises RuleInvalid."""
     holders = [holder for holder in root.iter(tag("decision")) if _has_table(holder)]
     wanted = one_line(decision)
     found = [holder for holder in holders if wanted in map(one_line, _names(holder))]
@@ -95,7 +95,7 @@ def _known(decisions: Sequence[etree._Element]) -> str:
 
 
 def text_of(element: etree._Element | None) -> str:
-    """Give the text in an element without blanks around it; comments are no text."""
+    """Return the trimmed text of an element; comments are not text."""
     if element is None:
         return ""
     if len(element) == 0:
@@ -129,9 +129,9 @@ def _refuse_foreign(root: etree._Element) -> None:
 
 
 def declared_names(table: etree._Element) -> tuple[InputColumn, ...]:
-    """Give the names that a decision table's expressions may use, with their types.
+    """Return the names that a decision table's expressions may use, with their types.
 
-    Those are the input data and the decisions of its document, without its own (DMN 1.3, 6.3).
+    These are the input data and the other decisions of its document (DMN 1.3, 6.3).
     """
     own = table.getparent()
     root = table.getroottree().getroot()

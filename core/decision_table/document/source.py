@@ -1,4 +1,4 @@
-"""A DMN document with the place of each element in its bytes, so that an edit can be a splice."""
+"""A DMN document with the byte offsets of its elements, so that an edit can be a splice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHITE_SPACE = b" \t\r\n"
 
 @dataclass(frozen=True)
 class Span:
-    """Offsets in bytes: the element is [start, end), its start tag [start, opened).
+    """Byte offsets: the element is [start, end), its start tag [start, opened).
 
     [opened, closing) is its content; an empty-element tag has `closing` = `end` = `opened`.
     """
@@ -31,7 +31,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Splice:
-    """Bytes [start, end) give way to `new`."""
+    """Bytes [start, end) are replaced by `new`."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Splice:
 
 
 class Source:
-    """A document that lxml has read and accepted, and where its elements stand in the text."""
+    """A document that lxml has accepted, and where its elements are in the text."""
 
     def __init__(self, xml: str) -> None:
         self.root = read_document(xml)
@@ -47,36 +47,36 @@ class Source:
         self._spans = dict(zip(self.root.iter("*"), locate(self.data), strict=True))
 
     def span(self, element: etree._Element) -> Span:
-        """Give the place of an element."""
+        """Return the offsets of an element."""
         return self._spans[element]
 
     def lead(self, element: etree._Element) -> str:
-        """Give the white space before an element."""
+        """Return the white space before an element."""
         start = self.span(element).start
         return self.data[self._lead_start(start) : start].decode()
 
     def remove(self, element: etree._Element) -> Splice:
-        """Take an element out, with the white space before it."""
+        """Return the splice that removes an element and the white space before it."""
         span = self.span(element)
         return Splice(self._lead_start(span.start), span.end, b"")
 
     def replace(self, element: etree._Element, markup: str) -> Splice:
-        """Put other markup in the place of an element."""
+        """Return the splice that replaces an element."""
         span = self.span(element)
         return Splice(span.start, span.end, markup.encode())
 
     def insert_before(self, element: etree._Element, markup: str) -> Splice:
-        """Put markup in front of an element."""
+        """Return the splice that inserts markup before an element."""
         start = self.span(element).start
         return Splice(start, start, markup.encode())
 
     def insert_after(self, element: etree._Element, markup: str) -> Splice:
-        """Put markup behind an element."""
+        """Return the splice that inserts markup after an element."""
         end = self.span(element).end
         return Splice(end, end, markup.encode())
 
     def fill(self, element: etree._Element, markup: str) -> Splice:
-        """Put markup at the head of an element's content."""
+        """Return the splice that inserts markup at the start of an element's content."""
         span = self.span(element)
         if span.opened < span.end:
             return Splice(span.opened, span.opened, markup.encode())
@@ -85,7 +85,7 @@ class Source:
         return Splice(span.end - len(b"/>"), span.end, closed)
 
     def set_attribute(self, element: etree._Element, name: str, value: str | None) -> Splice:
-        """Set an attribute of a start tag, add it, or (None) take it away."""
+        """Return the splice that sets, adds or (None) removes an attribute of a start tag."""
         span = self.span(element)
         new = b"" if value is None else f" {name}={attribute(value)}".encode()
         for found in _ATTRIBUTE.finditer(self.data, span.start, span.opened):
@@ -96,7 +96,7 @@ class Source:
         return Splice(at, at, new)
 
     def apply(self, splices: list[Splice]) -> str:
-        """Give the text with all splices made; those at one place keep their order."""
+        """Return the text with all splices applied; those at one offset keep their order."""
         parts, done = [], 0
         for splice in sorted(splices, key=lambda splice: (splice.start, splice.end)):
             parts += [self.data[done : splice.start], splice.new]
@@ -110,7 +110,7 @@ class Source:
 
 
 def locate(data: bytes) -> list[Span]:
-    """Give the place of each element in document order. `data` is well-formed UTF-8 XML."""
+    """Return the offsets of each element in document order. `data` is well-formed UTF-8 XML."""
     parser = expat.ParserCreate("utf-8")
     spans: list[Span] = []
     open_elements: list[int] = []

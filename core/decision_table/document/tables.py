@@ -26,7 +26,7 @@ _Shape = tuple[object, ...]
 
 
 def same_table(xml_a: str, xml_b: str) -> bool:
-    """Tell whether both tables decide the same way and say so in the same words.
+    """Whether two tables decide the same way and say so in the same words.
 
     Ids, formatting, comments, extensions and diagrams do not count; the decision's name, columns,
     types, allowed values, aggregation, and rows in their order do. Raises RuleInvalid.
@@ -57,7 +57,7 @@ def _shape(element: etree._Element) -> _Shape:
 
 @dataclass(frozen=True)
 class CutOut:
-    """A document with one table, and what holds the tables that were left out."""
+    """A document reduced to one table, and the decisions whose tables were left out."""
 
     xml: str
     left_out: tuple[str, ...]
@@ -69,10 +69,10 @@ def table_count(xml: str) -> int:
 
 
 def cut_out(xml: str, decision: str) -> CutOut:
-    """Take the tables of all other decisions out of a document; every other byte stays.
+    """Remove the tables of all other decisions from a document; every other byte stays.
 
-    The decisions themselves stay, without their logic, so that their names, requirements and
-    diagrams go on to refer to something. Raises RuleInvalid where not one table has that name.
+    The decisions themselves stay, without their logic, so that references to their names,
+    requirements and diagrams stay valid. Raises RuleInvalid unless exactly one table has that name.
     """
     source = Source(xml)
     wanted = table_of(source.root, decision)
@@ -95,10 +95,10 @@ class ReadTable:
 
 
 def parse_tables(text: str) -> tuple[ReadTable, ...]:
-    """Read all decision tables of a DMN 1.3 document, in its order.
+    """Read all decision tables of a DMN 1.3 document, in document order.
 
-    A table that stands in no decision (but in a function, say) is told as a problem. Raises
-    RuleInvalid where the document cannot be read, or holds no table.
+    A table outside a decision (in a function, say) is reported as a problem. Raises RuleInvalid if
+    the document cannot be read, or contains no table.
     """
     found = []
     for element in read_document(text).iter(tag("decisionTable")):
@@ -117,12 +117,13 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     return tuple(found)
 
 
-REMEMBERED_CHARS = 10_000  # of a longer document the table takes much more room than it saves time
+# caching the table of a longer document costs more memory than it saves time
+REMEMBERED_CHARS = 10_000
 _KEPT, _LARGE_KEPT = 512, 32
 
 
 def read_xml(document: str) -> DecisionTable:
-    """Read a DMN document as `parse_xml` does, but once for all who ask. Raises RuleInvalid."""
+    """Read a DMN document as `parse_xml` does, cached by its text. Raises RuleInvalid."""
     return _small(document) if len(document) <= REMEMBERED_CHARS else _large(document)
 
 

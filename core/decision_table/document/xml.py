@@ -39,18 +39,18 @@ _FOREIGN = re.compile(f"[^{_REST}]")
 
 
 def is_xml_id(text: str) -> bool:
-    """True where `text` can be an id in XML (an NCName)."""
+    """Whether `text` can be an XML id (an NCName)."""
     return bool(_NCNAME.fullmatch(text))
 
 
 def xml_id(text: str) -> str:
-    """Give `text` as an id in XML (an NCName): what does not fit becomes `_`."""
+    """Return `text` as an XML id (an NCName): other characters become `_`."""
     tidy = _FOREIGN.sub("_", text)
     return tidy if is_xml_id(tidy) else f"_{tidy}"
 
 
 def unused(wanted: str, taken: Collection[str]) -> str:
-    """Give `wanted`, or with the first number from 2 that makes it differ from those taken."""
+    """Return `wanted`, or `wanted` with the first number from 2 that makes it unique."""
     candidate, number = wanted, 1
     while candidate in taken:
         number += 1
@@ -59,7 +59,7 @@ def unused(wanted: str, taken: Collection[str]) -> str:
 
 
 def fresh_id(new_row_id: Callable[[], str], taken: set[str]) -> str:
-    """Give an id for a row that no other has, and add it to `taken`."""
+    """Return a row id that no other row has, and add it to `taken`."""
     row_id = unused(xml_id(new_row_id()), taken)
     taken.add(row_id)
     return row_id
@@ -76,9 +76,9 @@ _DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def to_xml(table: DecisionTable, *, decision_id: str) -> str:
-    """Write a table as a DMN 1.3 document of one decision, formatted the same every time.
+    """Return a table as a DMN 1.3 document of one decision, with deterministic formatting.
 
-    Each row is a `rule` with the row's id. Raises RuleInvalid where an id is no XML id, comes
+    Each row is a `rule` with the row's id. Raises RuleInvalid if an id is not an XML id or occurs
     twice, a row does not fit the columns, or a text cannot stand in XML.
     """
     refuse(_unwritable(table))
@@ -104,10 +104,10 @@ def to_xml(table: DecisionTable, *, decision_id: str) -> str:
 
 
 def parse_xml(text: str, *, decision: str | None = None) -> DecisionTable:
-    """Read the decision table of a DMN 1.3 document: that of `decision`, by name or id, or the one.
+    """Read the table of `decision` (a name or id) from a DMN 1.3 document, or its only table.
 
     An empty input entry is `-`. A row's annotation is its first annotation entry, or else its
-    description; a row without an id is known by its place, as `row_3`. Raises RuleInvalid,
+    description; a row without an id is known by its position, as `row_3`. Raises RuleInvalid,
     naming what is wrong and where.
     """
     root = read_document(text)
@@ -143,14 +143,14 @@ def read_table(table: etree._Element) -> DecisionTable:
 
 
 def row_ids(table: etree._Element) -> list[str]:
-    """Give the ids of the rows in order; a row without one is known by its place."""
+    """Return the ids of the rows in order; a row without one is known by its position."""
     given = [rule.get("id", "") for rule in table.findall(tag("rule"))]
     taken = {row_id for row_id in given if row_id}
     return [row_id or unused(f"row_{number}", taken) for number, row_id in enumerate(given, 1)]
 
 
 def decision_name(table: etree._Element) -> str:
-    """Give the name of the decision around a table, or its id."""
+    """Return the name of the decision that contains a table, or its id."""
     decision = table.getparent()
     return "" if decision is None else one_line(decision.get("name") or decision.get("id") or "")
 
@@ -167,7 +167,7 @@ def _input(clause: etree._Element) -> dict[str, str]:
 
 
 def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[dict[str, str]]:
-    """Give the fields of the outputs; the only one may go by the decision's name."""
+    """Return the fields of the outputs; a single output may take the decision's name."""
     fallback = decision if len(clauses) == 1 else ""
     return [
         {

@@ -19,11 +19,11 @@ from core.domain.models import DecisionTable, HitPolicy, RuleDraft
 
 
 def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> DecisionTable:
-    """Make a new table of a draft; each row gets an id of `new_row_id`, made fit for XML.
+    """Build a new table from a draft; each row gets an id from `new_row_id`, made fit for XML.
 
-    Columns that are left out are those that the rows name, in order of first appearance. A
-    condition that is left out is `-`. Without a hit policy the table is UNIQUE, the standard's
-    own default. Raises RuleInvalid with all that is wrong.
+    Omitted columns are those that the rows name, in order of first appearance. An omitted condition
+    is `-`. Without a hit policy the table is UNIQUE, the default of the standard. Raises
+    RuleInvalid listing all problems.
     """
     name = one_line(draft.name)
     problems = name_problems(name, "the decision table")

@@ -24,17 +24,17 @@ def edit_xml(
     *,
     new_row_id: Callable[[], str],
 ) -> str:
-    """Apply a draft to a DMN 1.3 document and give the new text.
+    """Apply a draft to a DMN 1.3 document and return the new text.
 
-    A row with an id changes that row, cell by cell: cells it leaves out stay. A row without an
-    id is added at the end, or before the row that it names; `remove_rows` go. Columns that the
-    table lacks are added; a row that is not edited gets `-` for a new input, and a new output
-    needs a value from every row. A name that differs renames the decision. With EXTEND nothing
-    that stands changes, with REFINE a row has to be named. With REPLACE the draft's rows take
-    the place of all rows, and the columns it names that of all columns, where it names any.
+    A row with an id changes that row, cell by cell: omitted cells stay. A row without an id is
+    appended, or inserted before the row that it names; `remove_rows` are removed. Columns that the
+    table lacks are added; a row that is not edited gets `-` for a new input, and a new output needs
+    a value from every row. A name that differs renames the decision. With EXTEND nothing existing
+    changes, with REFINE a row has to be named. With REPLACE the draft's rows replace all rows, and
+    the columns it names, if any, replace all columns.
 
-    All other bytes stay: other rows, comments, extensions, diagrams. Raises RuleInvalid with
-    all that is wrong.
+    All other bytes stay: other rows, comments, extensions, diagrams. Raises RuleInvalid listing all
+    problems.
     """
     source = Source(xml)
     element = the_table(source.root)
@@ -62,7 +62,7 @@ class _Writer:
         self._annotations = len(element.findall(tag("annotation")))
 
     def splices(self) -> Iterator[Splice]:
-        """Give all splices, in no order."""
+        """Yield all splices, in no particular order."""
         yield from self._rename()
         yield from self._hit_policy()
         yield from self._clauses()
@@ -138,10 +138,10 @@ class _Writer:
             yield self._annotate(rule, row.annotation)
 
     def _cell(self, entry: etree._Element, value: str) -> Splice:
-        held = entry.find(tag("text"))
+        existing = entry.find(tag("text"))
         markup = self._style(entry).element("text", text(value))
-        if held is not None:
-            return self._source.replace(held, markup)
+        if existing is not None:
+            return self._source.replace(existing, markup)
         if len(entry):
             raise RuleInvalid(f"the cell on line {entry.sourceline} holds no text to change")
         return self._source.fill(entry, markup)

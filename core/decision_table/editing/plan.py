@@ -41,11 +41,11 @@ def mode_problems(
     hit_policy: HitPolicy,
     changed: Mapping[str, DecisionRow],
 ) -> list[str]:
-    """Say where an edit does what its merge mode does not.
+    """Return where an edit does more than its merge mode allows.
 
-    `name` and `hit_policy` are those after the edit, `changed` the rows it names as they would
-    be. EXTEND keeps all that the table has; a row that was there may only get values in columns
-    that are new. REFINE names a row by its id, and may add others. REPLACE and None allow all.
+    `name` and `hit_policy` are those after the edit, `changed` the rows it names as they would be.
+    EXTEND preserves all that the table has; an existing row may only get values in new columns.
+    REFINE names a row by its id, and may add others. REPLACE and None allow everything.
     """
     if merge_mode is MergeMode.EXTEND:
         problems = _renewed(table, name, hit_policy)
@@ -75,7 +75,7 @@ def _renewed(table: DecisionTable, name: str, hit_policy: HitPolicy) -> list[str
 
 
 def _grown(old: DecisionRow, new: DecisionRow) -> bool:
-    """True where all that the old row says stands in the new one."""
+    """Whether everything that the old row says is still in the new one."""
     return (
         new.annotation == old.annotation
         and new.inputs[: len(old.inputs)] == old.inputs
@@ -85,9 +85,9 @@ def _grown(old: DecisionRow, new: DecisionRow) -> bool:
 
 @dataclass
 class ColumnPlan:
-    """The columns of one side after the edit: those kept, and those that are new."""
+    """The columns of one side after the edit: those that remain, and those that are new."""
 
-    kept: list[str]
+    remaining: list[str]
     dropped: list[str]
     new: dict[str, str]
     drafted: Columns
@@ -95,14 +95,14 @@ class ColumnPlan:
     @property
     def names(self) -> list[str]:
         """All names in order."""
-        return [*self.kept, *self.new]
+        return [*self.remaining, *self.new]
 
 
 @dataclass
 class Plan:
-    """An edit in terms of the old table: `changed` rows by their id, and rows to add.
+    """An edit in terms of the old table: `changed` rows by id, and rows to add.
 
-    `inserted` are rows to add before one that stays, by its id; `added` those at the end.
+    `inserted` are rows to add before an existing one, by its id; `added` those at the end.
     """
 
     name: str
@@ -123,7 +123,7 @@ def plan_edit(
     taken_ids: Collection[str],
     new_row_id: Callable[[], str],
 ) -> Plan:
-    """Work out an edit. Raises RuleInvalid with all that is wrong, naming what there is."""
+    """Work out an edit. Raises RuleInvalid listing all problems, naming what exists."""
     problems: list[str] = []
     whole = merge_mode is MergeMode.REPLACE
     conditions = [by_column(row.inputs) for row in draft.rows]
@@ -194,7 +194,7 @@ def _columns(
     problems += _fixed_problems(old, named)
     dropped = [name for name in known if whole and named and name not in named]
     return ColumnPlan(
-        kept=[name for name in known if name not in dropped],
+        remaining=[name for name in known if name not in dropped],
         dropped=dropped,
         new=column_types(fresh, rows, problems) if fresh else {},
         drafted=drafted,
@@ -229,10 +229,10 @@ def _id_problems(draft: RuleDraft, known: Mapping[str, DecisionRow]) -> list[str
 
 
 def _row_problems(table: DecisionTable, plan: Plan) -> list[str]:
-    kept = [row.id for row in table.rows if row.id not in plan.removed]
-    if not kept and not plan.added:
+    remaining = [row.id for row in table.rows if row.id not in plan.removed]
+    if not remaining and not plan.added:
         return ["no row would be left; delete the decision table instead"]
-    silent = [row_id for row_id in kept if row_id not in plan.changed]
+    silent = [row_id for row_id in remaining if row_id not in plan.changed]
     if plan.outputs.new and silent:
         return [
             f"the new output {listing(list(plan.outputs.new))} has no value in {listing(silent)}"

@@ -20,10 +20,10 @@ def merge_row(
     row_id: str,
     base: DecisionRow | None = None,
 ) -> DecisionRow:
-    """Give the row that an edit makes, its cells in the order of the columns.
+    """Return the row that an edit makes, its cells in column order.
 
-    A cell that the edit leaves out (or leaves empty) keeps what `base` has; without a base an
-    input is `-`, and an output is a problem. So is a cell of an unknown column.
+    A cell that the edit omits (or leaves empty) keeps the value of `base`; without a base an input
+    is `-`, and an output is a problem. A cell of an unknown column is a problem too.
     """
     conditions, results = by_column(edit.inputs), by_column(edit.outputs)
     problems += _unknown(label, "input", conditions, inputs)
@@ -61,12 +61,12 @@ def _text_problems(label: str, cells: dict[str, str], annotation: str) -> list[s
     return [f"{where} {problem}" for where, problem in found if problem]
 
 
-def arranged(kept: Sequence[str], new: Sequence[RowEdit]) -> Iterator[str | RowEdit]:
-    """Give the ids of rows that stay and the new rows, in the order in which they will stand.
+def arranged(standing: Sequence[str], new: Sequence[RowEdit]) -> Iterator[str | RowEdit]:
+    """Yield the ids of rows that stay and the new rows, in their final order.
 
-    New rows stand before the row that they name, in their own order, or else at the end.
+    New rows come before the row that they name, in their own order, or else at the end.
     """
-    for row_id in kept:
+    for row_id in standing:
         yield from (edit for edit in new if edit.before == row_id)
         yield row_id
     yield from (edit for edit in new if not edit.before)
@@ -78,7 +78,7 @@ def place_problems(
     removed: Sequence[str],
     merge_mode: MergeMode | None,
 ) -> list[str]:
-    """Say which rows cannot stand where they ask to."""
+    """Return which rows cannot be placed where they ask to be."""
     problems = []
     for edit in rows:
         if not edit.before:

@@ -1,1 +1,1 @@
-"""Cases put to a table: inputs read, conditions evaluated, hits made into a result."""
+"""Cases put to a table: inputs typed, conditions evaluated, matching rows made into a result."""

@@ -6,11 +6,7 @@ from core.decision_table.columns import ANY_TYPE
 from core.decision_table.evaluation.given import value_type
 from core.decision_table.feel import Node
 from core.decision_table.feel.values import NoValue
-
-NEVER_LOOKS = (
-    "never looks at its input; write `> 5`, or `?` for the input, as in `? > 5` or "
-    '`contains(?, "a")`'
-)
+from core.domain.messages import Message
 
 _TRUTHS = {"comparison", "between", "membership", "conjunction", "disjunction"}
 _TRUTH_FUNCTIONS = {
@@ -19,10 +15,20 @@ _TRUTH_FUNCTIONS = {
 }  # fmt: skip
 
 
-def never_looks(tests: Node, column_type: str) -> bool:
-    """Tell whether one of a cell's tests comes to true or false without the input.
+def blind(cell: str) -> Message:
+    """Say of a cell that `never_looks` has found what is wrong with it."""
+    return Message(
+        "table.never_looks",
+        "`{cell}` never looks at its input; write `> 5`, or `?` for the input, as in `? > 5` or "
+        '`contains(?, "a")`',
+        cell=cell,
+    )
 
-    It would be compared with the input (DMN 1.3, 7.3.3), which is of another type, and never pass.
+
+def never_looks(tests: Node, column_type: str) -> bool:
+    """Whether one of a cell's tests comes to true or false without using the input.
+
+    It would be compared with the input (DMN 1.3, 7.3.3), which has another type, and never pass.
     """
     return not _may_be_truth(column_type) and any(map(_blind, tests.parts))
 

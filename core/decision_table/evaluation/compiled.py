@@ -1,4 +1,4 @@
-"""A table with all its FEEL parsed: every cell that does not parse is told at once."""
+"""A table with all its FEEL parsed: all cells that do not parse are reported together."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from core.decision_table.evaluation.blind import NEVER_LOOKS, never_looks
+from core.decision_table.evaluation.blind import blind, never_looks
 from core.decision_table.feel import Node, parse_expression, parse_tests
 from core.decision_table.problems import refuse
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 
 _Parse = Callable[[str, Sequence[str]], Node]
@@ -26,7 +27,7 @@ class CompiledRow:
 
 @dataclass(frozen=True)
 class CompiledTable:
-    """The trees of a table, in the order of its columns and rows; None where a clause is silent.
+    """The trees of a table, in column and row order; None for a clause without text.
 
     `used` are the names that rows use besides those of the input columns.
     """
@@ -40,7 +41,7 @@ class CompiledTable:
 
 @dataclass(frozen=True, eq=False)
 class _Same:
-    """A table that equals only itself: it is frozen, and to compare all its cells takes long."""
+    """A cache key that compares by identity: comparing all cells of a frozen table takes long."""
 
     table: DecisionTable
 
@@ -55,7 +56,7 @@ def compile_table(table: DecisionTable) -> CompiledTable:
     """Parse all cells; those of rows may name inputs and what the document declares.
 
     An empty output cell is null. The same object is parsed once. Raises RuleInvalid with row,
-    column and place of all that does not parse, and of tests that never look at their input.
+    column and position of everything that does not parse, and of tests that never use their input.
     """
     return _compiled(_Same(table))
 
@@ -114,7 +115,9 @@ class _Reader:
     def _test(self, column: InputColumn, cell: str, where: str) -> Node:
         tree = self._read(parse_tests, cell, self.names, where)
         if never_looks(tree, column.type):
-            self.problems.append(f"{where}: `{cell}` {NEVER_LOOKS}")
+            self.problems.append(
+                Message("table.at", "{where}: {why}", where=where, why=blind(cell))
+            )
         return tree
 
     def _read(self, parse: _Parse, text: str, names: tuple[str, ...], where: str) -> Node:
@@ -122,5 +125,5 @@ class _Reader:
             try:
                 return parse(text, names)
             except RuleInvalid as error:
-                self.problems.append(f"{where}: {error}")
+                self.problems.append(Message("table.at", "{where}: {why}", where=where, why=error))
         return Node("literal")

@@ -18,12 +18,13 @@ from core.decision_table.feel.functions.lists import extreme, total
 from core.decision_table.feel.values import NoValue, kind_of
 from core.decision_table.problems import listing, refuse
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined, said
 from core.domain.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
 
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """One test against one value, both as FEEL; `why` says what kept `holds` at None."""
+    """One test against one value, both as FEEL; `why` says what left `holds` at None."""
 
     column: str
     test: str
@@ -34,14 +35,14 @@ class CellOutcome:
 
 @dataclass(frozen=True)
 class RowOutcome:
-    """A row matches where all its cells hold."""
+    """A row matches if all its cells hold."""
 
     id: str
     cells: tuple[CellOutcome, ...]
 
     @property
     def matches(self) -> bool:
-        """True where all cells hold."""
+        """Whether all cells hold."""
         return all(cell.holds for cell in self.cells)
 
 
@@ -49,9 +50,9 @@ class RowOutcome:
 class Decided:
     """The outcome of a decision.
 
-    `fired` are the ids of the rows that the hit policy lets count, in its order; `outputs` are
-    output column -> value, one for each of them, or a single one where values are aggregated or
-    the table's defaults stand in (`defaulted`). `notes` tell why outputs came to null.
+    `fired` are the ids of the rows that the hit policy selects, in its order; `outputs` are output
+    column -> value, one mapping per row, or a single one if values are aggregated or the table's
+    defaults apply (`defaulted`). `notes` say why outputs came to null.
     """
 
     decision: str
@@ -65,7 +66,7 @@ class Decided:
 
     @property
     def many(self) -> bool:
-        """True where the hit policy gives a list (DMN 1.3, 8.2.10): R, O, and C without a sign."""
+        """Whether the hit policy returns a list (DMN 1.3, 8.2.10): R, O, and C without a sign."""
         collects = self.hit_policy is HitPolicy.COLLECT and self.aggregation is None
         return collects or self.hit_policy in (HitPolicy.RULE_ORDER, HitPolicy.OUTPUT_ORDER)
 
@@ -82,7 +83,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Hit:
-    """A row that matches, with output column -> value."""
+    """A matching row, with output column -> value."""
 
     row: str
     outputs: Mapping[str, Value]
@@ -92,19 +93,19 @@ Allowed = Sequence[Node | None]
 
 
 def choose(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> list[Hit]:
-    """Give the hits that count. `allowed` are the output values, in column order.
+    """Return the hits that count. `allowed` are the output values, in column order.
 
-    Raises RuleInvalid that names the rows where UNIQUE or ANY is violated, and where PRIORITY or
-    OUTPUT ORDER find no output values to order by.
+    Raises RuleInvalid naming the rows if UNIQUE or ANY is violated, and if PRIORITY or OUTPUT ORDER
+    find no output values to order by.
     """
     choice = _POLICIES.get(table.hit_policy)
     return choice(table, hits, allowed) if choice else list(hits)
 
 
 def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] | None:
-    """Give the one output of C+, C#, C< or C>: null without hits, as the standard's `sum([])`.
+    """Return the one output of C+, C#, C< or C>: null without hits, as the standard's `sum([])`.
 
-    Counting gives 0. Raises RuleInvalid for several outputs, and for values that do not add up.
+    Counting returns 0. Raises RuleInvalid for several outputs, and for values that do not add up.
     """
     if len(table.outputs) != 1:
         raise RuleInvalid(f"{table.aggregation} aggregates one output; there are several")
@@ -154,7 +155,7 @@ def _priority(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> li
 
 
 def _ordered(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> list[Hit]:
-    """Sort by the place of each output in its output values, the first column first."""
+    """Sort by the position of each output in its output values, the first column first."""
     ranked = {
         column.name: tests.parts
         for column, tests in zip(table.outputs, allowed, strict=True)
@@ -162,15 +163,21 @@ def _ordered(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> lis
     }
     if not ranked:
         raise RuleInvalid(
-            f"{table.hit_policy} orders by the allowed values of an output, and none has any"
+            Message(
+                "table.policy_needs_allowed",
+                "{policy} orders by the allowed values of an output, and none has any",
+                policy=table.hit_policy,
+            )
         )
     return sorted(hits, key=lambda hit: [_rank(hit.outputs[name], ranked[name]) for name in ranked])
 
 
 def _rank(value: Value, tests: tuple[Node, ...]) -> int:
     scope = Scope(subject=value)
-    places = (place for place, test in enumerate(tests) if holds(Node("tests", (test,)), scope))
-    return next(places, len(tests))
+    positions = (
+        position for position, test in enumerate(tests) if holds(Node("tests", (test,)), scope)
+    )
+    return next(positions, len(tests))
 
 
 _POLICIES: dict[HitPolicy, Callable[[DecisionTable, Sequence[Hit], Allowed], list[Hit]]] = {
@@ -187,10 +194,10 @@ def decide(
 ) -> Decided:
     """Decide a case: `inputs` is input column -> JSON value; `now` serves `now()` and `today()`.
 
-    A column may be left out where it is an expression over other names that are given. Where no
-    row matches, the defaults of the outputs stand in, if there are any. Raises RuleInvalid for
-    cells that are no FEEL, for inputs that are missing, unknown, of another type or not allowed,
-    for outputs of another type or not allowed, and for a violated hit policy.
+    A column may be omitted if it is an expression over other names that are given. If no row
+    matches, the defaults of the outputs apply, if there are any. Raises RuleInvalid for cells that
+    are not FEEL, for inputs that are missing, unknown, of another type or not allowed, for outputs
+    of another type or not allowed, and for a violated hit policy.
     """
     compiled = compile_table(table)
     given = read_given(table, inputs, compiled.used, now)
@@ -231,11 +238,13 @@ def _row(
     now: datetime | None,
 ) -> RowOutcome:
     cells = []
-    for place, column in enumerate(table.inputs):
-        scope = Scope(given.names, given.columns[place], now)
-        outcome = holds(row.tests[place], scope)
-        why = "" if outcome else "; ".join(dict.fromkeys(scope.notes))
-        cells.append(CellOutcome(column.name, source.inputs[place], texts[place], outcome, why))
+    for position, column in enumerate(table.inputs):
+        scope = Scope(given.names, given.columns[position], now)
+        outcome = holds(row.tests[position], scope)
+        why = "" if outcome else joined(dict.fromkeys(scope.notes))
+        cells.append(
+            CellOutcome(column.name, source.inputs[position], texts[position], outcome, why)
+        )
     return RowOutcome(row.id, tuple(cells))
 
 
@@ -251,7 +260,16 @@ def _outputs(
     for column, node in zip(table.outputs, nodes, strict=True):
         scope = Scope(values, now=now)
         outputs[column.name] = None if node is None else evaluate(node, scope)
-        notes += [f"{where}, output '{column.name}': {note}" for note in scope.notes]
+        notes += [
+            Message(
+                "table.output_wrong",
+                "{where}, output '{column}': {why}",
+                where=where,
+                column=column.name,
+                why=note,
+            )
+            for note in scope.notes
+        ]
     return outputs
 
 
@@ -293,8 +311,15 @@ def _check_outputs(
             problems.append(f"{where} gives '{column.name}' {to_text(value)}: {problem}")
         elif allowed and not holds(allowed, Scope(subject=value)):
             problems.append(
-                f"{where} gives '{column.name}' {to_text(value)}, "
-                f"which is none of its allowed values: {column.allowed}"
+                Message(
+                    "table.output_not_allowed",
+                    "{where} gives '{column}' {value}, which is none of its allowed values: "
+                    "{allowed}",
+                    where=where,
+                    column=column.name,
+                    value=to_text(value),
+                    allowed=column.allowed,
+                )
             )
     refuse(problems)
 
@@ -303,6 +328,6 @@ def _type_problem(value: Value, type_name: str) -> str | None:
     try:
         wanted = value_type(type_name)
     except NoValue as reason:
-        return str(reason)
+        return said(reason)
     found = kind_of(value)
     return None if wanted in (ANY_TYPE, found) else f"{found} stands where {wanted} is needed"

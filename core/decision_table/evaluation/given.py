@@ -32,7 +32,7 @@ _FROM_TEXT: dict[str, Callable[[str], Value]] = {
 
 @lru_cache(maxsize=256)
 def value_type(name: str) -> str:
-    """Give the FEEL type of a column. Raises NoValue for types of item definitions."""
+    """Return the FEEL type of a column. Raises NoValue for types of item definitions."""
     kind = feel_type(name.removeprefix("feel:"))
     if kind is None:
         known = ", ".join(FEEL_TYPES)
@@ -41,10 +41,10 @@ def value_type(name: str) -> str:
 
 
 def typed(value: JsonValue, type_name: str) -> Value:
-    """Give a JSON value as a value of a column's type.
+    """Return a JSON value as a value of a column's type.
 
-    Numbers are JSON numbers, or strings where all digits have to stay; dates, times and durations
-    are strings in the form of ISO 8601; null stays null. Raises NoValue.
+    Numbers are JSON numbers, or strings where all digits must survive; dates, times and durations
+    are strings in ISO 8601 form; null stays null. Raises NoValue.
     """
     wanted = value_type(type_name)
     plain = _plain(value)
@@ -89,10 +89,10 @@ def read_given(
 ) -> Given:
     """Type the inputs of a case; `used` are the names that rows use besides the columns.
 
-    A column that is not given is computed where it is an expression over what is given, as in
-    `amount * 2`; a member of an object is known by its path, as in `customer.age`. Strings and
-    names come in NFC. Raises RuleInvalid with every input that is missing, unknown, or of
-    another type.
+    A column that is not given is computed if it is an expression over what is given, as in `amount
+    * 2`; a member of an object is known by its path, as in `customer.age`. Strings and names are
+    normalised to NFC. Raises RuleInvalid with every input that is missing, unknown, or of another
+    type.
     """
     return _Case(table, inputs, now).read(used)
 
@@ -132,7 +132,7 @@ class _Case:
         return self._computed(column, tree)
 
     def _expression(self, text: str) -> Node | None:
-        """Give what a column is computed by; None where it is but a name that is not given."""
+        """Return the expression that computes a column; None for a mere name that is not given."""
         others = (name for name in self._raw if name not in self._columns)
         names = tuple(dict.fromkeys((*self._declared, *others)))
         try:
@@ -155,7 +155,7 @@ class _Case:
         return value
 
     def _other(self, name: str) -> None:
-        """Type a name that is no column; one that cells or expressions use has to be given."""
+        """Type a name that is not a column; one that cells or expressions use has to be given."""
         if name in self._others or name in self._columns:
             return
         self._others[name] = None
@@ -186,7 +186,7 @@ class _Case:
 
 
 def _members(inputs: Mapping[str, JsonValue], path: str = "") -> Iterator[tuple[str, JsonValue]]:
-    """Give what is given under its name, and members of objects under their path too."""
+    """Yield each given value under its name, and members of objects under their path too."""
     for key, value in inputs.items():
         name = f"{path}{one_line(key)}"
         yield name, value

@@ -1,4 +1,4 @@
-"""Equality and order of values (DMN 1.3, 10.3.2): values of two kinds do not compare."""
+"""Equality and order of values (DMN 1.3, 10.3.2): values of different kinds do not compare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ORDERED = (Decimal, str, date, time, timedelta, Months)
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Tell whether two values are equal; null equals only null.
+    """Whether two values are equal; null equals only null.
 
     A time with a zone equals none without one. Raises NoValue for values of different kinds.
     """
@@ -24,11 +24,11 @@ def equal(left: Value, right: Value) -> bool:
     if isinstance(left, Range) and isinstance(right, Range):
         ends = (left.low_closed, left.high_closed) == (right.low_closed, right.high_closed)
         return ends and same(left.low, right.low) and same(left.high, right.high)
-    return _key(left) == _key(right)  # Python's own times without a zone equal none with one
+    return _key(left) == _key(right)  # in Python, a naive time equals none with a zone
 
 
 def same(left: Value, right: Value) -> bool:
-    """Tell whether two values are equal; those that do not compare are not."""
+    """Whether two values are equal; those that do not compare are not."""
     try:
         return equal(left, right)
     except NoValue:
@@ -36,7 +36,7 @@ def same(left: Value, right: Value) -> bool:
 
 
 def less(left: Value, right: Value) -> bool:
-    """Tell whether `left` comes before `right`. Raises NoValue where there is no order."""
+    """Whether `left` comes before `right`. Raises NoValue if they are unordered."""
     _same_kind(left, right)
     if not isinstance(left, _ORDERED):
         raise NoValue(f"values of type {kind_of(left)} have no order")
@@ -45,7 +45,7 @@ def less(left: Value, right: Value) -> bool:
 
 
 def compare(sign: str, left: Value, right: Value) -> bool:
-    """Carry out `=`, `!=`, `<`, `<=`, `>` or `>=`. Raises NoValue."""
+    """Evaluate `=`, `!=`, `<`, `<=`, `>` or `>=`. Raises NoValue."""
     if sign in ("=", "!="):
         return equal(left, right) is (sign == "=")
     _same_kind(left, right)
@@ -54,7 +54,7 @@ def compare(sign: str, left: Value, right: Value) -> bool:
 
 
 def within(value: Value, span: Range) -> bool:
-    """Tell whether a value lies in a range. Raises NoValue where they do not compare."""
+    """Whether a value lies in a range. Raises NoValue if they do not compare."""
     if span.low is not None and not compare(">=" if span.low_closed else ">", value, span.low):
         return False
     return span.high is None or compare("<=" if span.high_closed else "<", value, span.high)
@@ -67,7 +67,7 @@ def _same_kind(left: Value, right: Value) -> None:
 
 
 def _zoned(value: Value, other: Value) -> Value:
-    """Give a time without a zone that of the time it is compared with (DMN 1.3, 10.3.2)."""
+    """Return a time without a zone in that of the time it is compared with (DMN 1.3, 10.3.2)."""
     if isinstance(value, (datetime, time)) and isinstance(other, (datetime, time)):
         return value.replace(tzinfo=value.tzinfo or other.tzinfo)
     return value

@@ -1,4 +1,4 @@
-"""Trees to values: what has no value is null, with the reason kept (DMN 1.3, 10.3.2)."""
+"""Trees to values: what has no value is null, with a note of the reason (DMN 1.3, 10.3.2)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from core.decision_table.feel.values import (
     kind_of,
     months,
 )
+from core.domain.messages import said
 
 _NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
     "+": NUMBERS.add,
@@ -35,9 +36,9 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def calculate(sign: str, left: Value, right: Value) -> Value:
-    """Carry out `+`, `-`, `*`, `/` or `**`. Raises NoValue where types do not fit.
+    """Evaluate `+`, `-`, `*`, `/` or `**`. Raises NoValue if the types do not fit.
 
-    A result that 34 digits and the exponents of decimal128 do not hold raises DecimalException.
+    A result beyond 34 digits or the exponents of decimal128 raises DecimalException.
     """
     if isinstance(left, Decimal) and isinstance(right, Decimal):
         if sign == "/" and not right:
@@ -57,7 +58,7 @@ def calculate(sign: str, left: Value, right: Value) -> Value:
 
 
 def negative(value: Value) -> Value:
-    """Give `-value` of a number or duration. Raises NoValue."""
+    """Return `-value` of a number or duration. Raises NoValue."""
     if isinstance(value, Decimal):
         return -value
     return _scaled(value, Decimal(-1))
@@ -104,7 +105,7 @@ def _unfit(sign: str, left: Value, right: Value) -> NoValue:
 
 
 def property_of(value: Value, name: str) -> Value:
-    """Give a part of a value. Raises NoValue where the value has none of that name."""
+    """Return a property of a value. Raises NoValue if the value has none of that name."""
     parts = _parts_of(value)
     if name not in parts:
         listed = ", ".join(f"'{part}'" for part in parts) or "none"
@@ -148,7 +149,7 @@ def _second(clock: datetime | time) -> Decimal:
 class Scope:
     """What an expression may see, and in `notes` why parts of it came to null.
 
-    `subject` is what `?` stands for; `now` has a time zone, or is None where time stands still.
+    `subject` is what `?` stands for; `now` has a time zone, or is None if there is no clock.
     """
 
     names: Mapping[str, Value] = field(default_factory=dict)
@@ -158,16 +159,16 @@ class Scope:
 
 
 def evaluate(node: Node, scope: Scope) -> Value:
-    """Give the value of an expression. Never raises: an error is null, with a note."""
+    """Return the value of an expression. Never raises: an error is null, with a note."""
     return _noted(lambda: _OPERATIONS[node.op](node, scope), scope)
 
 
 def holds(tests: Node, scope: Scope) -> bool | None:
-    """Tell whether the subject passes unary tests; None where that cannot be told.
+    """Whether the subject passes unary tests; None if that cannot be determined.
 
-    As the standard has it (DMN 1.3, 7.3.2 and 10.3.2): a test that uses `?` and comes to true or
-    false says so by itself; else the subject equals the value of the test, or is among its items,
-    or lies in its range. One test of a list is enough.
+    Per the standard (DMN 1.3, 7.3.2 and 10.3.2), a test that uses `?` and comes to true or false
+    decides by itself; otherwise the subject equals the value of the test, or is among its items, or
+    lies in its range. One test of a list is enough.
     """
     if tests.op == "anything":
         return True
@@ -195,7 +196,7 @@ def _passes(test: Node, scope: Scope) -> bool | None:
 
 
 def _matches(test: Node, candidate: Value, scope: Scope) -> bool | None:
-    """Tell whether a candidate passes the right side of `in`, or a test with an operator."""
+    """Whether a candidate passes the right side of `in`, or a test with an operator."""
     if test.op == "operator_test":
         return compare(str(test.value), candidate, evaluate(test.parts[0], scope))
     if test.op == "several":
@@ -213,7 +214,7 @@ def _among(candidate: Value, value: Value) -> bool:
 
 
 def _among_items(candidate: Value, items: tuple[Value, ...]) -> bool:
-    """True for one that fits; that values do not compare is raised where none of them does."""
+    """Whether an item fits; raises NoValue only if no item compares with the candidate."""
     reasons: list[NoValue] = []
     tried = (items, *items) if isinstance(candidate, tuple) else items
     for item in tried:
@@ -237,7 +238,7 @@ def _noted(step: Callable[[], Value], scope: Scope) -> Value:
     try:
         return step()
     except NoValue as reason:
-        scope.notes.append(str(reason))
+        scope.notes.append(said(reason))
     except (OverflowError, DecimalException):
         scope.notes.append("the result is too large, too small, or undefined")
     return None
@@ -253,7 +254,7 @@ def _choice(node: Node, scope: Scope) -> Value:
 
 
 def _between(node: Node, scope: Scope) -> Value:
-    """As the standard has it: `value >= low and value <= high`, which may be null."""
+    """Return `value >= low and value <= high` as the standard defines it, which may be null."""
     value, low, high = _parts(node, scope)
     ends = (lambda: compare(">=", value, low), lambda: compare("<=", value, high))
     return conjunction(tuple(_noted(end, scope) for end in ends))

@@ -12,7 +12,7 @@ from core.decision_table.feel.values import Value
 class Node:
     """An operation on parts. `value` is a literal, or the name that `op` needs.
 
-    `at` is the place of its first token in the text, counted from 0.
+    `at` is the offset of its first token in the text, counted from 0.
     """
 
     op: str
@@ -21,7 +21,7 @@ class Node:
     at: int = 0
 
     def walk(self) -> Iterator[Node]:
-        """Give this node and all below it, without recursion."""
+        """Yield this node and all below it, without recursion."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -29,13 +29,13 @@ class Node:
             waiting.extend(node.parts)
 
     def uses(self, op: str) -> bool:
-        """Tell whether an operation occurs anywhere in the tree."""
+        """Whether an operation occurs anywhere in the tree."""
         if not self.parts:
             return self.op == op
         return any(node.op == op for node in self.walk())
 
     def depth(self) -> int:
-        """Count the levels of the tree, without recursion."""
+        """Return the number of levels of the tree, without recursion."""
         level, count = [self], 0
         while level:
             level, count = [part for node in level for part in node.parts], count + 1

@@ -1,4 +1,4 @@
-"""FEEL text to trees, within limits; what does not parse is refused with the place."""
+"""FEEL text to trees, within limits; what does not parse is refused with its position."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from core.decision_table.feel.node import Node
 from core.decision_table.feel.temporal import from_text
 from core.decision_table.feel.values import NoValue, number
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, said
 
 KEYWORDS = {
     word: word.upper()
@@ -61,12 +62,12 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "'": "'", "\\": "\\"}
 
 
 def tokens_of(text: str, names: tuple[str, ...], functions: tuple[str, ...]) -> Iterator[Token]:
-    """Give the tokens of `text`, which is in NFC. Raises RuleInvalid with the place.
+    """Yield the tokens of `text`, which is in NFC. Raises RuleInvalid with the position.
 
-    The longest known name wins (DMN 1.3, 10.3.1.2): `주문 금액` is one token where it is in
-    `names`, and so is a name that holds a sign or a keyword. A `]` where a value may begin opens
-    a range, save behind `[`, where it ends an empty list.
-    Words before a `:` in the brackets of a function name a parameter.
+    The longest known name wins (DMN 1.3, 10.3.1.2): `주문 금액` is one token if it is in `names`,
+    and so is a name that contains an operator or a keyword. A `]` where a value may begin opens a
+    range, except after `[`, where it ends an empty list. Words before a `:` in the parentheses of a
+    function name a parameter.
     """
     at, before = 0, ""
     while True:
@@ -82,13 +83,21 @@ def tokens_of(text: str, names: tuple[str, ...], functions: tuple[str, ...]) -> 
 
 
 def fail(text: str, at: int, problem: str) -> RuleInvalid:
-    """Say what is wrong with an expression and where, counted from 1."""
+    """Return the error that says what is wrong with an expression and where, counted from 1."""
     shown = text if len(text) <= 60 else text[:60] + "…"
-    return RuleInvalid(f"FEEL `{shown}` at character {at + 1}: {problem}")
+    return RuleInvalid(
+        Message(
+            "feel.problem",
+            "FEEL `{cell}` at character {n}: {why}",
+            cell=shown,
+            n=at + 1,
+            why=problem,
+        )
+    )
 
 
 def _placed(text: str, at: int, before: str) -> tuple[Token, int] | None:
-    """Give a token that is known by what stands before it: a parameter, a part of two words."""
+    """Return a token recognised by what precedes it: a parameter, part of a two-word keyword."""
     kind, pattern = ("NAME", _PART) if before == "DOT" else ("PARAMETER", _PARAMETER)
     found = pattern.match(text, at) if before in {"DOT", "LPAR", "COMMA"} else None
     return (_token(kind, found), found.end()) if found else None
@@ -201,16 +210,16 @@ _WORDS |= {kind: f"'{sign}'" for sign, kind in SIGNS.items()}
 
 
 def parse_tests(text: str, names: Sequence[str] = ()) -> Node:
-    """Read the unary tests of an input entry (DMN 1.3, 10.3.1.2, rules 12 to 17).
+    """Parse the unary tests of an input entry (DMN 1.3, 10.3.1.2, rules 12 to 17).
 
-    `names` are those in scope: other inputs, in NFC, with single blanks. Raises RuleInvalid
-    with the place and what was expected, also for a name or function that is not known.
+    `names` are those in scope: other inputs, in NFC, with single blanks. Raises RuleInvalid with
+    the position and what was expected, also for an unknown name or function.
     """
     return _parse(text, tuple(names), "tests")
 
 
 def parse_expression(text: str, names: Sequence[str] = ()) -> Node:
-    """Read an expression, as in an output entry. Raises RuleInvalid as `parse_tests` does."""
+    """Parse an expression, as in an output entry. Raises RuleInvalid as `parse_tests` does."""
     return _parse(text, tuple(names), "expression")
 
 
@@ -245,7 +254,16 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     rest = kinds - (_VALUES if values else set()) - (_OPERATORS if operators else set())
     wanted = sorted(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest)
     expected = " or ".join(["a value"] * values + ["an operator"] * operators + wanted) or "the end"
-    return fail(text, at, f"found {found}, expected {expected}")
+    return fail(
+        text,
+        at,
+        Message(
+            "feel.found_expected",
+            "found {found}, expected {expected}",
+            found=found,
+            expected=expected,
+        ),
+    )
 
 
 def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None:
@@ -260,7 +278,7 @@ def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None
 
 
 def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
-    """Give each `not` that is neither the whole of some unary tests nor a function of one value."""
+    """Yield each `not` that is neither the whole of unary tests nor a function of one value."""
     listed = root.parts if root.op == "tests" else ()
     for node in negations:
         direct = any(node is test for test in listed)
@@ -272,7 +290,12 @@ def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
 def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
     if node.op == "name" and node.value not in names:
         known = ", ".join(f"'{name}'" for name in names) or "none"
-        return f"the name '{node.value}' is not known (known: {known})"
+        return Message(
+            "feel.unknown_name",
+            "the name '{name}' is not known (known: {known})",
+            name=node.value,
+            known=known,
+        )
     if node.op == "subject" and start == "expression":
         return "'?' stands for the value of an input, and there is none here"
     if node.op == "at_literal":
@@ -290,7 +313,7 @@ def _temporal_problem(text: str) -> str | None:
     try:
         from_text(text)
     except NoValue as error:
-        return str(error)
+        return said(error)
     return None
 
 
@@ -308,62 +331,62 @@ def _parser() -> Lark:
 
 
 class _Fed(Lexer):
-    """The parser is fed tokens one by one: it reads none by itself."""
+    """A lexer that reads nothing: the parser is fed tokens one by one."""
 
     def __init__(self, conf: LexerConf) -> None:
         del conf
 
     def lex(self, *_: object) -> Iterator[Token]:
-        """Give nothing."""
+        """Return no tokens."""
         return iter(())
 
 
 class _Builder:
-    """Nodes from the bottom up, as the parser reduces."""
+    """Builds nodes bottom-up, as the parser reduces."""
 
     def __default__(
         self, op: str, children: list[Token | Node | Tree[Token | Node]], _meta: object
     ) -> Node | Tree[Token | Node]:
-        """Keep the parts, and the one name or sign that the operation needs."""
-        if op.startswith("_"):  # a repetition, which the rule around it takes in
-            return Tree(op, children)  # the same list: to copy it for each item is quadratic
+        """Return a node with its parts, and the one name or operator that the operation needs."""
+        if op.startswith("_"):  # a repetition, which the enclosing rule flattens
+            return Tree(op, children)  # the same list: copying it per item is quadratic
         parts = tuple(child for child in children if isinstance(child, Node))
         named = (str(child) for child in children if isinstance(child, Token))
         sign = next((text for text in named if text not in _SILENT), None)
         return Node(op, parts, sign, _at(children))
 
     def group(self, children: list[Node | Token]) -> Node:
-        """Take the brackets off."""
+        """Return the expression inside parentheses."""
         return next(child for child in children if isinstance(child, Node))
 
     def call(self, children: list[Node | Token]) -> Node:
-        """Put arguments that are given by name in their places; those left out are null."""
+        """Return a call with named arguments in their positions; omitted ones are null."""
         name = str(children[0])
         parts = tuple(child for child in children if isinstance(child, Node))
         names = [str(part.value) for part in parts if part.op == "argument"]
-        places = FUNCTIONS[name].order(names) if names else None
-        if places is not None:
-            by_place = dict(zip(places, parts, strict=True))
+        order = FUNCTIONS[name].order(names) if names else None
+        if order is not None:
+            by_position = dict(zip(order, parts, strict=True))
             parts = tuple(
-                by_place[place].parts[0] if place in by_place else Node("literal")
-                for place in range(max(places) + 1)
+                by_position[position].parts[0] if position in by_position else Node("literal")
+                for position in range(max(order) + 1)
             )
         return Node("call", parts, name, _at(children))
 
     def number(self, children: list[Token]) -> Node:
-        """Make a literal of a number."""
+        """Return a number literal."""
         return Node("literal", value=number(children[0]), at=_at(children))
 
     def string(self, children: list[Token]) -> Node:
-        """Make a literal of a string."""
+        """Return a string literal."""
         return Node("literal", value=str(children[0]), at=_at(children))
 
     def constant(self, children: list[Token]) -> Node:
-        """Make a literal of true, false or null."""
+        """Return a literal of true, false or null."""
         return Node("literal", value=_CONSTANTS[children[0]], at=_at(children))
 
     def range(self, children: list[Node | Token]) -> Node:
-        """Keep which ends belong to the range, as `[]`, `(]`, ..., with outward brackets turned."""
+        """Return a range with its ends as `[]`, `(]`, ...; outward brackets are turned round."""
         low, high = str(children[0]), str(children[-1])
         ends = ("[" if low == "[" else "(") + ("]" if high == "]" else ")")
         parts = tuple(child for child in children if isinstance(child, Node))

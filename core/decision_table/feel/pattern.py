@@ -1,4 +1,8 @@
-"""Regular expressions without backtracking: all ways at once, in steps that are counted."""
+"""Regular expressions without backtracking, in a counted number of steps.
+
+A pattern comes with a table, from outside, and Python's `re` takes exponential time on some of
+them. Running all alternatives at once (Pike's algorithm) takes time in the text times the pattern.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,9 @@ Fits = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class Step:
-    """One character that `fits`, or (`ways`) jumps relative to here, or a place.
+    """One character that `fits`, or (`ways`) jumps relative to here, or an anchor.
 
-    Places are `^` and `$`: the ends of the text, or with `lines` those of each line too.
+    Anchors are `^` and `$`: the ends of the text, or with `lines` those of each line too.
     """
 
     fits: Fits | None = None
@@ -28,7 +32,7 @@ class Step:
     lines: bool = False
 
     def stands(self, text: str, here: int) -> bool:
-        """Tell whether `here` is the place that is meant."""
+        """Whether the anchor matches at `here`."""
         if self.place == "^":
             return here == 0 or (self.lines and text[here - 1] == "\n")
         return here == len(text) or (self.lines and text[here] == "\n")
@@ -39,15 +43,15 @@ Code = list[Step]
 
 @dataclass
 class Pattern:
-    """A pattern ready to run; its budget of steps is for all searches together."""
+    """A compiled pattern; its budget of steps covers all searches together."""
 
     code: Code
     steps: int = field(default=MAX_STEPS)
 
     def search(self, text: str, at: int = 0) -> tuple[int, int] | None:
-        """Give start and end of the leftmost match from `at`, preferring as written.
+        """Return start and end of the leftmost match from `at`, preferring alternatives in order.
 
-        Raises NoValue where the budget is used up: time grows with text times pattern, no more.
+        Raises NoValue when the budget is used up: time grows with text times pattern, no more.
         """
         found: tuple[int, int] | None = None
         threads: dict[int, int] = {}
@@ -68,7 +72,7 @@ class Pattern:
         return found
 
     def matches(self, text: str) -> Iterator[tuple[int, int]]:
-        """Give all matches that do not overlap. Raises NoValue also for one of no characters."""
+        """Yield all non-overlapping matches. Raises NoValue for an empty match."""
         at = 0
         while found := self.search(text, at):
             if found[0] == found[1]:
@@ -77,7 +81,7 @@ class Pattern:
             at = found[1]
 
     def _enter(self, place: int, start: int, here: int, text: str, threads: dict[int, int]) -> None:
-        """Add a thread with all that it reaches without a character; the first to come stays."""
+        """Add a thread and everything it reaches without a character; the first to arrive stays."""
         waiting, seen = [place], set[int]()
         while waiting:
             place = waiting.pop()
@@ -97,18 +101,18 @@ class Pattern:
 
 
 def one(fits: Fits) -> Code:
-    """Give code for one character."""
+    """Return code for one character."""
     return [Step(fits)]
 
 
 def either(first: Code, second: Code) -> Code:
-    """Give code for one or the other, the first preferred."""
+    """Return code for one or the other, the first preferred."""
     jump = Step(ways=(len(second) + 1,))
     return bounded_code([Step(ways=(1, len(first) + 2)), *first, jump, *second])
 
 
 def repeated(code: Code, least: int, most: int | None, *, lazy: bool) -> Code:
-    """Give code for `least` to `most` times (None: any number), few of them preferred if lazy."""
+    """Return code for `least` to `most` times (None: unbounded), few preferred if lazy."""
     if len(code) * max(least, most or 0) > MAX_CODE:
         raise NoValue("the pattern is too large")
     skip = (len(code) + (1 if most is not None else 2), 1)
@@ -119,7 +123,7 @@ def repeated(code: Code, least: int, most: int | None, *, lazy: bool) -> Code:
 
 
 def bounded_code(code: Code) -> Code:
-    """Give code back. Raises NoValue where it has grown too large."""
+    """Return the code. Raises NoValue if it has grown too large."""
     if len(code) > MAX_CODE:
         raise NoValue("the pattern is too large")
     return code
@@ -140,14 +144,14 @@ _CLASSES: dict[str, Fits] = {
 
 
 def pattern(text: str, flags: str = "") -> Pattern:
-    """Read a pattern. Raises NoValue.
+    """Compile a pattern. Raises NoValue.
 
-    Flags are `i` (any case), `s` (`.` takes line ends), `m` (`^` and `$` are ends of lines too)
-    and `x` (white space outside of sets does not count).
+    Flags are `i` (ignore case), `s` (`.` matches line ends), `m` (`^` and `$` match at line ends
+    too) and `x` (white space outside sets is ignored).
     """
     if set(flags) - {"i", "m", "s", "x"}:
         raise NoValue(f"the flags '{flags}' are not supported (supported: i, m, s, x)")
-    text = _SPACE.sub(_kept, text) if "x" in flags else text
+    text = _SPACE.sub(_retained, text) if "x" in flags else text
     reader = _Reader(text, flags)
     code = reader.choices(0)
     if reader.at < len(text):
@@ -155,7 +159,7 @@ def pattern(text: str, flags: str = "") -> Pattern:
     return Pattern(code)
 
 
-def _kept(found: re.Match[str]) -> str:
+def _retained(found: re.Match[str]) -> str:
     return found[1] or ""
 
 

@@ -21,7 +21,7 @@ _MONTHS = re.compile(r"(-?)P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?", re.ASCII)
 
 
 def from_text(text: str) -> Value:
-    """Give what `@"…"` stands for: the first of date and time, date, time, duration that fits."""
+    """Return the value of `@"…"`: the first of date and time, date, time, duration that fits."""
     if "T" in text and _DATE.match(text):
         return to_moment(text)
     if _DATE.match(text):
@@ -43,9 +43,9 @@ def to_date(text: str) -> date:
 
 
 def to_time(text: str) -> time:
-    """Read `09:30:00`, with `Z` or `+09:00` where it has a zone. Raises NoValue.
+    """Read `09:30:00`, with `Z` or `+09:00` if it has a zone. Raises NoValue.
 
-    Nine digits of a second are read, six are kept. A named zone has no offset without a date.
+    Nine digits of a second are read, six are retained. A named zone has no offset without a date.
     """
     if "@" in text:
         raise NoValue(f"'{text[:40]}': a time without a date takes an offset, not a named zone")
@@ -108,7 +108,7 @@ def _plus(start: Value, length: Value) -> Value:
 
 
 def minus(end: Value, start: Value) -> timedelta | Months:
-    """Give the duration between two points in time of one kind. Raises NoValue."""
+    """Return the duration between two points in time of one kind. Raises NoValue."""
     if isinstance(end, Months) and isinstance(start, Months):
         return months(end.count - start.count)
     if isinstance(end, timedelta) and isinstance(start, timedelta):
@@ -124,12 +124,12 @@ def minus(end: Value, start: Value) -> timedelta | Months:
 
 
 def moment(day: date) -> datetime:
-    """Give a date as its midnight, and a date and time as it is."""
+    """Return a date as its midnight, and a date and time unchanged."""
     return day if isinstance(day, datetime) else datetime.combine(day, time())
 
 
 def instant(at: datetime) -> datetime:
-    """Give a moment with a zone in UTC: Python compares within one zone by wall clock."""
+    """Return a zoned time in UTC: within one zone Python compares by wall clock."""
     try:
         return at.astimezone(UTC) if at.tzinfo else at
     except OverflowError as error:
@@ -137,7 +137,7 @@ def instant(at: datetime) -> datetime:
 
 
 def iso(value: date | time | timedelta | Months) -> str:
-    """Write a value so that it reads back as itself."""
+    """Return the text of a value, which reads back as the same value."""
     if isinstance(value, Months):
         years, rest = divmod(abs(value.count), 12)
         text = (f"{years}Y" if years else "") + (f"{rest}M" if rest or not years else "")
@@ -165,7 +165,7 @@ def _iso_days(length: timedelta) -> str:
 
 
 def _later(start: datetime, length: timedelta) -> datetime:
-    """A day of daylight saving has 23 or 25 hours: time with a zone passes in UTC."""
+    """Add in UTC if there is a zone: a day of a daylight saving change has 23 or 25 hours."""
     if start.tzinfo is None:
         return start + length
     return (start.astimezone(UTC) + length).astimezone(start.tzinfo)

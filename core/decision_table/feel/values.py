@@ -1,4 +1,4 @@
-"""What a FEEL expression can come to (DMN 1.3, 10.3.2.3), and how null comes with its reason."""
+"""The values of FEEL expressions (DMN 1.3, 10.3.2.3), and how null carries its reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DecimalException
 from typing import TypeAlias
 
-# IEEE 754 decimal128, as 10.3.2.3.1 asks for; what does not fit is null.
+# IEEE 754 decimal128, as 10.3.2.3.1 requires; a result that does not fit is null.
 NUMBERS = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?", re.ASCII)
 MAX_STRING = 100_000
@@ -24,7 +24,7 @@ class Months:
 
 @dataclass(frozen=True)
 class Range:
-    """The values between two ends; an end of None is open to that side (`< 5`, `>= 3`)."""
+    """The values between two ends; an end of None is open (`< 5`, `>= 3`)."""
 
     low: Value
     high: Value
@@ -57,28 +57,28 @@ class NoValue(Exception):
 
 
 def kind_of(value: Value) -> str:
-    """Give the FEEL type of a value."""
+    """Return the FEEL type of a value."""
     if exact := _EXACT.get(type(value)):
         return exact
     return next((name for kind, name in _KINDS if isinstance(value, kind)), "null")
 
 
 def bounded(text: str) -> str:
-    """Give a string back. Raises NoValue where it has grown beyond MAX_STRING characters."""
+    """Return the string. Raises NoValue if it has grown beyond MAX_STRING characters."""
     if len(text) > MAX_STRING:
         raise NoValue(f"the string is longer than {MAX_STRING} characters")
     return text
 
 
 def months(count: int) -> Months:
-    """Give a duration of some months. Raises NoValue beyond what years can count."""
+    """Return a duration in months. Raises NoValue beyond what years can count."""
     if abs(count) > MAX_MONTHS:
         raise NoValue("the duration is too long")
     return Months(count)
 
 
 def number(text: str) -> Decimal:
-    """Give a number of 34 digits from its text. Raises NoValue."""
+    """Return a number of 34 digits from its text. Raises NoValue."""
     if not _NUMBER.fullmatch(text):
         raise NoValue(f"'{text[:40]}' is no number")
     try:

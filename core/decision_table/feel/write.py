@@ -12,7 +12,7 @@ from core.decision_table.feel.values import Months, Range, Value
 
 
 def to_text(value: Value, *, quoted: bool = True) -> str:
-    """Write a value as FEEL writes it; the string itself where it is not `quoted`."""
+    """Return a value as FEEL text; the bare string if it is not `quoted`."""
     if isinstance(value, str):
         return _quoted(value) if quoted else value
     if isinstance(value, bool):
@@ -28,9 +28,9 @@ def to_text(value: Value, *, quoted: bool = True) -> str:
 
 
 def to_json(value: Value) -> JsonValue:
-    """Give a value for JSON: a number as a number where JSON keeps all its digits, else as text.
+    """Return a value for JSON: a number as a number if JSON preserves all its digits, else as text.
 
-    Dates, times and durations are text in the form of ISO 8601, ranges as FEEL writes them.
+    Dates, times and durations are text in ISO 8601 form, ranges are FEEL text.
     """
     if isinstance(value, tuple):
         return [to_json(item) for item in value]

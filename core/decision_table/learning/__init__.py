@@ -1,1 +1,1 @@
-"""What is learnt of a table beside its rows: their cases, and what a change brings in."""
+"""What is learnt of a table beside its rows: their cases, and what a change introduces."""

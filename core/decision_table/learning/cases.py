@@ -1,4 +1,4 @@
-"""Cases that rows were learnt from, kept in the XML of their row, so that they go where it goes.
+"""Cases that rows were learnt from, stored in the XML of their row, so that they go where it goes.
 
 DMN13.xsd gives an element's `extensionElements` the place after its `description`; in there
 stand, in a namespace of our own::
@@ -31,10 +31,10 @@ FROM_CONDITIONS = "conditions"
 
 @dataclass(frozen=True)
 class Case:
-    """Inputs (column -> JSON value) and what the table gave for them when they were learnt.
+    """Inputs (column -> JSON value) and what the table returned for them when they were learnt.
 
-    `origin` is `feedback` where the feedback tells of the case, `conditions` where it was made
-    to meet the row's conditions. `outcome` is an object, a list of objects, or null.
+    `origin` is `feedback` if the feedback mentions the case, `conditions` if it was constructed to
+    meet the row's conditions. `outcome` is an object, a list of objects, or null.
     """
 
     inputs: Mapping[str, JsonValue]
@@ -44,15 +44,15 @@ class Case:
 
 
 def cases_of(xml: str) -> dict[str, tuple[Case, ...]]:
-    """Give row id -> its cases, for rows that have any. Raises RuleInvalid."""
+    """Return row id -> its cases, for rows that have any. Raises RuleInvalid."""
     table = the_table(read_document(xml))
     rules = zip(row_ids(table), table.findall(tag("rule")), strict=True)
-    found = {row_id: tuple(case for _, case in _held(rule)) for row_id, rule in rules}
+    found = {row_id: tuple(case for _, case in _stored(rule)) for row_id, rule in rules}
     return {row_id: cases for row_id, cases in found.items() if cases}
 
 
 def case_data(xml: str) -> dict[str, JsonValue]:
-    """Give row id -> `[{"inputs", "outcome", "origin"}]` for JSON. Raises RuleInvalid."""
+    """Return row id -> `[{"inputs", "outcome", "origin"}]` for JSON. Raises RuleInvalid."""
     return {
         row_id: [
             {"inputs": {**case.inputs}, "outcome": case.outcome, "origin": case.origin}
@@ -63,9 +63,9 @@ def case_data(xml: str) -> dict[str, JsonValue]:
 
 
 def put_cases(xml: str, wanted: Mapping[str, Sequence[Case]]) -> str:
-    """Give the document with these cases, and no other ones, in the rows named by their ids.
+    """Return the document with exactly these cases in the rows named by their ids.
 
-    Every other byte stays, other extensions of the same rows among them. Raises RuleInvalid.
+    Every other byte stays, including other extensions of the same rows. Raises RuleInvalid.
     """
     source = Source(xml)
     table = the_table(source.root)
@@ -76,8 +76,8 @@ def put_cases(xml: str, wanted: Mapping[str, Sequence[Case]]) -> str:
     return source.apply(splices)
 
 
-def _held(rule: etree._Element) -> Iterator[tuple[etree._Element, Case]]:
-    """Give the cases of a row with their elements; what cannot be read is no case of ours."""
+def _stored(rule: etree._Element) -> Iterator[tuple[etree._Element, Case]]:
+    """Yield the cases of a row with their elements; an unreadable one is not a case of ours."""
     for element in rule.iterfind(f"{tag('extensionElements')}/{{{NAMESPACE}}}case"):
         try:
             inputs = json.loads(text_of(element.find(f"{{{NAMESPACE}}}inputs")))
@@ -90,13 +90,13 @@ def _held(rule: etree._Element) -> Iterator[tuple[etree._Element, Case]]:
 
 
 def _in_row(source: Source, rule: etree._Element, wanted: Sequence[Case]) -> Iterator[Splice]:
-    held = list(_held(rule))
-    gone = [element for element, case in held if case not in wanted]
-    had = [case for _, case in held]
+    present = list(_stored(rule))
+    gone = [element for element, case in present if case not in wanted]
+    had = [case for _, case in present]
     new = [case for case in wanted if case not in had]
     holder = rule.find(tag("extensionElements"))
     if holder is None:
-        yield from _held_anew(source, rule, new)
+        yield from _first_extensions(source, rule, new)
     elif gone and not new and _holds_only(holder, gone):
         yield source.remove(holder)
     else:
@@ -104,8 +104,10 @@ def _in_row(source: Source, rule: etree._Element, wanted: Sequence[Case]) -> Ite
         yield from _added(source, holder, new)
 
 
-def _held_anew(source: Source, rule: etree._Element, new: Sequence[Case]) -> Iterator[Splice]:
-    """Give the row its first extensions, behind its description."""
+def _first_extensions(
+    source: Source, rule: etree._Element, new: Sequence[Case]
+) -> Iterator[Splice]:
+    """Yield the splice that adds a row's first extensions, after its description."""
     if not new:
         return
     prefix = f"{rule.prefix}:" if rule.prefix else ""
@@ -133,7 +135,7 @@ def _added(source: Source, holder: etree._Element, new: Sequence[Case]) -> Itera
 
 def _holds_only(holder: etree._Element, elements: Sequence[etree._Element]) -> bool:
     texts = [holder.text, *(child.tail for child in holder)]
-    return len(holder) == len(elements) and not any((held or "").strip() for held in texts)
+    return len(holder) == len(elements) and not any((text or "").strip() for text in texts)
 
 
 def _markup(case: Case, style: Style) -> str:
@@ -141,11 +143,13 @@ def _markup(case: Case, style: Style) -> str:
     attributes = f" xmlns:sw={attribute(NAMESPACE)} origin={attribute(case.origin)}"
     if case.feedback_id and not text_problem(case.feedback_id):
         attributes += f" feedback={attribute(case.feedback_id)}"
-    held = (("inputs", {**case.inputs}), ("outcome", case.outcome))
-    return own.block("case", [own.element(name, _json(value)) for name, value in held], attributes)
+    contents = (("inputs", {**case.inputs}), ("outcome", case.outcome))
+    return own.block(
+        "case", [own.element(name, _json(value)) for name, value in contents], attributes
+    )
 
 
 def _json(value: JsonValue) -> str:
-    """Write JSON as XML text; what XML cannot carry is escaped as JSON does."""
+    """Return JSON as XML text; characters that XML does not allow are escaped as in JSON."""
     plain = json.dumps(value, ensure_ascii=False)
     return text(json.dumps(value) if text_problem(plain) else plain)

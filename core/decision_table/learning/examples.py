@@ -1,4 +1,4 @@
-"""The case a row is learnt from: the feedback's own, held against its row, or one made up."""
+"""The case a row is learnt from: the feedback's own, checked against its row, or a derived one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.learning.cases import FROM_CONDITIONS, FROM_FEEDBACK, Case
 from core.decision_table.learning.wording import case_words, outcome_words, row_words
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, joined
 from core.domain.models import DecisionRow, DecisionTable, HitPolicy
 
 Inputs = Mapping[str, JsonValue]
@@ -27,39 +28,60 @@ def learnt_case(
     problems: list[str],
     feedback_id: str | None,
 ) -> Case | None:
-    """Make a case of the example that the feedback gives for a row.
+    """Return the case of the example that the feedback gives for a row.
 
-    Inputs that it leaves out are null where the row does not ask for them. An example that does
-    not meet its row's conditions, or that the table does not decide as the row says, is a
-    problem, with the input or the row that stands in the way. A row that asks for the time of
-    day gives no lasting outcome: only its conditions' other inputs are kept.
+    Omitted inputs are null if the row has no condition on them. An example that does not meet its
+    row's conditions, or that the table does not decide as the row says, is a problem, with the
+    input or the row at fault. A row that uses the time of day has no lasting outcome: only the
+    inputs of its other conditions are stored.
     """
     inputs = _completed(table, row, example)
-    words = f"the example ({case_words(inputs)}) of {row_words(table, row.id)}"
+    words = Message(
+        "learn.example",
+        "the example ({case}) of {row}",
+        case=case_words(inputs),
+        row=row_words(table, row.id),
+    )
     try:
         if asks_clock(table, row):
             return Case(inputs, None, FROM_FEEDBACK, feedback_id)
         unfit = _unfit(alone(table, (row,)), inputs)
         decided = None if unfit else decide(table, inputs)
     except RuleInvalid as error:
-        problems.append(f"{words}: {error.message}")
+        problems.append(
+            Message("learn.example_fails", "{example}: {why}", example=words, why=error.message)
+        )
         return None
     if unfit:
-        problems.append(f"{words} does not meet the row's own conditions: {unfit}")
+        problems.append(
+            Message(
+                "learn.example_unfit",
+                "{example} does not meet the row's own conditions: {why}",
+                example=words,
+                why=unfit,
+            )
+        )
         return None
     assert decided is not None
     if not _decides(decided, table, row):
-        fired = " and ".join(row_words(table, row_id) for row_id in decided.fired)
-        outcome = outcome_words(decided.result)
-        problems.append(f"{words} is decided by {fired or 'no row'} first, which gives {outcome}")
+        fired = joined([row_words(table, row_id) for row_id in decided.fired], " and ")
+        problems.append(
+            Message(
+                "learn.example_decided_by",
+                "{example} is decided by {rows} first, which gives {outcome}",
+                example=words,
+                rows=fired or Message("learn.no_row", "no row"),
+                outcome=outcome_words(decided.result),
+            )
+        )
         return None
     return Case(inputs, decided.result, FROM_FEEDBACK, feedback_id)
 
 
 def derived_case(table: DecisionTable, row: DecisionRow) -> Case | None:
-    """Make a case that meets the row's conditions and is decided by it; None where none is found.
+    """Return a case that meets the row's conditions and is decided by it, or None.
 
-    Raises nothing: a table that cannot be decided gives no case.
+    Raises nothing: a table that cannot be decided yields no case.
     """
     try:
         inputs = None if asks_clock(table, row) else witness(table, row.id)
@@ -72,13 +94,13 @@ def derived_case(table: DecisionTable, row: DecisionRow) -> Case | None:
 
 
 def alone(table: DecisionTable, rows: tuple[DecisionRow, ...]) -> DecisionTable:
-    """Give the table with these rows only, each of which answers for itself."""
+    """Return the table with these rows only, so that each can be tested by itself."""
     update = {"rows": rows, "hit_policy": HitPolicy.COLLECT, "aggregation": None}
     return table.model_copy(update=update)
 
 
 def asks_clock(table: DecisionTable, row: DecisionRow) -> bool:
-    """Tell whether a row asks for the time of the decision. Raises RuleInvalid."""
+    """Whether a row uses the time of the decision. Raises RuleInvalid."""
     (compiled,) = compile_table(alone(table, (row,))).rows
     return any(
         node.op == "call" and FUNCTIONS[str(node.value)].clock
@@ -88,9 +110,9 @@ def asks_clock(table: DecisionTable, row: DecisionRow) -> bool:
 
 
 def _completed(table: DecisionTable, row: DecisionRow, example: Inputs) -> dict[str, JsonValue]:
-    """Give the example with null, or a value that is allowed, for what the row does not ask.
+    """Return the example with null, or an allowed value, for inputs without a condition.
 
-    An example that suffices stays as it is: a column may be computed from what it gives.
+    An example that suffices stays as it is: a column may be computed from what it contains.
     """
     given = {one_line(name): value for name, value in example.items()}
     with suppress(RuleInvalid):
@@ -108,16 +130,22 @@ def _completed(table: DecisionTable, row: DecisionRow, example: Inputs) -> dict[
 
 def _unfit(table: DecisionTable, inputs: Inputs) -> str:
     (row,) = decide(table, inputs).rows
-    return "; ".join(
-        f"'{cell.column}' is {cell.value} and the condition says {cell.test}"
-        + (f" ({cell.why})" if cell.why else "")
+    return joined(
+        Message(
+            "learn.cell_unfit",
+            "'{column}' is {value} and the condition says {test}{why}",
+            column=cell.column,
+            value=cell.value,
+            test=cell.test,
+            why=f" ({cell.why})" if cell.why else "",
+        )
         for cell in row.cells
         if not cell.holds
     )
 
 
 def _decides(decided: Decided, table: DecisionTable, row: DecisionRow) -> bool:
-    """True where the row counts, or where those that do say the same."""
+    """Whether the row counts, or the rows that do say the same."""
     if row.id in decided.fired:
         return True
     said = {other.id: other.outputs for other in table.rows}

@@ -1,4 +1,4 @@
-"""Findings that an edit brings into a table, apart from those that the table had before."""
+"""Findings that an edit introduces into a table, apart from those that the table had before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from core.decision_table.checks.check import check_table
 from core.decision_table.learning.older import CLASH, Older
 from core.decision_table.learning.wording import row_words
 from core.decision_table.problems import refuse
+from core.domain.messages import Message, cut, joined
 from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Severity
 
 MAX_WARNINGS = 8
@@ -33,9 +34,9 @@ _ORDER_OR_ADD = (
 def introduced(
     before: DecisionTable | None, after: DecisionTable, ids: Mapping[str, str]
 ) -> list[Defect]:
-    """Give what `check_table` finds in `after` and not in `before`.
+    """Return what `check_table` finds in `after` and not in `before`.
 
-    `ids` is row id before -> row id after: rows without an id of their own are known by place.
+    `ids` is row id before -> row id after: rows without an id of their own are known by position.
     """
     found = check_table(after)
     if before is None:
@@ -45,7 +46,7 @@ def introduced(
 
 
 def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool) -> None:
-    """Raise RuleInvalid that names the rows of each error, and says what can be done."""
+    """Raise RuleInvalid naming the rows of each error, and what can be done."""
     errors = [defect for defect in defects if defect.severity is Severity.ERROR]
     hint = "Correct the cells that are named."
     if any(defect.kind in CLASH for defect in errors):
@@ -60,15 +61,23 @@ def _any_covered(errors: Iterable[Defect]) -> bool:
 
 
 def warnings_of(table: DecisionTable, defects: Sequence[Defect]) -> list[str]:
-    """Give the warnings as sentences, a bounded number of bounded length."""
+    """Return the warnings as sentences, limited in number and length."""
     found = [defect for defect in defects if defect.severity is Severity.WARNING]
-    told = [_told(table, defect)[:MAX_WARNING] for defect in found[:MAX_WARNINGS]]
+    told = [cut(_told(table, defect), MAX_WARNING) for defect in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:
-        told.append(f"the table has {len(found) - MAX_WARNINGS} more findings (see `rule check`)")
+        told.append(
+            Message(
+                "learn.more_findings",
+                "the table has {n} more findings (see `rule check`)",
+                n=len(found) - MAX_WARNINGS,
+            )
+        )
     return told
 
 
 def _told(table: DecisionTable, defect: Defect) -> str:
     rows = [row_words(table, row_id) for row_id in defect.rows[:3]]
     unsaid = [words for words in rows if words not in defect.message]
-    return f"{defect.message} [{'; '.join(unsaid)}]" if unsaid else defect.message
+    if not unsaid:
+        return defect.message
+    return Message("learn.finding", "{found} [{rows}]", found=defect.message, rows=joined(unsaid))

@@ -1,4 +1,4 @@
-"""A drafted rule or a given document as it will stand: checked, with its cases, and what to say."""
+"""The table that a draft or document would store: checked, with its cases and warnings."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from core.decision_table.learning.introduced import introduced, refuse_errors, w
 from core.decision_table.learning.wording import case_words, outcome_words, remark_words, row_words
 from core.decision_table.problems import refuse
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message, cut, joined
 from core.domain.models import DecisionRow, DecisionTable, MergeMode, RowEdit, RuleDraft
 
-# A case is put to every row; so many tests of rows are made for one edit at most.
+# A case is tested against every row: at most so many tests of rows are made for one edit.
 MAX_ROWS_DECIDED = 20_000
 _MAX_REASON = 200
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a table gives for a case: a result, or why it gives none, and the rows that count."""
+    """What a table returns for a case: a result, or why there is none, and the rows that count."""
 
     result: JsonValue = None
     why: str = ""
@@ -37,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Tried:
-    """A case of the row `row_id`, with what it came to before an edit and comes to after it."""
+    """A case of the row `row_id`, with its outcomes before and after an edit."""
 
     row_id: str
     case: Case
@@ -46,7 +47,7 @@ class Tried:
 
     @property
     def moved(self) -> bool:
-        """True where it comes out otherwise; outputs that are new do not count."""
+        """Whether the outcome differs; new outputs do not count."""
         if self.before.why:
             return False
         if self.after.why:
@@ -58,9 +59,9 @@ class Tried:
 def try_cases(
     cases: Mapping[str, Sequence[Case]], before: DecisionTable, after: DecisionTable
 ) -> tuple[list[Tried], int]:
-    """Put all cases (row id -> cases) to both tables; give also how many were too many to try.
+    """Decide all cases (row id -> cases) by both tables; also return how many were skipped.
 
-    Only cases that a changed row takes in are decided, unless the edit is about the whole table.
+    Only cases that match a changed row are decided, unless the edit concerns the whole table.
     """
     touched = _touched(before, after)
     left = MAX_ROWS_DECIDED // (len(before.rows) + len(after.rows) + 1)
@@ -78,32 +79,56 @@ def try_cases(
 
 
 def moved_words(tried: Tried, before: DecisionTable, after: DecisionTable, named: str) -> str:
-    """Say what an edit does to a case. `named` is `changed` or `removed` where it is on purpose."""
+    """Return what an edit does to a case; `named` is `changed` or `removed` if it was intended."""
     case, row = case_words(tried.case.inputs), row_words(before, tried.row_id)
-    said = f"gave {outcome_words(tried.before.result)}"
-    if tried.after.why:
-        said += f" and cannot be decided any more: {tried.after.why[:_MAX_REASON]}"
-    else:
-        by = " and ".join(row_words(after, row_id) for row_id in tried.after.fired[:2])
-        said += f", will give {outcome_words(tried.after.result)}" + (f" by {by}" if by else "")
+    said = _moved(tried, after)
     if named:
-        return f"as {row} is {named}, its case {case} comes out otherwise: it {said}"
-    return f"an older case comes out otherwise: {case} of {row}, which is not edited, {said}"
+        return Message(
+            "learn.case_of_edited_row",
+            "as {row} is {done}, its case {case} comes out otherwise: it {said}",
+            row=row,
+            done=named,
+            case=case,
+            said=said,
+        )
+    return Message(
+        "learn.case_of_other_row",
+        "an older case comes out otherwise: {case} of {row}, which is not edited, {said}",
+        case=case,
+        row=row,
+        said=said,
+    )
+
+
+def _moved(tried: Tried, after: DecisionTable) -> Message:
+    old, new = outcome_words(tried.before.result), outcome_words(tried.after.result)
+    if tried.after.why:
+        return Message(
+            "learn.undecided_now",
+            "gave {old} and cannot be decided any more: {why}",
+            old=old,
+            why=cut(tried.after.why, _MAX_REASON),
+        )
+    rows = joined([row_words(after, row_id) for row_id in tried.after.fired[:2]], " and ")
+    by = Message("learn.by_rows", " by {rows}", rows=rows) if rows else ""
+    return Message(
+        "learn.outcome_moved", "gave {old}, will give {new}{by}", old=old, new=new, by=by
+    )
 
 
 def _each(cases: Mapping[str, Sequence[Case]]) -> Iterator[tuple[str, Case]]:
-    return ((row_id, case) for row_id, held in cases.items() for case in held)
+    return ((row_id, case) for row_id, own in cases.items() for case in own)
 
 
 def _touched(before: DecisionTable, after: DecisionTable) -> DecisionTable | None:
-    """Give a table of the rows that differ, None where more than rows does."""
+    """Return a table of the rows that differ, or None if more than rows does."""
     same_frame = before.model_copy(update={"name": "", "rows": ()})
     if same_frame != after.model_copy(update={"name": "", "rows": ()}):
         return None
     old = {(row.inputs, row.outputs): row for row in before.rows}
     new = {(row.inputs, row.outputs): row for row in after.rows}
     if len(old) < len(before.rows) or len(new) < len(after.rows):
-        return None  # rows that say the same count twice where outputs are summed
+        return None  # duplicate rows are counted twice where outputs are summed
     if [key for key in old if key in new] != [key for key in new if key in old]:
         return None
     differing = [row for key, row in old.items() if key not in new]
@@ -118,7 +143,7 @@ def _takes_in(touched: DecisionTable, case: Case) -> bool:
 
 
 def _outcome(table: DecisionTable, case: Case) -> Outcome:
-    """Decide a case; columns that it does not know are null where they cannot be computed."""
+    """Decide a case; columns that it does not know are null unless they can be computed."""
     unknown = {column.name: None for column in table.inputs if column.name not in case.inputs}
     for inputs in (case.inputs, {**case.inputs, **unknown}):
         try:
@@ -130,7 +155,7 @@ def _outcome(table: DecisionTable, case: Case) -> Outcome:
 
 
 def _within(result: JsonValue, frame: JsonValue) -> list[JsonValue]:
-    """Give the results one by one, with the output columns of another outcome only."""
+    """Return the results one by one, with the output columns of another outcome only."""
     frames = [one for one in _each_result(frame) if isinstance(one, dict)]
     names = frames[0] if frames else None
     return [
@@ -142,7 +167,7 @@ def _within(result: JsonValue, frame: JsonValue) -> list[JsonValue]:
 
 
 def _each_result(result: JsonValue) -> list[JsonValue]:
-    """A single result and a list of one say the same; null is none."""
+    """Return the results one by one: a single result equals a list of one, and null is none."""
     if result is None:
         return []
     return result if isinstance(result, list) else [result]
@@ -150,7 +175,7 @@ def _each_result(result: JsonValue) -> list[JsonValue]:
 
 MAX_CASE_WARNINGS = 10
 MAX_REMARK_WARNINGS = 5
-# Making up a case means to decide it by the whole table; so many rows are gone through at most.
+# Deriving a case decides it by the whole table: the limit is on rows visited over all cases.
 MAX_DERIVED = 10_000
 
 _NO_CONDITION = (
@@ -161,7 +186,7 @@ _NO_CONDITION = (
 
 @dataclass(frozen=True)
 class Learnt:
-    """A table that can be written: its document, what it says, and what to tell a reviewer."""
+    """A table ready to be written: its document, its content, and warnings for a reviewer."""
 
     xml: str
     table: DecisionTable
@@ -190,8 +215,8 @@ def learn_edit(
 ) -> Learnt:
     """Apply a draft to a document (see `edit_xml`). Raises RuleInvalid.
 
-    All cases of the table before are decided anew. Those that come out otherwise are warnings;
-    a row that is edited keeps those of its cases that still hold for it.
+    All cases of the table before are decided again. Those with another outcome are warnings; a row
+    that is edited retains those of its cases that still hold for it.
     """
     before, edited = parse_xml(xml), edit_xml(xml, draft, merge_mode, new_row_id=new_row_id)
     if edited == xml:
@@ -204,16 +229,17 @@ def learn_edit(
     tried, passed_over = try_cases(older, before, after)
     whole = merge_mode is MergeMode.REPLACE
     removed = {row.id for row in before.rows} if whole else set(draft.remove_rows)
-    purpose = dict.fromkeys(drafted, "changed") | dict.fromkeys(removed, "removed")
-    kept = _kept(older, tried, drafted, removed)
-    cases = _cases(after, drafted, kept, feedback_id)
+    purpose = dict.fromkeys(drafted, Message("learn.changed", "changed"))
+    purpose |= dict.fromkeys(removed, Message("learn.removed", "removed"))
+    retained = _retained(older, tried, drafted, removed)
+    cases = _cases(after, drafted, retained, feedback_id)
     warnings += _case_warnings(tried, passed_over, before, after, purpose)
     warnings += _remark_warnings(before, after)
     return Learnt(put_cases(edited, cases), after, tuple(warnings))
 
 
 def learn_document(document: str, known: str | None) -> Learnt:
-    """Take a whole document as it is, in place of the `known` one. Raises RuleInvalid."""
+    """Accept a whole document as it is, in place of the `known` one. Raises RuleInvalid."""
     after = parse_xml(document)
     before = None if known is None else parse_xml(known)
     ids = {row.id: row.id for row in before.rows} if before else {}
@@ -232,7 +258,7 @@ def learn_document(document: str, known: str | None) -> Learnt:
 def _checked(
     before: DecisionTable | None, after: DecisionTable, ids: Mapping[str, str]
 ) -> list[str]:
-    """Refuse the errors that `after` brings in, and give its warnings."""
+    """Refuse the errors that `after` introduces, and return its warnings."""
     found = introduced(before, after, ids)
     refuse_errors(after, found, new=before is None)
     return warnings_of(after, found)
@@ -241,7 +267,7 @@ def _checked(
 def _refuse_nothing(
     before: DecisionTable | None, after: DecisionTable, drafted: Sequence[DecisionRow]
 ) -> None:
-    """Refuse a table without any condition, and rows that come to nothing."""
+    """Refuse a table without any condition, and rows whose outcome is null."""
     problems = [
         f"{row_words(after, row.id)} has no outcome but null: say what follows from it"
         for row in drafted
@@ -259,7 +285,7 @@ def _has_condition(table: DecisionTable) -> bool:
 def _drafted(
     draft: RuleDraft, before: DecisionTable, after: DecisionTable, merge_mode: MergeMode | None
 ) -> dict[str, RowEdit]:
-    """Give row id after -> the draft's row, of those that say something new."""
+    """Return row id after -> the draft's row, for rows that say something new."""
     if merge_mode is MergeMode.REPLACE:
         return {row.id: edit for row, edit in zip(after.rows, draft.rows, strict=True)}
     standing = zip(after.rows, _standing(draft, before), strict=True)
@@ -274,41 +300,41 @@ def _drafted(
 
 
 def _standing(draft: RuleDraft, before: DecisionTable) -> Iterator[str | RowEdit]:
-    kept = [row.id for row in before.rows if row.id not in draft.remove_rows]
-    return arranged(kept, [edit for edit in draft.rows if not edit.id])
+    retained = [row.id for row in before.rows if row.id not in draft.remove_rows]
+    return arranged(retained, [edit for edit in draft.rows if not edit.id])
 
 
 def _ids(
     draft: RuleDraft, before: DecisionTable, after: DecisionTable, merge_mode: MergeMode | None
 ) -> dict[str, str]:
-    """Give row id before -> row id after, for the rows that stay."""
+    """Return row id before -> row id after, for the rows that stay."""
     if merge_mode is MergeMode.REPLACE:
         return {}
     standing = zip(_standing(draft, before), after.rows, strict=True)
     return {was: row.id for was, row in standing if isinstance(was, str)}
 
 
-def _kept(
+def _retained(
     older: Mapping[str, Sequence[Case]],
     tried: Sequence[Tried],
     drafted: Mapping[str, RowEdit],
     removed: set[str],
 ) -> dict[str, list[Case]]:
-    """Give row id after -> older cases that it goes on to hold.
+    """Return row id after -> older cases that it retains.
 
-    A changed row keeps what it still decides; what a removed row held goes to the drafted row
-    that decides it as before.
+    A changed row retains what it still decides; the cases of a removed row go to the drafted row
+    that decides them as before.
     """
     moves = {(one.row_id, id(one.case)): one for one in tried}
-    kept: dict[str, list[Case]] = {row_id: [] for row_id in drafted}
+    retained: dict[str, list[Case]] = {row_id: [] for row_id in drafted}
     for row_id, cases in older.items():
         if row_id not in drafted and row_id not in removed:
             continue
         for case in cases:
-            home = _home(row_id, moves.get((row_id, id(case))), kept)
+            home = _home(row_id, moves.get((row_id, id(case))), retained)
             if home is not None:
-                kept[home].append(case)
-    return kept
+                retained[home].append(case)
+    return retained
 
 
 def _home(row_id: str, tried: Tried | None, drafted: Container[str]) -> str | None:
@@ -321,25 +347,25 @@ def _home(row_id: str, tried: Tried | None, drafted: Container[str]) -> str | No
 def _cases(
     table: DecisionTable,
     drafted: Mapping[str, RowEdit],
-    kept: Mapping[str, Sequence[Case]],
+    retained: Mapping[str, Sequence[Case]],
     feedback_id: str | None,
 ) -> dict[str, list[Case]]:
-    """Give row id -> its cases, for each drafted row. Raises RuleInvalid for a wrong example."""
+    """Return row id -> its cases, for each drafted row. Raises RuleInvalid for a wrong example."""
     problems: list[str] = []
     cases: dict[str, list[Case]] = {}
     spare = MAX_DERIVED
     for row in table.rows:
         if row.id not in drafted:
             continue
-        held = [*kept.get(row.id, ())]
+        own = [*retained.get(row.id, ())]
         if example := drafted[row.id].example:
             case = learnt_case(table, row, example, problems, feedback_id)
-            held = [*_besides(held, case)]
-        elif not held and spare > 0:
+            own = [*_besides(own, case)]
+        elif not own and spare > 0:
             spare -= len(table.rows)
             case = derived_case(table, row)
-            held = [case] if case else []
-        cases[row.id] = held
+            own = [case] if case else []
+        cases[row.id] = own
     refuse(
         problems,
         hint="Correct the row where the feedback says otherwise than it, or else the example.",
@@ -347,11 +373,11 @@ def _cases(
     return cases
 
 
-def _besides(held: Sequence[Case], case: Case | None) -> Iterator[Case]:
-    """Give older cases that feedback told of, and the new one at the end."""
+def _besides(older: Sequence[Case], case: Case | None) -> Iterator[Case]:
+    """Yield the older cases that come from feedback, then the new one."""
     if case is not None:
         yield from (
-            one for one in held if one.origin == FROM_FEEDBACK and one.inputs != case.inputs
+            one for one in older if one.origin == FROM_FEEDBACK and one.inputs != case.inputs
         )
         yield case
 
@@ -363,37 +389,59 @@ def _case_warnings(
     after: DecisionTable,
     purpose: Mapping[str, str],
 ) -> list[str]:
-    """Give a sentence for each case that comes out otherwise, those not on purpose first."""
+    """Return a sentence for each case with another outcome, the unintended ones first."""
     moved = sorted((one for one in tried if one.moved), key=lambda one: one.row_id in purpose)
-    told = [
+    sentences = [
         moved_words(one, before, after, purpose.get(one.row_id, ""))
         for one in moved[:MAX_CASE_WARNINGS]
     ]
     if len(moved) > MAX_CASE_WARNINGS:
-        told.append(f"{len(moved) - MAX_CASE_WARNINGS} more older cases come out otherwise")
+        sentences.append(
+            Message(
+                "learn.more_cases_change",
+                "{n} more older cases come out otherwise",
+                n=len(moved) - MAX_CASE_WARNINGS,
+            )
+        )
     if passed_over:
-        told.append(f"{passed_over} older cases were not decided anew: the table is too large")
-    return told
+        sentences.append(
+            Message(
+                "learn.cases_not_decided",
+                "{n} older cases were not decided anew: the table is too large",
+                n=passed_over,
+            )
+        )
+    return sentences
 
 
 def _remark_warnings(before: DecisionTable, after: DecisionTable) -> list[str]:
-    """Give a sentence for each row that is worded otherwise and decides as it did."""
+    """Return a sentence for each row whose wording alone has changed."""
     now = {row.id: row for row in after.rows}
-    told = [
+    sentences = [
         remark_words(after, old, new)
         for old in before.rows
         if (new := now.get(old.id))
         and (new.inputs, new.outputs) == (old.inputs, old.outputs)
         and new.annotation != old.annotation
     ]
-    if len(told) > MAX_REMARK_WARNINGS:
-        more = f"{len(told) - MAX_REMARK_WARNINGS} more rows are only worded otherwise"
-        return [*told[:MAX_REMARK_WARNINGS], more]
-    return told
+    if len(sentences) > MAX_REMARK_WARNINGS:
+        more = Message(
+            "learn.more_rows_reworded",
+            "{n} more rows are only worded otherwise",
+            n=len(sentences) - MAX_REMARK_WARNINGS,
+        )
+        return [*sentences[:MAX_REMARK_WARNINGS], more]
+    return sentences
 
 
-def _lost(older: Mapping[str, Sequence[Case]], held: Mapping[str, Sequence[Case]]) -> list[str]:
-    """Say how many older cases a document does not hold any more."""
-    there = [case for cases in held.values() for case in cases]
+def _lost(older: Mapping[str, Sequence[Case]], own: Mapping[str, Sequence[Case]]) -> list[str]:
+    """Return how many older cases a document no longer contains, in words."""
+    there = [case for cases in own.values() for case in cases]
     gone = sum(case not in there for cases in older.values() for case in cases)
-    return [f"{gone} cases of the table before are not in the document"] if gone else []
+    if not gone:
+        return []
+    return [
+        Message(
+            "learn.cases_left_out", "{n} cases of the table before are not in the document", n=gone
+        )
+    ]

@@ -1,4 +1,4 @@
-"""What was wrong with a table before an edit, so that it does not stop the edit."""
+"""What was wrong with a table before an edit, so that it does not block the edit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from core.domain.errors import RuleInvalid
 from core.domain.models import DecisionRow, DecisionTable, Defect, DefectKind
 
 CLASH = {DefectKind.OVERLAP, DefectKind.CONTRADICTION}
-# Findings of a row that name others only to say why: these may change while it stays.
+# Findings of a row that name others only as the reason: those may change while it stays.
 _OF_ONE_ROW = {DefectKind.SUBSUMED_ROW, DefectKind.DEAD_ROW}
 
 
 class Older:
-    """Findings of a table before; they are looked for only where that is asked.
+    """Findings of the table before the edit, computed on demand.
 
-    `ids` is row id before -> row id after: rows without an id of their own are known by place.
+    `ids` is row id before -> row id after: rows without an id of their own are known by position.
     """
 
     def __init__(self, before: DecisionTable, after: DecisionTable, ids: Mapping[str, str]) -> None:
@@ -31,14 +31,14 @@ class Older:
         self._was = {now: was for was, now in ids.items()}
 
     def had(self, defect: Defect) -> bool:
-        """Tell whether a finding of the table after was one of the table before."""
+        """Whether a finding of the table after was one of the table before."""
         if defect.kind is DefectKind.GAP:
             was_open = self._left_open(defect.example)
             return self._had_gaps if was_open is None else was_open
         return self._stands(defect) or _key(defect, {}) in self._keys or self._clashed(defect)
 
     def _stands(self, defect: Defect) -> bool:
-        """Tell whether the rows named are as they were: what they do to each other is so too."""
+        """Whether the rows named are unchanged: then so is what they do to each other."""
         if defect.kind is DefectKind.NOT_CHECKED or not defect.rows or not self._same_frame:
             return False
         now = sorted(defect.rows, key=lambda row_id: self._now[row_id][0])
@@ -46,11 +46,11 @@ class Older:
         pairs = zip(then, now, strict=True)
         if not all(was and _alike(was, self._now[row_id][1]) for was, row_id in pairs):
             return False
-        places = [self._then[was.id][0] for was in then if was]
-        return places == sorted(places)
+        positions = [self._then[was.id][0] for was in then if was]
+        return positions == sorted(positions)
 
     def _clashed(self, defect: Defect) -> bool:
-        """Tell whether two rows clashed before: not all pairs of a table are listed."""
+        """Whether two rows clashed before: not all pairs of a table are listed."""
         if defect.kind not in CLASH:
             return False
         rows = tuple(row for row_id in defect.rows if (row := self._row_before(row_id)))
@@ -58,7 +58,7 @@ class Older:
         return any(found.kind is defect.kind for found in check_table(pair))
 
     def _left_open(self, example: Mapping[str, JsonValue] | None) -> bool | None:
-        """Tell whether no row took in the case of a gap; None where it cannot be told."""
+        """Whether no row matched the case of a gap; None if that cannot be determined."""
         try:
             decided = None if example is None else decide(self._every_row, example)
         except RuleInvalid:
@@ -92,11 +92,11 @@ class Older:
 
     @cached_property
     def _then(self) -> dict[str, tuple[int, DecisionRow]]:
-        return {row.id: (place, row) for place, row in enumerate(self._before.rows)}
+        return {row.id: (position, row) for position, row in enumerate(self._before.rows)}
 
     @cached_property
     def _now(self) -> dict[str, tuple[int, DecisionRow]]:
-        return {row.id: (place, row) for place, row in enumerate(self._after.rows)}
+        return {row.id: (position, row) for position, row in enumerate(self._after.rows)}
 
 
 def _key(defect: Defect, ids: Mapping[str, str]) -> tuple[object, ...]:

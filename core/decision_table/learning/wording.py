@@ -8,38 +8,46 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from core.decision_table.cells import ANY
+from core.decision_table.problems import row_named
+from core.domain.messages import Message, joined
 from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 
 MAX_CASE = 160
 MAX_ROW = 160
+_NOTHING = Message("learn.nothing", "nothing")
 
 
 def case_words(inputs: Mapping[str, JsonValue]) -> str:
-    """Write the inputs of a case as `amount=1500000, grade="VIP"`."""
+    """Return the inputs of a case as `amount=1500000, grade="VIP"`."""
     return _cut(_pairs(inputs), MAX_CASE)
 
 
 def outcome_words(outcome: JsonValue) -> str:
-    """Write what a table gave: `approver="manager"`, several of them, or `nothing`."""
+    """Return what a table returned: `approver="manager"`, several of them, or `nothing`."""
     results = outcome if isinstance(outcome, list) else [outcome]
-    told = [_pairs(one) if isinstance(one, dict) else "nothing" for one in results]
-    return _cut(" and ".join(told) or "nothing", MAX_CASE)
+    told = [_pairs(one) if isinstance(one, dict) else _NOTHING for one in results]
+    return _cut(joined(told, " and ") or _NOTHING, MAX_CASE)
 
 
 def row_words(table: DecisionTable, row_id: str) -> str:
-    """Name a row with what it says: its remark, else its conditions and outcome."""
+    """Return a row named by what it says: its remark, else its conditions and outcome."""
     row = next((row for row in table.rows if row.id == row_id), None)
     if row is None:
-        return f"row '{row_id}'"
-    return f"row '{row_id}' ({_cut(row.annotation or _rule(table, row), MAX_ROW)})"
+        return row_named(row_id)
+    text = _cut(row.annotation or _rule(table, row), MAX_ROW)
+    return Message("table.row_saying", "row '{row}' ({text})", row=row_id, text=text)
 
 
 def remark_words(table: DecisionTable, old: DecisionRow, new: DecisionRow) -> str:
-    """Say that a row is worded otherwise while it decides as before."""
-    return (
-        f"only the words of row '{new.id}' change, and its cells stay "
-        f"({_cut(_rule(table, new), MAX_ROW)}): it said {_quoted(old.annotation)}, will say "
-        f"{_quoted(new.annotation)}; make sure that the words fit what it decides"
+    """Return a sentence that only the wording of a row differs."""
+    return Message(
+        "learn.only_words_change",
+        "only the words of row '{row}' change, and its cells stay ({cells}): it "
+        "said {old}, will say {new}; make sure that the words fit what it decides",
+        row=new.id,
+        cells=_cut(_rule(table, new), MAX_ROW),
+        old=_quoted(old.annotation),
+        new=_quoted(new.annotation),
     )
 
 
@@ -49,7 +57,7 @@ def _rule(table: DecisionTable, row: DecisionRow) -> str:
 
 
 def _quoted(remark: str) -> str:
-    return f"'{_cut(remark, MAX_ROW)}'" if remark else "nothing"
+    return f"'{_cut(remark, MAX_ROW)}'" if remark else _NOTHING
 
 
 def _cells(columns: Sequence[InputColumn | OutputColumn], cells: Sequence[str]) -> str:

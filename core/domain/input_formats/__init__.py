@@ -1,1 +1,4 @@
-"""Reading what people bring: feedback and agents, line by line (pure)."""
+"""Parsers for files that people bring: agents, feedback, knowledge (pure).
+
+It may import the rest of `core.domain` only. Begin with `feedback.py`.
+"""

@@ -1,4 +1,4 @@
-"""Agents as they are given from outside: read from JSONL, JSON or YAML, and checked."""
+"""Agents from JSONL, JSON or YAML files: parsed and validated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_agents(text: str) -> list[Agent]:
 
 
 def checked_agent(entry: object) -> Agent:
-    """Make an agent of one entry; ids are normalised to NFC. Raises InvalidInput."""
+    """Build an agent from one entry; ids are normalised to NFC. Raises InvalidInput."""
     if not isinstance(entry, Mapping):
         raise InvalidInput("it is no object with id, tenant_id and name")
     try:
@@ -65,7 +65,7 @@ def _entries(text: str) -> list[tuple[str, object]]:
         raise InvalidInput("it is nested too deep for a list of agents") from None
     except yaml.YAMLError as error:
         raise InvalidInput(f"it is neither JSONL nor YAML: {error}") from None
-    if isinstance(loaded, dict) and "items" in loaded:  # as `agents list --json` answers
+    if isinstance(loaded, dict) and "items" in loaded:  # the output of `agents list --json`
         loaded = loaded["items"]
     if not isinstance(loaded, list):
         raise InvalidInput("it holds no list of agents", hint="one JSON object a line, or a list")

@@ -1,4 +1,4 @@
-"""Feedback as it is given from outside: read line by line, and checked before it is stored."""
+"""Feedback from JSONL files: parsed line by line and validated before it is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.domain.models.base import Model
 
 
 def feedback_digest(piece: NewFeedback) -> str:
-    """SHA-256 (hex) of everything but the id, so that the same id with other content shows."""
+    """Return the SHA-256 (hex) of all but the id: it reveals an id reused for other content."""
     content = piece.model_dump(exclude={"id"})
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
@@ -32,7 +32,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Line(Model):
-    """A line that holds feedback; `size` is its length in bytes."""
+    """A line that contains feedback; `size` is its length in bytes."""
 
     number: int
     size: int
@@ -40,7 +40,7 @@ class Line(Model):
 
 
 class Problem(Model):
-    """A line that was not taken in, and why."""
+    """A line that was rejected, and why."""
 
     line: int
     reason: str
@@ -48,7 +48,7 @@ class Problem(Model):
 
 
 def read_lines(lines: Iterable[bytes], max_chars: int) -> Iterator[Line | Problem]:
-    """Read JSONL; each line that is not blank gives a piece or a problem. Lines count from 1."""
+    """Parse JSONL; each non-blank line yields a piece or a problem. Lines count from 1."""
     for number, raw in enumerate(lines, start=1):
         data = raw.removeprefix(_BOM) if number == 1 else raw
         if not data.strip():
@@ -62,7 +62,7 @@ def read_lines(lines: Iterable[bytes], max_chars: int) -> Iterator[Line | Proble
 
 
 def checked(entry: object, max_chars: int) -> NewFeedback:
-    """Make feedback of one entry; ids are normalised to NFC, the content stays verbatim.
+    """Build feedback from one entry; ids are normalised to NFC, the content stays verbatim.
 
     Raises InvalidInput.
     """
@@ -85,7 +85,7 @@ def checked(entry: object, max_chars: int) -> NewFeedback:
 
 
 def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None:
-    """Say which agent of a piece is unknown or belongs to another tenant, or None."""
+    """Return which agent of a piece is unknown or belongs to another tenant, or None."""
     for agent_id in piece.agent_ids:
         agent = agents.get(agent_id)
         if agent is None:

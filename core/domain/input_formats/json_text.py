@@ -1,4 +1,4 @@
-"""JSON from outside: read strictly, and refused in words that say what to mend."""
+"""Strict JSON parsing for outside input, with error messages that say what to fix."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ MAX_DEPTH = 100
 
 
 def parse_json(text: str) -> JsonValue:
-    """Read one JSON value. Raises InvalidInput, also for NaN and for a key that comes twice."""
+    """Parse one JSON value. Raises InvalidInput, also for NaN and duplicate keys."""
     try:
         parsed: JsonValue = json.loads(
             text, parse_constant=_no_constant, object_pairs_hook=_unique_keys
         )
     except json.JSONDecodeError as error:
-        said = error.msg.removesuffix(" at")  # some of its messages end so, others do not
+        said = error.msg.removesuffix(" at")  # only some of its messages end in " at"
         what = f"{said[:1].lower()}{said[1:]}"
         raise InvalidInput(f"it is no JSON: {what} at character {error.pos + 1}") from None
     except RecursionError:
@@ -32,7 +32,7 @@ def parse_json(text: str) -> JsonValue:
 
 
 def _depth(value: JsonValue) -> int:
-    """Count the levels of lists and objects, without recursion of our own."""
+    """Return the nesting depth of lists and objects, computed without recursion."""
     level: list[JsonValue] = [value]
     depth = 0
     while level:

@@ -1,4 +1,4 @@
-"""One piece of knowledge as people bring it: a JSON object a line, checked before it is asked for.
+"""Knowledge from JSONL files, one item per line, validated before it reaches the gate.
 
 ::
 
@@ -42,7 +42,7 @@ def _known_kind(given: object) -> Kind:
 
 
 class KnowledgeEntry(Model):
-    """What a line holds, as given."""
+    """The fields of a line, as given."""
 
     kind: Annotated[Kind, BeforeValidator(_known_kind)]
     id: str | None = None
@@ -56,7 +56,7 @@ class KnowledgeEntry(Model):
 
 
 class KnowledgeLine(Model):
-    """A line that is well-formed; `folder` is set for a skill, `size` is in bytes."""
+    """A well-formed line; `folder` is set for a skill, `size` is in bytes."""
 
     number: int
     size: int
@@ -65,12 +65,12 @@ class KnowledgeLine(Model):
 
     @property
     def text(self) -> str:
-        """The content, "" where a rule is given in its place."""
+        """The content; "" if a rule is given instead."""
         return self.entry.content or ""
 
 
 def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
-    """Read a line; None where it is blank. Raises InvalidInput."""
+    """Parse a line; None if it is blank. Raises InvalidInput."""
     if raw.data is None:
         raise InvalidInput(f"it has {raw.size} bytes, more than {MAX_LINE_BYTES}")
     if not raw.data.strip():
@@ -85,7 +85,7 @@ def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
 
 
 def checked_entry(given: object, max_chars: int) -> KnowledgeEntry:
-    """Check one JSON value; ids come back in NFC, contents verbatim. Raises InvalidInput."""
+    """Validate one JSON value; ids come back in NFC, contents verbatim. Raises InvalidInput."""
     if not isinstance(given, Mapping):
         raise InvalidInput("it is no JSON object")
     try:

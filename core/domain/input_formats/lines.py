@@ -18,7 +18,7 @@ class RawLine(Model):
 
 
 class LineSplitter:
-    """Cuts chunks into lines; of a line over `max_bytes` only the length is kept."""
+    """Splits chunks into lines; of a line over `max_bytes` only the length is remembered."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -27,7 +27,7 @@ class LineSplitter:
         self._number = 0
 
     def feed(self, chunk: bytes) -> Iterator[RawLine]:
-        """Take the next bytes; give the lines that end in them."""
+        """Take the next bytes; yield the lines that end in them."""
         *ended, rest = chunk.split(b"\n")
         for part in ended:
             self._add(part + b"\n")
@@ -35,7 +35,7 @@ class LineSplitter:
         self._add(rest)
 
     def end(self) -> Iterator[RawLine]:
-        """Give what stands behind the last line end, if anything does."""
+        """Yield what follows the last line break, if anything."""
         if self._size:
             yield self._line()
 

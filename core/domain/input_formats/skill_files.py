@@ -1,4 +1,4 @@
-"""A skill's files as JSON and back: text as text, all else as base64, nothing lost (pure)."""
+"""A skill's files to and from JSON: text as text, the rest as base64, lossless (pure)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class FileEntry(Model):
 
 
 def folder_of(document: str, files: Mapping[str, FileEntry]) -> dict[str, SkillFile]:
-    """Make the folder of a skill from the text of SKILL.md and its other files.
+    """Build a skill folder from the text of SKILL.md and its other files.
 
-    Raises InvalidInput. Whether a skill may look so is for the gate to say.
+    Raises InvalidInput. Whether such a skill is acceptable is for the gate to decide.
     """
     head = files.get(SKILL_MD, FileEntry())
     if head.text is not None or head.base64 is not None:
@@ -36,7 +36,7 @@ def folder_of(document: str, files: Mapping[str, FileEntry]) -> dict[str, SkillF
 
 
 def files_to_json(folder: Mapping[str, SkillFile]) -> dict[str, JsonValue]:
-    """Give all files but SKILL.md, by path, as `folder_of` takes them."""
+    """Return all files but SKILL.md by path, in the form that `folder_of` accepts."""
     entries: dict[str, JsonValue] = {}
     for path in sorted(folder):
         bit: dict[str, JsonValue] = {"executable": True} if folder[path].executable else {}

@@ -1,4 +1,4 @@
-"""What no text from outside may hold, and how a model's refusal of an entry is explained."""
+"""Checks that all outside text must pass, and readable validation errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from core.domain.text import has_lone_surrogate
 
 MAX_NAME_CHARS = 200
-# What is wrong by the model's words, and by ours.
+# pydantic's error types, and what we call the type that was expected.
 _NOT_OF_TYPE = {
     "string_type": "text",
     "string_unicode": "text",
@@ -23,7 +23,7 @@ _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 
 
 def text_problem(text: str) -> str | None:
-    """Say what makes `text` impossible to store, or None. Right-to-left marks are fine."""
+    """Return what makes `text` impossible to store, or None. Right-to-left marks are fine."""
     if "\0" in text:
         return "holds a NUL character"
     if has_lone_surrogate(text):
@@ -32,12 +32,12 @@ def text_problem(text: str) -> str | None:
 
 
 def json_problem(value: object) -> str | None:
-    """Say what makes a JSON value impossible to store, or None."""
+    """Return what makes a JSON value impossible to store, or None."""
     return next((problem for text in texts_in(value) if (problem := text_problem(text))), None)
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Give every text of a JSON value, the keys of objects too."""
+    """Yield every text in a JSON value, keys of objects included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -50,31 +50,31 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def name_problem(text: str) -> str | None:
-    """Say why `text` can be no id and no name, or None: those are looked up, so they are short."""
+    """Return why `text` cannot be an id or name, or None. Ids are index keys, hence short."""
     return "is blank" if is_blank(text) else length_problem(text)
 
 
 def length_problem(text: str) -> str | None:
-    """Say that `text` is too long for an id or a name, or None."""
+    """Return that `text` is too long for an id or a name, or None."""
     if len(text) > MAX_NAME_CHARS:
         return f"has {len(text)} characters, more than {MAX_NAME_CHARS}"
     return None
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether nothing in `text` can be seen."""
+    """Whether `text` has no visible character."""
     return all(char.isspace() or unicodedata.category(char) in _INVISIBLE for char in text)
 
 
 def explain(error: ValidationError) -> str:
-    """Put a refusal in one line: field and reason, for each field."""
+    """Format a validation error on one line: field and reason, for each field."""
     return "; ".join(
         _explained(detail["type"], detail["loc"], detail["msg"]) for detail in error.errors()
     )
 
 
-def _explained(kind: str, place: tuple[int | str, ...], message: str) -> str:
-    field = ".".join(map(str, place))
+def _explained(kind: str, loc: tuple[int | str, ...], message: str) -> str:
+    field = ".".join(map(str, loc))
     if kind == "missing":
         return f"{field} is missing"
     if kind == "extra_forbidden":

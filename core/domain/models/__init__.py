@@ -1,4 +1,4 @@
-"""Frozen models: everything that crosses a border between two parts of the program."""
+"""Frozen models: everything that crosses a boundary between two parts of the program."""
 
 from core.domain.models.base import Fence, FileRef, Page, Snapshot
 from core.domain.models.changes import (

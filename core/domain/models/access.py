@@ -9,7 +9,7 @@ from core.domain.models.base import Model
 
 
 class Role(StrEnum):
-    """What a token lets its holder do; none of them includes another."""
+    """A permission of a token; none implies another."""
 
     SUBMIT = "submit"
     READ = "read"
@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 
 class Principal(Model):
-    """On whose behalf a call is made. `tenant_id` None: that of all tenants."""
+    """On whose behalf a call is made; `tenant_id` None covers all tenants."""
 
     token_id: str
     name: str
@@ -26,12 +26,12 @@ class Principal(Model):
     roles: frozenset[Role] = frozenset()
 
     def may_see(self, tenant_id: str) -> bool:
-        """True where the tenant is this principal's."""
+        """Whether the principal has access to the tenant."""
         return self.tenant_id is None or self.tenant_id == tenant_id
 
 
 class TokenKind(StrEnum):
-    """A token for programs, a link that opens the console once, or a browser's session."""
+    """A token for programs, a one-time link to the console, or a browser session."""
 
     TOKEN = "token"  # noqa: S105 - the word for the kind
     LINK = "link"
@@ -39,9 +39,10 @@ class TokenKind(StrEnum):
 
 
 class AccessToken(Model):
-    """A secret as it is stored: only its SHA-256. `parent` is the token that a session came of.
+    """A secret as stored: its SHA-256 only. `parent` is the token a session or link derives from.
 
-    What comes of a token ends with it. `on_purpose` is false for the one made at first start.
+    Revoking a token ends what derives from it. `on_purpose` is false for the one made at first
+    start.
     """
 
     id: str
@@ -57,7 +58,7 @@ class AccessToken(Model):
 
     @property
     def principal(self) -> Principal:
-        """Who holds it."""
+        """Who holds the token."""
         return Principal(
             token_id=self.id,
             name=self.name,
@@ -67,7 +68,7 @@ class AccessToken(Model):
 
 
 class Answer(Model):
-    """What a call under an idempotency key was answered; `status` None while it is worked on."""
+    """The answer to a call under an idempotency key; `status` is None while it is in progress."""
 
     digest: str
     status: int | None = None

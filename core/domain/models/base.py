@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 
 class Model(BaseModel):
-    """A frozen value; unknown fields are an error, so that a typing error is never data."""
+    """A frozen value; unknown fields are an error, so that a typo never passes as data."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,9 +24,9 @@ class FileRef(Model):
 
 
 class Snapshot(Model):
-    """The whole state of a target. `files` is set for skills, SKILL.md among them.
+    """The whole state of a target. `files` is set for skills and includes SKILL.md.
 
-    `version` says which version of an item it was, where versions are counted.
+    `version` is the item's version, for items that have versions.
     """
 
     content: str
@@ -36,7 +36,7 @@ class Snapshot(Model):
 
 
 class Fence(Model):
-    """The right to write for a candidate: lost once another worker raised the epoch."""
+    """The right to write for a candidate: lost once another worker raises the epoch."""
 
     candidate_id: str
     epoch: int
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class Page(Model, Generic[T]):
-    """`items` in order, and the cursor of the next page (None at the end)."""
+    """`items` in order, and the cursor of the next page (None on the last)."""
 
     items: tuple[T, ...]
     next: str | None = None
@@ -57,13 +57,13 @@ _CENT = Decimal("0.01")
 
 
 def plain(amount: Decimal) -> str:
-    """Give the exact amount in digits, without an exponent or zeros that say nothing."""
+    """Return the exact amount in digits, without an exponent or trailing zeros."""
     text = format(amount, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def shown(amount: Decimal, currency: str = "") -> str:
-    """Give an amount for people: two to six places, and `<0.000001` for less than that."""
+    """Return an amount for display: two to six decimals, `<0.000001` for anything smaller."""
     if 0 < amount < _SHOWN:
         text = f"<{_SHOWN:f}"
     else:

@@ -1,4 +1,4 @@
-"""Changes: what was prepared, what it came to, and its history."""
+"""Changes: what was prepared, how it ended, and its history."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pydantic import Field
 
 from core.domain.models.base import Fence, FileRef, Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
+from core.domain.models.messages import Text
 from core.domain.models.requests import ChangeRequest
 
 
 class ChangeStatus(StrEnum):
-    """Where a change stands. `prepared` and `applying` are open."""
+    """The state of a change. `prepared` and `applying` are open."""
 
     PREPARED = "prepared"
     HELD = "held"
@@ -27,7 +28,7 @@ class ChangeStatus(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who asks for a change: an agent's run, an import in bulk, or a person who decided it."""
+    """Who asks for a change: an agent's run, a bulk import, or a person."""
 
     AGENT = "AGENT"
     IMPORT = "IMPORT"
@@ -35,7 +36,7 @@ class Origin(StrEnum):
 
 
 class ReceiptStatus(StrEnum):
-    """What a submitted change came to, for the model and the verdict."""
+    """The result of submitting a change, for the model and the verdict."""
 
     APPLIED = "applied"
     HELD = "held"
@@ -48,7 +49,7 @@ class ReceiptStatus(StrEnum):
 
     @property
     def is_outcome(self) -> bool:
-        """True where the run has come to something and may end (contracts, section 2)."""
+        """Whether the run has reached an outcome and may end (contracts, section 2)."""
         return self not in {ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
 
 
@@ -61,13 +62,13 @@ class Hit(Model):
     excerpt: str
     score: float
     agent_id: str | None = None
-    why: str = ""
+    why: Text = ""
 
 
 class KnownText(Model):
-    """A known item with its text (of a rule and a skill: what is searched), and how near it is.
+    """A known item with its text (for rules and skills, the text that is searched).
 
-    `score` is that of the search, 0 to 1.
+    `score` is its similarity in the search, 0 to 1.
     """
 
     id: str
@@ -79,11 +80,11 @@ class KnownText(Model):
 
 
 class Nearby(Model):
-    """What is known near a text, best first, and up to which document was looked.
+    """What is known near a text, best first, and the newest revision that was searched.
 
-    `seen` is the newest revision of a document of the agent and kind when the search began, 0
-    where there was none; each that is written, new or old, gets a higher one. Those of one agent
-    and kind are recorded one after another, so none appears below.
+    `seen` is the newest revision of a document of the agent and kind when the search began, 0 if
+    there was none; each document written later, new or changed, gets a higher one. Documents of one
+    agent and kind are recorded one after another, so none can appear below it.
     """
 
     items: tuple[KnownText, ...] = ()
@@ -91,12 +92,11 @@ class Nearby(Model):
 
 
 class SubmitContext(Model):
-    """On whose behalf a change is asked for, and its idempotency key.
+    """On whose behalf a change is requested, and its idempotency key.
 
-    The key is made of thread, ordinal of the model's message and index of the call. `unjudged`
-    are items that were written while the change was prepared: what the request says of others was
-    not said of them. `shown` are the items that a run was shown as standing in the way; None where
-    no run asks.
+    The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
+    items written while the change was prepared, which the request cannot have taken into account.
+    `shown` are the conflicting items that the run was shown; None if no run asks.
     """
 
     key: str
@@ -112,11 +112,11 @@ class SubmitContext(Model):
 
 
 class Prepared(Model):
-    """What a committer made of a request; None as a state means that the target is absent.
+    """What a committer made of a request; a state of None means that the target is absent.
 
     `blobs` carries the bytes behind the file references of `after`, by SHA-256. `seen` is the
-    `Nearby.seen` of what it was compared with, None where it was not: what is new of another run
-    since then is compared once more when it is recorded; 0 compares it with all.
+    `Nearby.seen` of the items it was compared with, None if it was not: what other runs have added
+    since is compared again when it is recorded; 0 compares with everything.
     """
 
     kind: Kind
@@ -127,18 +127,18 @@ class Prepared(Model):
     after: Snapshot | None
     base_hash: str
     blobs: Mapping[str, bytes] = Field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     reverts: str | None = None
     retracts: tuple[str, ...] = ()
     seen: int | None = None
 
 
 class Change(Model):
-    """A prepared change as it is stored: enough to apply it with neither model nor pod.
+    """A prepared change as stored: enough to apply it with neither model nor pod.
 
-    `request` is what was asked for, to prepare it again. `held` says why it waited for a person,
-    `content_hash` is of what it does: whoever approves it approves that, and nothing else.
-    `prepared_at` moves where it is edited or prepared again, `created_at` does not.
+    `request` is the original request, for preparing it again. `held` lists why it waited for a
+    person; `content_hash` covers what it does, so that exactly what was approved is applied.
+    `prepared_at` moves when it is edited or prepared again, `created_at` does not.
     """
 
     id: str
@@ -154,7 +154,7 @@ class Change(Model):
     after: Snapshot | None
     base_hash: str
     status: ChangeStatus
-    reason: str = ""
+    reason: Text = ""
     merge_mode: MergeMode | None = None
     relationship: Relationship | None = None
     feedback_id: str | None = None
@@ -162,19 +162,19 @@ class Change(Model):
     candidate_id: str | None = None
     epoch: int | None = None
     attempt: int = 1
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     reverts: str | None = None
     retracts: tuple[str, ...] = ()
     seen: int | None = None
-    error: str | None = None
+    error: Text | None = None
     origin: Origin = Origin.AGENT
     request: ChangeRequest | None = None
     candidate_content: str = ""
-    held: tuple[str, ...] = ()
+    held: tuple[Text, ...] = ()
     content_hash: str = ""
     edited_by: str | None = None
     decided_by: str | None = None
-    decision: str = ""
+    decision: Text = ""
     decided_at: datetime | None = None
     reminded_at: datetime | None = None
     prepared_at: datetime | None = None
@@ -183,14 +183,14 @@ class Change(Model):
 
     @property
     def undoes(self) -> tuple[str, ...]:
-        """The ids of the changes that it takes back."""
+        """The ids of the changes that it reverts."""
         return (self.reverts,) if self.reverts is not None else self.retracts
 
 
 class DuplicateWaiter(Model):
-    """A piece of feedback that said what was known already: `hash` is of the state it said.
+    """Feedback that repeated something known; `hash` is of the state it asked for.
 
-    `change_id` is of the change that waited for a person then, and says it.
+    `change_id` names the held change with the same content, if it repeated one.
     """
 
     feedback_id: str
@@ -202,22 +202,22 @@ class DuplicateWaiter(Model):
 
 
 class Receipt(Model):
-    """What a submitted change came to. `hits` are the items a refusal points at."""
+    """The result of a submitted change. `hits` are the items a refusal refers to."""
 
     status: ReceiptStatus
-    message: str
+    message: Text
     change_id: str | None = None
     kind: Kind | None = None
     operation: Operation | None = None
     target_id: str | None = None
     target_name: str | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
     hits: tuple[Hit, ...] = ()
     category: str | None = None
 
 
 class HistoryStatus(StrEnum):
-    """What became of the attempt that a history record stands for."""
+    """The outcome of the attempt that a history record documents."""
 
     APPLIED = "applied"
     FAILED = "failed"
@@ -243,5 +243,5 @@ class HistoryRecord(Model):
     change_id: str
     attempt: int
     status: HistoryStatus
-    error: str | None = None
+    error: Text | None = None
     created_at: datetime | None = None

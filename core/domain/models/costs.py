@@ -1,4 +1,4 @@
-"""What model calls cost, summed up for people: by day, by change, and against a budget."""
+"""Model costs in summary: by day, by change, and against a budget."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SMALLEST = Decimal("1e-12")
 
 
 class DaySpending(Model):
-    """What one tenant's calls of one model took on one day in UTC.
+    """One tenant's use of one model on one day in UTC.
 
-    `unpriced_calls` are those whose cost nobody knows: the model has no price, or its provider
-    told no tokens. They count as costing nothing.
+    `unpriced_calls` have no known cost: the model has no price, or its provider reported no tokens.
+    They count as costing nothing.
     """
 
     tenant_id: str
@@ -28,7 +28,7 @@ class DaySpending(Model):
 
 
 class Costs(Model):
-    """What was spent on some days, by tenant and model, and in all."""
+    """Spending over some days, by tenant and model, and in total."""
 
     currency: str
     days: tuple[DaySpending, ...]
@@ -36,22 +36,21 @@ class Costs(Model):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def total(self) -> Usage:
-        """What it is in all."""
+        """The total over all days."""
         return sum((bill.usage for bill in self.days), Usage())
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def unpriced_calls(self) -> int:
-        """Of how many calls nobody knows the cost."""
+        """The number of calls whose cost is unknown."""
         return sum(bill.unpriced_calls for bill in self.days)
 
 
 class ChangeCost(Model):
-    """What one change cost: its part of the author's calls, and an equal share of its run's.
+    """The cost of one change: its share of the author's calls and of its run's.
 
-    `author` is what the skill author took for it, which `authored_by` attempts share; `run` is
-    what the model calls of its run took, which `shared_by` changes share. Money is rounded to
-    12 places.
+    `author` is the usage of the skill author, shared by `authored_by` attempts; `run` that of the
+    model calls of its run, shared by `shared_by` changes. Money is rounded to 12 places.
     """
 
     author: Usage = Usage()
@@ -62,13 +61,13 @@ class ChangeCost(Model):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def cost(self) -> Money:
-        """What that is in money."""
+        """The change's cost in money."""
         share = self.author.cost / self.authored_by + self.run.cost / self.shared_by
         return share.quantize(_SMALLEST, ROUND_HALF_EVEN).normalize()
 
 
 class TenantBudget(Model):
-    """What a tenant has spent today in UTC, and may; `waiting` is its unfinished feedback.
+    """A tenant's spending today in UTC and its limit; `waiting` is its unfinished feedback.
 
     Without a `budget` there is no limit.
     """
@@ -81,5 +80,5 @@ class TenantBudget(Model):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def is_used_up(self) -> bool:
-        """True where no call of the model begins for it until the day ends."""
+        """Whether no further model call may start for the tenant until the day ends."""
         return self.budget is not None and self.spent >= self.budget

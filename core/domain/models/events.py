@@ -1,4 +1,4 @@
-"""What happened, how things stood right after it, and which of it somebody watches."""
+"""Events: what happened, the state right after it, and filters for subscribers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from core.domain.models.knowledge import Kind, Operation
 
 
 class _Stood(Model):
-    """A part of a state; what a newer schema adds to it is passed over."""
+    """Part of a state; fields that a newer schema adds are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class FeedbackState(_Stood):
-    """How a piece stood; `usage` is what it has cost so far, over all its generations."""
+    """The state of feedback; `usage` is its cost so far, over all generations."""
 
     status: FeedbackStatus
     generation: int
@@ -28,13 +28,13 @@ class FeedbackState(_Stood):
 
 
 class CandidateState(_Stood):
-    """What the runs of a candidate have cost so far, over all generations."""
+    """The cost of a candidate's runs so far, over all generations."""
 
     usage: Usage = NO_USAGE
 
 
 class ChangeState(_Stood):
-    """How a change stood; `held` are the reasons for which it waited for a person."""
+    """The state of a change; `held` are the reasons for which it waited for a person."""
 
     status: ChangeStatus
     kind: Kind
@@ -46,7 +46,7 @@ class ChangeState(_Stood):
 
 
 class EventState(_Stood):
-    """What an event is about, as it stood right after it, in the same transaction."""
+    """The state of an event's subject right after it, read in the same transaction."""
 
     feedback: FeedbackState | None = None
     candidate: CandidateState | None = None
@@ -56,7 +56,7 @@ class EventState(_Stood):
 class RunEvent(Model):
     """Something that happened in a run; `name` is `noun.verb_past`.
 
-    `id`, `at` and `state` are the journal's: who emits an event leaves them out.
+    `id`, `at` and `state` are set by the journal; emitters leave them out.
     """
 
     name: str
@@ -71,7 +71,7 @@ class RunEvent(Model):
 
 
 class EventFilter(Model):
-    """Which events somebody watches; what is not set filters nothing."""
+    """Which events a subscriber wants; unset fields filter nothing."""
 
     tenant_id: str | None = None
     feedback_id: str | None = None
@@ -79,17 +79,17 @@ class EventFilter(Model):
 
 
 class PlacedEvent(Model):
-    """An event and its place: who goes on from there gets what came after it."""
+    """An event with its cursor: reading on from there returns what came after it."""
 
     place: str
     event: RunEvent
 
 
 class FeedPage(Model):
-    """Events in their lasting order, and the place to go on from.
+    """Events in their permanent order, and the cursor to continue from.
 
-    `is_full`: there may be more at once. `is_behind`: something has been written that cannot be
-    put in order yet; it comes within moments.
+    `is_full`: more may be available at once. `is_behind`: something has been written that cannot be
+    ordered yet; it follows within moments.
     """
 
     events: tuple[PlacedEvent, ...] = ()

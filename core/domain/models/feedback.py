@@ -1,4 +1,4 @@
-"""Feedback and what becomes of it: agents, candidates, verdicts, events, holds."""
+"""Feedback and what becomes of it: agents, candidates, verdicts, usage, pauses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Money
 from core.domain.models.changes import Receipt
+from core.domain.models.messages import Text
 
-SETUP = "setup"  # the source of the pieces that ask for an agent's first knowledge
+SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge
 
 
 class FeedbackStatus(StrEnum):
-    """Where a piece of feedback stands; the last six are ends."""
+    """The state of feedback; the last six are final."""
 
     QUEUED = "queued"
     PROCESSING = "processing"
@@ -28,7 +29,7 @@ class FeedbackStatus(StrEnum):
 
     @property
     def is_end(self) -> bool:
-        """True where no worker will touch it again by itself."""
+        """Whether no worker will touch it again unless asked to."""
         return self not in {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
 
 
@@ -45,7 +46,7 @@ class Agent(Model):
 
 
 class NewFeedback(Model):
-    """Feedback as it comes in. `id` is the source's own; without one each call is a new piece."""
+    """Incoming feedback. `id` is the source's own; without one each call stores a new piece."""
 
     id: str | None = None
     tenant_id: str
@@ -57,24 +58,24 @@ class NewFeedback(Model):
 
 
 class Fetched(Model):
-    """What a source gives at once: agents as it knows them, and pieces, oldest first."""
+    """One batch from a source: agents as it knows them, and feedback, oldest first."""
 
     agents: tuple[Agent, ...] = ()
     pieces: tuple[NewFeedback, ...] = ()
 
 
 class PauseKind(StrEnum):
-    """What holds work back: a person's pause, or a model that does not answer."""
+    """Why work is paused: a person asked for it, or the model does not answer."""
 
     PAUSED = "paused"
     MODEL = "model"
 
 
 class Pause(Model):
-    """Why no worker begins new work. `fatal`: it will not pass before somebody mends something."""
+    """Why no worker starts new work. `fatal`: it will not pass until somebody fixes something."""
 
     kind: PauseKind
-    reason: str
+    reason: Text
     since: datetime
     fatal: bool = False
 
@@ -100,12 +101,12 @@ NO_USAGE = Usage()
 
 
 class Feedback(Model):
-    """One thing a user said, as the inbox holds it.
+    """One thing a user said, as stored in the inbox.
 
-    `attempts` counts starts, `generation` the times a person asked to retry it, `error` is why
-    the last attempt failed, `retry_at` when the next is due. `epoch` is raised by whoever claims
-    or revives it: only who claimed it last may give it back or end it. `claimed_at` is known to
-    its claimer, by the clock that set `created_at`.
+    `attempts` counts starts, `generation` the retries people asked for, `error` is why the last
+    attempt failed, `retry_at` when the next is due. `epoch` is raised by each claim or revival:
+    only the last claimer may give it back or end it. `claimed_at` is set for its claimer, by the
+    clock that set `created_at`.
     """
 
     id: str
@@ -121,7 +122,7 @@ class Feedback(Model):
     generation: int = 1
     attempts: int = 0
     epoch: int = 0
-    error: str | None = None
+    error: Text | None = None
     usage: Usage = Usage()
     created_at: datetime | None = None
     finished_at: datetime | None = None
@@ -145,7 +146,7 @@ class AgentFeedback(Model):
 
 
 class MatchResult(Model):
-    """The answer of `match_feedback_to_agents`; `reason` says why there is nothing for anyone."""
+    """The answer of `match_feedback_to_agents`; `reason` is why no agent can learn anything."""
 
     agent_feedbacks: tuple[AgentFeedback, ...]
     reason: str = ""
@@ -161,9 +162,9 @@ class VerdictStatus(StrEnum):
 
 
 class Verdict(Model):
-    """How one candidate ended, why, and by which receipts.
+    """How one candidate ended, why, and with which receipts.
 
-    `usage` is that of the run's thread; what was spent in all is on the candidate.
+    `usage` is that of the run's thread; the total is on the candidate.
     """
 
     status: VerdictStatus
@@ -175,9 +176,8 @@ class Verdict(Model):
 class Candidate(Model):
     """What one agent could learn from one piece of feedback.
 
-    `epoch` is raised by whoever starts it; `position` orders the candidates of one feedback.
-    `usage` is what the model calls of its runs cost so far, over all generations, those of the
-    skill author left out.
+    `epoch` is raised by each start; `position` orders the candidates of one feedback. `usage` is
+    the cost of its runs' model calls so far, over all generations, without the skill author's.
     """
 
     id: str
@@ -194,21 +194,21 @@ class Candidate(Model):
 
     @property
     def thread(self) -> str:
-        """The id of the ReAct run's thread, which lives until a person asks to retry."""
+        """The id of the ReAct run's thread, the same until a person asks for a retry."""
         return f"{self.id}:{self.generation}"
 
 
 class Outcome(Model):
-    """What a piece of feedback came to, as its source is told."""
+    """The end of a piece of feedback, as reported to its source."""
 
     status: FeedbackStatus
-    error: str | None = None
+    error: Text | None = None
 
 
 class Undecided(Model):
-    """Changes that wait for a person: by where they stand, and how long the oldest has waited.
+    """Changes that wait for a person: counts by status, and the age of the oldest.
 
-    It waits since it was prepared, edited or refreshed last.
+    The age counts from when it was last prepared, edited or refreshed.
     """
 
     held: int = 0
@@ -217,7 +217,7 @@ class Undecided(Model):
 
 
 class Waiting(Model):
-    """Feedback that has not ended: pieces by status, and for how long the oldest is queued."""
+    """Unfinished feedback: counts by status, and how long the oldest has been queued."""
 
     queued: int = 0
     processing: int = 0

@@ -1,4 +1,4 @@
-"""Which part of a list is asked for; what is not set filters nothing."""
+"""Filters of lists; unset fields filter nothing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from core.domain.models.knowledge import Kind
 
 
 class FeedbackFilter(Model):
-    """`since` is the first moment of its creation, `until` the first one that is out.
+    """Filter feedback; `since` is inclusive, `until` exclusive, both by creation time.
 
-    `text` is part of its content, whatever its case, or of its id. Where `text` or `agent_id` is
-    rare a page may have fewer items than were asked for, none even, and still be followed by one.
+    `text` matches part of its content, case-insensitively, or of its id. Where `text` or `agent_id`
+    is rare, a page may have fewer items than requested, even none, and still be followed by
+    another.
     """
 
     statuses: tuple[FeedbackStatus, ...] = ()
@@ -26,7 +27,7 @@ class FeedbackFilter(Model):
 
 
 class ChangeFilter(Model):
-    """`target_id` is the id of the item that is changed."""
+    """Filter changes; `target_id` is the id of the changed item."""
 
     statuses: tuple[ChangeStatus, ...] = ()
     tenant_id: str | None = None
@@ -37,7 +38,7 @@ class ChangeFilter(Model):
 
 
 class HistoryFilter(Model):
-    """`item_id` is the id of what was changed."""
+    """Filter history; `item_id` is the id of the changed item."""
 
     statuses: tuple[HistoryStatus, ...] = ()
     tenant_id: str | None = None

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class Kind(StrEnum):
@@ -50,7 +51,7 @@ class MergeMode(StrEnum):
 
 
 class KnowledgeItem(Model):
-    """An item as it stands (or stood): `content` is text, DMN XML, or a SKILL.md.
+    """An item as it stands or stood: `content` is text, DMN XML, or a SKILL.md.
 
     `valid_to` is set once it was superseded or deleted; `version` counts from 1.
     """
@@ -133,7 +134,7 @@ class DecisionTable(Model):
 
 
 class DefectKind(StrEnum):
-    """What can be wrong with a decision table that is well-formed."""
+    """What can be wrong with a well-formed decision table."""
 
     OVERLAP = "overlap"
     CONTRADICTION = "contradiction"
@@ -146,7 +147,7 @@ class DefectKind(StrEnum):
 
 
 class Severity(StrEnum):
-    """An `error` refuses the change that brings it in; a `warning` travels with it."""
+    """An `error` refuses the change that introduces it; a `warning` is passed on with it."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -155,13 +156,13 @@ class Severity(StrEnum):
 class Defect(Model):
     """One finding about a decision table.
 
-    `rows` are ids of rows in table order, `columns` names of columns; `example` is a case that
-    shows it: input column -> JSON value, None where no single case does.
+    `rows` are row ids in table order, `columns` column names; `example` is an input that shows it:
+    input column -> JSON value, None if no single input does.
     """
 
     kind: DefectKind
     severity: Severity
-    message: str
+    message: Text
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     example: Mapping[str, JsonValue] | None = None

@@ -1,4 +1,4 @@
-"""What may be asked of the change gate, for each kind."""
+"""Requests to the change gate, one model for each kind."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ from pydantic import Field
 
 from core.domain.models.base import Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
+from core.domain.models.messages import Text
 from core.domain.models.skills import SkillArtifact, SkillFile
 
 
 class _Request(Model):
-    # A person brings it in or looks at it: what stands near is told, and in nobody's way.
+    # A person brings it in or reviews it: near-duplicates are reported but do not block it.
     is_import: bool = False
     operation: Operation
     target_id: str | None = None
     merge_mode: MergeMode | None = None
     relationship: Relationship | None = None
-    reason: str = ""
+    reason: Text = ""
 
 
 class MemoryRequest(_Request):
-    """Ask to create, update or delete a memory.
+    """A request to create, update or delete a memory.
 
-    With REFINE `part` is the words of the old text that `content` takes the place of.
+    With REFINE, `part` is the passage of the old text that `content` replaces.
     """
 
     kind: Literal[Kind.MEMORY] = Kind.MEMORY
@@ -34,9 +35,9 @@ class MemoryRequest(_Request):
 
 
 class RuleRequest(_Request):
-    """Ask to create, edit or delete a decision table.
+    """A request to create, edit or delete a decision table.
 
-    `document` is a whole DMN document that is taken as it is, in place of the draft `rule`.
+    `document` is a whole DMN document, used as is in place of the draft `rule`.
     """
 
     kind: Literal[Kind.DMN_RULE] = Kind.DMN_RULE
@@ -45,9 +46,9 @@ class RuleRequest(_Request):
 
 
 class SkillRequest(_Request):
-    """Ask to create, update or delete a skill; without `artifact` the author writes it.
+    """A request to create, update or delete a skill; without `artifact` the author writes it.
 
-    `folder` is a whole folder (path -> file) that is taken as it is, in place of both.
+    `folder` is a whole folder (path -> file), used as is in place of both.
     """
 
     kind: Literal[Kind.SKILL] = Kind.SKILL
@@ -58,7 +59,7 @@ class SkillRequest(_Request):
 
 
 class AttachRequest(_Request):
-    """Ask to put existing skills on the agent's list; the target is the agent."""
+    """A request to put existing skills on the agent's list; the target is the agent."""
 
     kind: Literal[Kind.AGENT_SKILLS] = Kind.AGENT_SKILLS
     operation: Operation = Operation.UPDATE
@@ -66,11 +67,11 @@ class AttachRequest(_Request):
 
 
 class RestoreRequest(_Request):
-    """Ask to bring a target to a recorded state (None: absent), as reverting a change does.
+    """A request to restore a target to a recorded state (None: absent), as a revert does.
 
-    Refused where the target no longer has `expected_hash`: a later change stands in the way.
-    `folder` is the whole folder of a skill whose state was never stored; `retracts` names the
-    changes of the target that it takes back.
+    Refused if the target no longer has `expected_hash`: a later change stands in the way. `folder`
+    is the whole folder of a skill whose state was never stored; `retracts` names the changes of the
+    target that it reverts.
     """
 
     kind: Literal["RESTORE"] = "RESTORE"
@@ -90,11 +91,10 @@ ChangeRequest = Annotated[
 
 
 class Edited(Model):
-    """What a person puts in the place of a held change's content, whole.
+    """The content by which a person replaces that of a held change, as a whole.
 
-    `content` is a memory's text, a decision table's DMN document, a skill's SKILL.md or one name
-    of a skill a line; `files` is a skill's whole folder, in which `content` then takes the place
-    of SKILL.md.
+    `content` is a memory's text, a decision table's DMN document, a skill's SKILL.md or skill
+    names, one per line; `files` is a skill's whole folder, in which `content` replaces SKILL.md.
     """
 
     content: str | None = None

@@ -1,4 +1,4 @@
-"""Changes that wait for a person as a line, and one of them as a reviewer opens it."""
+"""The review queue: the position of held changes, and one of them as a reviewer opens it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.domain.models.feedback import FeedbackStatus, Usage
 
 
 class QueuePlace(Model):
-    """Where a change stands among those that wait, the oldest first; `following` wraps around.
+    """A change's position among those waiting, oldest first; `following` wraps around.
 
-    `position` counts from 1 and is None where the change waits no more.
+    `position` counts from 1 and is None once the change is decided.
     """
 
     waiting: int = 0
@@ -35,7 +35,7 @@ class Cause(Model):
 
 
 class Matched(Model):
-    """What the matcher made of the feedback for one agent, and what its runs have cost."""
+    """The matcher's candidate for one agent, and what its runs have cost."""
 
     agent_name: str = ""
     content: str
@@ -44,9 +44,9 @@ class Matched(Model):
 
 
 class OpenedChange(Model):
-    """A change as a reviewer opens it; `cause` and `matched` are None where nothing is known.
+    """A change as a reviewer opens it; `cause` and `matched` are None if unknown.
 
-    `undone_by` is the change that took it back, None where it stands or nothing was left of it.
+    `undone_by` is the change that reverted it, None if it stands or nothing was left to revert.
     """
 
     change: Change
@@ -58,5 +58,5 @@ class OpenedChange(Model):
 
     @property
     def tenant_id(self) -> str:
-        """Whose it is."""
+        """The tenant of the change."""
         return self.change.tenant_id

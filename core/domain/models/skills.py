@@ -14,7 +14,7 @@ SKILL_MD = "SKILL.md"
 
 
 class SkillFile(Model):
-    """The bytes of one file (base64 in JSON) and whether it is executable."""
+    """The bytes of one file (base64 in JSON) and its executable bit."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64"
@@ -25,7 +25,7 @@ class SkillFile(Model):
 
 
 class Bundle(Model):
-    """A skill folder in memory: relative POSIX path -> file. It always holds `SKILL.md`."""
+    """A skill folder in memory: relative POSIX path -> file. It always contains `SKILL.md`."""
 
     name: str
     files: Mapping[str, SkillFile]
@@ -97,7 +97,7 @@ class SkillEdits(Model):
 class RelatedSkill(Model):
     """What the author sees of a related skill: its summary, paths and first lines.
 
-    `cut` says what is left out for want of room.
+    `cut` says what was left out to save space.
     """
 
     name: str
@@ -108,10 +108,10 @@ class RelatedSkill(Model):
 
 
 class AuthorRequest(Model):
-    """All the author needs to write or edit one skill.
+    """Everything the author needs to write or edit one skill.
 
-    `related_unknown` names the related skills that are not shown, each with the reason. `fence`
-    is the candidate's: it is compared before the model is asked. The tenant pays for it.
+    `related_unknown` names the related skills that are not shown, each with the reason. `fence` is
+    the candidate's, compared before the model is called. The tenant pays for the call.
     """
 
     tenant_id: str
@@ -128,7 +128,7 @@ class AuthorRequest(Model):
 
 
 class ShellResult(Model):
-    """What a shell command came to; `exit_code` is None where the server does not tell."""
+    """The result of a shell command; `exit_code` is None if the server does not report it."""
 
     exit_code: int | None
     stdout: str = ""

@@ -1,4 +1,4 @@
-"""What is made into vectors, and what comes of it."""
+"""Documents that need vectors, and the vectors made of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Vector = Sequence[float]
 
 @dataclass(frozen=True)
 class Unembedded:
-    """A document of the search index that lacks its vector; `revision` rises with each change."""
+    """An indexed document without its vector; `revision` rises with each change."""
 
     document_id: int
     revision: int
@@ -19,7 +19,7 @@ class Unembedded:
 
 @dataclass(frozen=True)
 class VectorBatch:
-    """Documents to embed; `dimension` is that of the vectors there are, None where none are."""
+    """Documents to embed; `dimension` is that of existing vectors, None if there are none."""
 
     documents: tuple[Unembedded, ...]
     dimension: int | None
@@ -27,7 +27,7 @@ class VectorBatch:
 
 @dataclass(frozen=True)
 class Embedded:
-    """The vector of one revision of a document; None where the model takes no part of its text."""
+    """The vector of one revision of a document; None if the model cannot embed its text."""
 
     document_id: int
     revision: int
@@ -36,7 +36,7 @@ class Embedded:
 
 @dataclass(frozen=True)
 class VectorBacklog:
-    """How many documents are to have a vector, and how many wait for theirs; what went wrong."""
+    """How many documents should have a vector, how many still lack it, and the last error."""
 
     documents: int
     waiting: int

@@ -1,4 +1,4 @@
-"""What people look at of what is known: lists, versions with what brought them, who taught what."""
+"""Read models for people: overview, lists, versions with their causes, lineage."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
 from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Pause, Usage
 from core.domain.models.knowledge import Kind, Operation, Relationship
+from core.domain.models.messages import Text
 
 
 class Standing(Model):
-    """Where feedback stands. Ages are in seconds, 0 where nothing is of that age.
+    """The state of the queue. Ages are in seconds, 0 if nothing qualifies.
 
-    `oldest_seconds` is the age of the oldest that is queued; `due_seconds` for how long the oldest
-    waits that may be taken up: what waits for its next attempt is not due. `last_hour` and
-    `last_minutes` (ten of them) are what ended, by status.
+    `oldest_seconds` is the age of the oldest queued feedback, `due_seconds` how long the oldest
+    that may start has waited: what waits for its next attempt is not due. `last_hour` and
+    `last_minutes` (ten of them) count what ended, by status.
     """
 
     counts: Mapping[FeedbackStatus, int] = {}
@@ -29,21 +30,21 @@ class Standing(Model):
 
 
 class EndedBucket(Model):
-    """What ended in one step of time, which begins at `at`."""
+    """What ended in one time step, which begins at `at`."""
 
     at: datetime
     by_status: Mapping[FeedbackStatus, int] = {}
 
 
 class EndedSeries(Model):
-    """What ended, step after step, the oldest first; the last step is still going on."""
+    """What ended, step by step, oldest first; the last step is still in progress."""
 
     step_seconds: int
     buckets: tuple[EndedBucket, ...] = ()
 
 
 class OutcomeCount(Model):
-    """How many changes of a sort came to a status: of those begun in a day, and in 30 days."""
+    """How many changes of a kind and operation have a status: begun within a day, and 30 days."""
 
     kind: Kind
     operation: Operation
@@ -61,10 +62,10 @@ class WaitingReviews(Model):
 
 
 class WorkerSeen(Model):
-    """A worker, and when it last gave a sign of life; it is silent once it counts as dead.
+    """A worker and its last sign of life; `is_alive` is false once it counts as dead.
 
-    `name` is None where it has told nothing of itself. `working` is the number of pieces that it
-    has; `feedback_ids` are those of them that may be seen, at most a hundred.
+    `name` is None if it has not introduced itself. `working` is its number of pieces in progress;
+    `feedback_ids` are those of them the caller may see, at most a hundred.
     """
 
     id: int
@@ -80,7 +81,7 @@ class WorkerSeen(Model):
 
 
 class DaySpent(Model):
-    """What all model calls of one day in UTC took."""
+    """The usage of all model calls on one day in UTC."""
 
     day: date
     usage: Usage = NO_USAGE
@@ -88,7 +89,7 @@ class DaySpent(Model):
 
 
 class Word(StrEnum):
-    """How it goes, at a glance."""
+    """The state of health at a glance."""
 
     IDLE = "idle"
     BUSY = "busy"
@@ -98,17 +99,18 @@ class Word(StrEnum):
 
 
 class Condition(Model):
-    """How it goes, in one word and with the reason."""
+    """The state of health in one word, and the reason."""
 
     word: Word
-    reason: str
+    reason: Text
 
 
 class Overview(Model):
-    """What people look at first.
+    """The start page.
 
-    `checks` are those of /readyz; `holds` say why no worker begins new work, `at_budget` whose
-    work is held back until the day ends. `today` goes by quarters of an hour, `month` by days.
+    `checks` are those of /readyz; `holds` are why no worker starts new work, `at_budget` the
+    tenants whose work is blocked until the day ends. `today` has a bucket per quarter of an hour,
+    `month` one per day.
     """
 
     at: datetime
@@ -130,7 +132,7 @@ class Overview(Model):
 
 
 class Speaker(StrEnum):
-    """Who speaks: what the run starts from, the model, a tool, or a nudge to act."""
+    """The author of a message: the run's first message, the model, a tool, or a nudge to act."""
 
     START = "start"
     MODEL = "model"
@@ -139,7 +141,7 @@ class Speaker(StrEnum):
 
 
 class ToolUse(Model):
-    """A call that the model asked for; `arguments` is JSON. `key` names it in events."""
+    """A tool call by the model; `arguments` is JSON. `key` identifies it in events."""
 
     key: str
     tool: str
@@ -150,7 +152,7 @@ class ToolUse(Model):
 class Said(Model):
     """One message of a thread. `cut`: `text` is the beginning of a longer one.
 
-    `ordinal` is that of the model's message, for a tool's answer the one that asked for it. An
+    `ordinal` is that of the model's message; a tool's answer has that of the message that asked. An
     answer carries the `key` of its call, the hits of a search, and the receipt of a write.
     """
 
@@ -167,7 +169,7 @@ class Said(Model):
 
 
 class KnowledgeFilter(Model):
-    """Which items a list is of; None for any."""
+    """Filter a list of items; None matches any."""
 
     tenant_id: str | None = None
     agent_id: str | None = None
@@ -175,7 +177,7 @@ class KnowledgeFilter(Model):
 
 
 class Listed(Model):
-    """An item as a list shows it; `excerpt` is the beginning of what search knows of it."""
+    """An item in a list; `excerpt` is the beginning of its text in the search index."""
 
     id: str
     kind: Kind
@@ -191,14 +193,14 @@ class Listed(Model):
 
 
 class Cause(Model):
-    """What brought a version: the change, the words of the feedback, and who decided about it.
+    """What caused a version: the change, the feedback's words, and who decided about it.
 
-    `author` and `said_at` are the feedback's; `origin` is None where the change is not kept.
+    `author` and `said_at` are the feedback's; `origin` is None if the change is no longer stored.
     """
 
     change_id: str
     origin: Origin | None = None
-    reason: str = ""
+    reason: Text = ""
     reverts: str | None = None
     feedback_id: str | None = None
     feedback: str = ""
@@ -206,14 +208,14 @@ class Cause(Model):
     said_at: datetime | None = None
     edited_by: str | None = None
     decided_by: str | None = None
-    decision: str = ""
+    decision: Text = ""
     decided_at: datetime | None = None
 
 
 class Version(Model):
-    """A version of an item and the span it held; `version` is None for a deletion.
+    """A version of an item and its period of validity; `version` is None for a deletion.
 
-    `takes_back` where the change reverted or retracted others.
+    `takes_back`: the change reverted or retracted others.
     """
 
     version: int | None
@@ -227,18 +229,18 @@ class Version(Model):
 
 
 class Made(Version):
-    """What one change made of an item: its state before and after, None where it was absent."""
+    """What one change did to an item: its state before and after, None if absent."""
 
     before: Snapshot | None = None
     after: Snapshot | None = None
 
     def alone(self) -> Version:
-        """Give the version without the states."""
+        """Return the version without the states."""
         return Version(**{name: getattr(self, name) for name in Version.model_fields})
 
 
 class Taught(Model):
-    """That a piece of feedback taught an item that is known now; `words` is its beginning."""
+    """A piece of feedback taught an item that is known now; `words` is its beginning."""
 
     feedback_id: str
     author: str | None = None
@@ -261,7 +263,7 @@ class KnownCount(Model):
 
 
 class SchemaVersion(Model):
-    """One schema: the newest version the database has (None: none) and the one we want."""
+    """The version of one schema: the newest in the database (None: none) and the one required."""
 
     current: str | None
     head: str
@@ -270,9 +272,9 @@ class SchemaVersion(Model):
 
 
 class MigrationStatus(Model):
-    """The schemas: ours, the job engine's, and that of the saver of ReAct runs.
+    """The schemas: ours, the job engine's, and that of the LangGraph saver.
 
-    `vectors` is that of search by meaning, None where no embedding model asks for it.
+    `vectors` is that of semantic search, None if no embedding model is configured.
     """
 
     ours: SchemaVersion
@@ -282,12 +284,12 @@ class MigrationStatus(Model):
 
     @property
     def up_to_date(self) -> bool:
-        """True where nothing is left to migrate."""
+        """Whether nothing is left to migrate."""
         return all(part.up_to_date for part in self._parts)
 
     @property
     def newer_than_code(self) -> bool:
-        """True where a newer program has migrated the database."""
+        """Whether a newer program has migrated the database."""
         return any(part.newer_than_code for part in self._parts)
 
     @property

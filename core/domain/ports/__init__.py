@@ -1,7 +1,7 @@
-"""The borders of the program as Protocols of at most six async methods each.
+"""The boundaries of the program as Protocols of at most seven async methods each.
 
-Each real adapter and the in-memory fake in `core.testing` pass the same contract suite.
-They raise only errors of `domain.errors`; ids are opaque text; times are aware datetimes in UTC.
+Each real adapter, and each in-memory fake in `core.testing`, passes the same contract suite. They
+raise only errors of `domain.errors`; ids are opaque text; times are aware datetimes in UTC.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Who may call, and what was answered to calls that may come twice."""
+"""Access tokens, and stored answers to calls that may be repeated."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ class Tokens(Protocol):
     """The secrets that let people and programs in, by their hashes."""
 
     async def add(self, token: AccessToken) -> None:
-        """Store a token. Raises AlreadyExists where a live one has its name."""
+        """Store a token. Raises AlreadyExists if a live one has its name."""
 
     async def find(self, hash_: str) -> AccessToken | None:
-        """Give what a secret stands for; None where it is unknown, revoked or has expired."""
+        """Return what a secret stands for; None if it is unknown, revoked or expired."""
 
     async def list(self) -> Sequence[AccessToken]:
-        """Give the live tokens of programs, oldest first; neither links nor sessions."""
+        """Return the live tokens of programs, oldest first; neither links nor sessions."""
 
     async def revoke(self, token_id: str) -> AccessToken:
-        """End a token, its links and its sessions. Raises NotFound."""
+        """Revoke a token, its links and its sessions. Raises NotFound."""
 
     async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:
-        """End a link and store the session that it opens, with the link's name, tenant and roles.
+        """Consume a link and store the session it opens, with the link's name, tenant and roles.
 
-        None where there is no such link any more: of two that come at once one is let in.
+        None if the link is no longer valid: of two concurrent attempts one succeeds.
         """
 
 
 class Answers(Protocol):
-    """Answers to calls with an idempotency key, kept for a day."""
+    """Answers to calls with an idempotency key, stored for a day."""
 
     async def begin(self, owner: str, key: str, digest: str) -> Answer | None:
-        """Note that a call begins; None where it is the first, else what is known of the first.
+        """Note that a call begins; None if it is the first, else what is known of the first.
 
-        A first call that did not end within a minute died: the next one is the first.
+        A first call without an answer after a minute counts as dead: the next one is the first.
         """
 
     async def end(self, owner: str, key: str, answer: Answer) -> None:
-        """Keep what was answered."""
+        """Store the answer."""
 
     async def forget(self, owner: str, key: str) -> None:
-        """Let the next call under the key be the first: this one came to nothing."""
+        """Let the next call under the key be the first: this one had no result."""

@@ -1,4 +1,4 @@
-"""Feedback on its way in: sources, the inbox, and the agents it is for."""
+"""Incoming feedback: sources, the inbox, and the agents it is for."""
 
 from __future__ import annotations
 
@@ -19,139 +19,139 @@ from core.domain.models import (
 
 
 class FeedbackSource(Protocol):
-    """Where feedback is fetched from, and told what became of it."""
+    """Where feedback is fetched from, and which is told how it ended."""
 
     @property
     def name(self) -> str:
         """The source's name, part of each piece's identity."""
 
     async def fetch(self, limit: int) -> Fetched:
-        """Give what is not yet acknowledged, oldest first: of about `limit` of its records.
+        """Return what is not yet acknowledged, oldest first, from about `limit` records.
 
-        A piece may be given again until it is acknowledged, whatever worker took it; each has
-        an `id`. Raises ConfigurationError, DependencyDown.
+        Feedback may be returned repeatedly until it is acknowledged, whichever worker took it; each
+        piece has an `id`. Raises ConfigurationError, DependencyDown.
         """
 
     async def accept(self, pieces: Sequence[NewFeedback]) -> None:
-        """Tell the source that these are stored here; repeating it changes nothing."""
+        """Tell the source that these are stored here. Idempotent."""
 
     async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
-        """Tell the source what a piece came to; repeating it changes nothing.
+        """Tell the source how a piece ended. Idempotent; a record that is gone is fine.
 
-        A record that is gone is fine. Raises ConfigurationError, DependencyDown.
+        Raises ConfigurationError, DependencyDown.
         """
 
     async def ping(self) -> None:
-        """See that the source answers. Raises ConfigurationError, DependencyDown."""
+        """Check that the source answers. Raises ConfigurationError, DependencyDown."""
 
 
 class Deliveries(Protocol):
-    """What outside sources gave, and what they have yet to be told."""
+    """What outside sources delivered, and which ends they have yet to be told."""
 
     async def known(self, source: str, source_ids: Sequence[str]) -> Mapping[str, FeedbackStatus]:
-        """Give those of a source's ids that are stored, and where each piece stands."""
+        """Return those of a source's ids that are stored, with the status of each."""
 
     async def unacknowledged(self, source: str, limit: int) -> Sequence[Feedback]:
-        """Give ended pieces whose source does not know it yet, longest ended first."""
+        """Return ended pieces whose source does not know it yet, longest ended first."""
 
     async def acknowledged(self, ended: Feedback) -> None:
-        """Note that the source knows this end; nothing where the piece was revived since."""
+        """Note that the source knows this end; no effect if the piece was revived since."""
 
 
 class Inbox(Protocol):
-    """Feedback as we hold it, and the one job that each piece has."""
+    """Stored feedback, and the one job that each piece has."""
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
         """Store pieces and defer a job for each new one, in one transaction.
 
-        Gives (feedback id, True where it is new) for each. Raises InvalidInput where a known
-        (source, id) comes again with other content.
+        Returns (feedback id, whether it is new) for each. Raises InvalidInput if a known (source,
+        id) comes again with other content.
         """
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        """Store the piece of an agent that waits to be set up, and note that it waits no more.
+        """Store the first feedback of an agent that awaits setup, and note that it no longer does.
 
-        Both in one transaction. True where the piece is new; where the agent waits no more, or
-        is not as it was given here, nothing happens.
+        Both in one transaction. True if the piece is new; nothing happens if the agent no longer
+        awaits setup, or has changed since it was read.
         """
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Give one piece. Raises NotFound."""
+        """Return one piece. Raises NotFound."""
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: `processing`, attempts + 1, epoch + 1. None where it has ended."""
+        """Start an attempt: `processing`, attempts + 1, epoch + 1. None if it has ended."""
 
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
         """Queue it again in `delay` seconds, in one transaction with its new job.
 
-        Where the attempt does not count it is taken back. Raises LeaseLost where the piece has
-        ended or was taken up since it was claimed; nothing changes then.
+        An attempt that does not count is subtracted again. Raises LeaseLost, changing nothing, if
+        the piece has ended or was claimed again since.
         """
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
-        """Record the end of a piece and all that was spent on it, over all generations.
+        """Record the end of a piece and everything spent on it, over all generations.
 
-        Raises LeaseLost where it has ended or was claimed again since; nothing changes then.
+        Raises LeaseLost, changing nothing, if it has ended or was claimed again since.
         """
 
 
 class Intake(Protocol):
-    """What people ask of the queue: bring one back, take one off, hold all back."""
+    """What people may do to the queue: revive a piece, cancel one, pause everything."""
 
     async def revive(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece as `cancelled`; whoever works on it is fenced off.
+        """End a piece as `cancelled`; the worker that has it is fenced off.
 
-        Raises NotFound; Refused where it has ended.
+        Raises NotFound; Refused if it has ended.
         """
 
     async def pause(self, reason: str) -> Pause:
-        """Let all workers begin nothing new.
+        """Stop all workers from starting anything new.
 
-        A second pause keeps the time of the first, and its reason where it has none itself.
+        A second pause keeps the time of the first, and its reason unless a new one is given.
         """
 
     async def resume(self) -> bool:
-        """Let workers begin again; True where they were paused."""
+        """Let workers start work again; whether they were paused."""
 
     async def paused(self) -> Pause | None:
-        """Give the pause, or None."""
+        """Return the pause, or None."""
 
 
 class Backlog(Protocol):
-    """The whole queue in figures, for those who watch it."""
+    """Figures of the whole queue, for monitoring."""
 
     async def waiting(self) -> Waiting:
-        """Give what has not ended. Cheap: it grows with what waits, not with what was."""
+        """Return what has not ended. Cheap: proportional to what waits, not to all of it."""
 
     async def ended(self) -> Mapping[FeedbackStatus, int]:
-        """Give the number of pieces by each end; it takes longer the more there are."""
+        """Return the number of pieces by final status; proportional to their number."""
 
     async def undecided(self) -> Undecided:
-        """Give what waits for a person. Cheap, as `waiting` is."""
+        """Return what waits for a person. Cheap, as `waiting` is."""
 
 
 class Agents(Protocol):
     """The agents that learn, and their lists of skills."""
 
     async def get(self, agent_id: str) -> Agent:
-        """Give one agent. Raises NotFound."""
+        """Return one agent. Raises NotFound."""
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
-        """Give all agents (of a tenant), by id."""
+        """Return all agents (of a tenant), by id."""
 
     async def save(self, agent: Agent) -> bool:
-        """Create or change an agent; True where it is new. Raises InvalidInput on another tenant.
+        """Create or change an agent; whether it is new. Raises InvalidInput on another tenant.
 
-        The list of skills is set only where the agent is new.
+        The list of skills is set only for a new agent.
         """
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
-        """Give agents with a goal that are to be set up since they are new, by id."""
+        """Return new agents with a goal that have not been set up yet, by id."""
 
     async def setup_begun(self, agent_id: str) -> None:
-        """Note that an agent waits no more; repeating it is fine."""
+        """Note that an agent no longer awaits setup. Idempotent."""

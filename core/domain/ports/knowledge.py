@@ -1,4 +1,4 @@
-"""What is known: reads, search, the skill store, the author of skills, lists for people."""
+"""Knowledge: reads, search, the skill store, the author of skills, lists for people."""
 
 from __future__ import annotations
 
@@ -30,62 +30,62 @@ from core.domain.models.views import KnownCount, Listed, Made, Taught
 
 
 class Knowledge(Protocol):
-    """Reads of what is known. Every write goes through the change gate."""
+    """Reads of knowledge. Every write goes through the change gate."""
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
-        """Give an item as it stands. Raises NotFound, also where it was deleted."""
+        """Return an item as it stands. Raises NotFound, also if it was deleted."""
 
     async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
-        """Give the agent's decision table of that name (NFC, case folded), or None."""
+        """Return the agent's decision table of that name (NFC, case folded), or None."""
 
     async def find_same(
         self, kind: Kind, tenant_id: str, agent_id: str, content: str
     ) -> KnowledgeItem | None:
-        """Give the agent's oldest item that says exactly this (NFC, case, white space folded)."""
+        """Return the agent's oldest item with exactly this text (NFC, case, white space folded)."""
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
-        """Give all versions, oldest first, with the span each was valid. Raises NotFound.
+        """Return all versions, oldest first, each with its period of validity. Raises NotFound.
 
-        What was deleted and made again goes on counting. Of a skill those that we made.
+        Numbering continues over deletion and re-creation. Of skills, only the versions made here.
         """
 
     async def as_of(
         self, kind: Kind, tenant_id: str, item_id: str, at: datetime
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give an item as it stood at `at`, and the files of a skill.
+        """Return an item as it stood at `at`, and the files of a skill.
 
-        A span takes in its start and leaves out its end. A skill is known only from the changes
-        that we made to it. Raises NotFound with a hint that names the nearest version.
+        Periods include their start and exclude their end. Skills are known only through the changes
+        made here. Raises NotFound with a hint that names the nearest version.
         """
 
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all current items, newest first; without filters those of all tenants.
+        """Return all current items, newest first; without filters those of all tenants.
 
         The content of skills is left blank: reading it takes a call each.
         """
 
 
 class KnowledgePast(Protocol):
-    """What was known: an id may be taken in several tenants and kinds, and has versions."""
+    """Past knowledge: one id may exist in several tenants and kinds, each with versions."""
 
     async def last(
         self, item_id: str, *, tenant_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give the newest version of everything that has this id, or had it, without content.
+        """Return the newest version of everything that has or had this id, without content.
 
-        `valid_to` is set where it was deleted. By tenant and kind.
+        `valid_to` is set if it was deleted. Ordered by tenant and kind.
         """
 
     async def version(
         self, kind: Kind, tenant_id: str, item_id: str, version: int
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        """Give one version of an item, and the files of a skill. Raises NotFound."""
+        """Return one version of an item, and the files of a skill. Raises NotFound."""
 
 
 class KnowledgePages(Protocol):
-    """What is known now, page by page in a lasting order: to copy it all, and to look at it."""
+    """Current knowledge page by page in a stable order, for export and for browsing."""
 
     async def page(
         self,
@@ -96,7 +96,7 @@ class KnowledgePages(Protocol):
         after: KnowledgeItem | None,
         limit: int,
     ) -> Sequence[KnowledgeItem]:
-        """Give current memories or rules by tenant and id (code points), those behind `after`."""
+        """Return current memories or rules after `after`, by tenant and id (code points)."""
 
     async def browse(
         self,
@@ -107,10 +107,10 @@ class KnowledgePages(Protocol):
         after: tuple[str, str, str] | None,
         limit: int,
     ) -> Sequence[Listed]:
-        """Give current items of all kinds by tenant, kind and id (code points).
+        """Return current items of all kinds by tenant, kind and id (code points).
 
-        `after` is tenant, kind and id of the last one of the page before. Skills as the index
-        knows them, with an agent those on its list.
+        `after` is tenant, kind and id of the last item of the previous page. Skills are those in
+        the search index; with an agent, those on its list.
         """
 
 
@@ -120,43 +120,43 @@ class Search(Protocol):
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Give the items most similar to `query`, best first."""
+        """Return the items most similar to `query`, best first."""
 
     async def near(
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
-        """Give the items of one kind most similar to `text` with their texts, best first.
+        """Return the items of one kind most similar to `text` with their texts, best first.
 
-        `seen` is the newest revision of a document of this agent and kind, of the tenant where it
-        is skills: what is written later, new or changed, is above it.
+        `seen` is the newest revision of a document of this agent and kind (for skills, of the
+        tenant); anything written later, new or changed, is above it.
         """
 
     async def refresh(self, tenant_id: str) -> None:
-        """Bring the index up to what the skill store holds (skills written by others)."""
+        """Bring the index up to date with the skill store (skills written by others)."""
 
 
 class SkillStore(Protocol):
     """The skill HTTP API, as far as the worker writes through it (contracts, section 5)."""
 
     async def read(self, name: str, tenant_id: str) -> Bundle | None:
-        """Give the whole folder, or None where there is no such skill."""
+        """Return the whole folder, or None if there is no such skill."""
 
     async def upload(self, bundle: Bundle, tenant_id: str) -> None:
-        """Create a skill. Raises Stale where it exists."""
+        """Create a skill. Raises Stale if it exists."""
 
     async def put_file(
         self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
     ) -> str:
-        """Write one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+        """Write one file of a bundle whose hash is `base_hash`; returns the new one. Stale."""
 
     async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
-        """Delete one file of a bundle whose hash is `base_hash`; gives the hash then. Stale."""
+        """Delete one file of a bundle whose hash is `base_hash`; returns the new one. Stale."""
 
     async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
-        """Delete a skill; absent already is fine. Stale."""
+        """Delete a skill; absent already is fine. Raises Stale."""
 
     async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
-        """Give the tenant's skills, by name."""
+        """Return the tenant's skills, by name."""
 
 
 class SkillAuthor(Protocol):
@@ -165,9 +165,9 @@ class SkillAuthor(Protocol):
     async def write(
         self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
     ) -> SkillArtifact | SkillEdits:
-        """Write (CREATE) or edit (UPDATE); `problems` are those of the answer before.
+        """Write (CREATE) or edit (UPDATE); `problems` are those of the previous answer.
 
-        The reply is stored under (key, ordinal). Raises ArtifactInvalid where it does not parse.
+        The reply is stored under (key, ordinal). Raises ArtifactInvalid if it does not parse.
         """
 
 
@@ -177,42 +177,42 @@ class Reader(Protocol):
     async def feedback(
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Feedback], str | None]:
-        """Give feedback, newest first, and the cursor of the next page. Raises InvalidInput."""
+        """Return feedback, newest first, and the cursor of the next page. Raises InvalidInput."""
 
     async def changes(
         self, wanted: ChangeFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Change], str | None]:
-        """Give changes, newest first, and the cursor of the next page. Raises InvalidInput."""
+        """Return changes, newest first, and the cursor of the next page. Raises InvalidInput."""
 
     async def history(
         self, wanted: HistoryFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[HistoryRecord], str | None]:
-        """Give history, newest first, and the cursor of the next page. Raises InvalidInput."""
+        """Return history, newest first, and the cursor of the next page. Raises InvalidInput."""
 
     async def history_record(self, record_id: str) -> HistoryRecord:
-        """Give one history record. Raises NotFound."""
+        """Return one history record. Raises NotFound."""
 
     async def events(self, feedback_id: str) -> Sequence[RunEvent]:
-        """Give the events of one piece of feedback, oldest first."""
+        """Return the events of one piece of feedback, oldest first."""
 
     async def counts(self) -> Mapping[str, int]:
-        """Give the number of pieces of feedback by status."""
+        """Return the number of pieces of feedback by status."""
 
 
 class Lineage(Protocol):
-    """How items came to be what they are, for those who look at them."""
+    """The provenance of items, for display."""
 
     async def made(
         self, kind: Kind, tenant_id: str, item_id: str, *, limit: int, max_bytes: int
     ) -> Sequence[Made]:
-        """Give the newest changes of an item, oldest first: `limit` of them at most.
+        """Return the newest changes of an item, oldest first: at most `limit`.
 
-        The newest always, of the others as many as have `max_bytes` bytes of text together; with
-        0 all, but without the states before and after.
+        Always the newest, and of the others as many as have `max_bytes` bytes of text together;
+        with 0 all of them, but without the states before and after.
         """
 
     async def taught(self, tenant_id: str, *, agent_id: str | None, limit: int) -> Sequence[Taught]:
-        """Give which feedback taught what is known now, newest first, once for each item."""
+        """Return which feedback taught what is known now, newest first, once per item."""
 
     async def counts(self, tenant_id: str) -> Sequence[KnownCount]:
-        """Give how many memories and rules each agent knows, by agent and kind."""
+        """Return how many memories and rules each agent knows, by agent and kind."""

@@ -1,4 +1,4 @@
-"""Building skills outside: documents of the skill server, and pods of the computer-use server."""
+"""Building skills remotely: documents of the skill server, pods of the computer-use server."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from core.domain.models import ShellResult
 
 
 class SkillDocuments(Protocol):
-    """Files of skills as the claude-skills MCP server gives them (contracts, section 6)."""
+    """Skill files as served by the claude-skills MCP server (contracts, section 6)."""
 
     async def read(self, skill_name: str, document_path: str) -> str | None:
-        """Give a file's text, None where the server says that there is none. Raises McpDown."""
+        """Return a file's text, None if the server says that there is none. Raises McpDown."""
 
 
 class Pod(Protocol):
@@ -29,7 +29,7 @@ class Pod(Protocol):
 
 
 class Pods(Protocol):
-    """Gives pods."""
+    """A pool of pods."""
 
     def open(self, *, ttl: int) -> AbstractAsyncContextManager[Pod]:
-        """Create a session that lives at most `ttl` seconds; it is deleted at the end, always."""
+        """Create a session that lives at most `ttl` seconds; it is always deleted at the end."""

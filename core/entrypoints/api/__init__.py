@@ -1,1 +1,1 @@
-"""The HTTP API: parse a call, ask the desk, render what it gives."""
+"""The HTTP API: parse a call, ask the service, render its answer."""

@@ -1,4 +1,4 @@
-"""The application: routes under /v1, problems for failures, and the OpenAPI document."""
+"""The application: routes under /v1, problem details for failures, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ ROUTERS = (
 
 
 def create_api(opened: Opened) -> FastAPI:
-    """Make the API. Whoever serves it puts the guard around it: here nobody is let in by token."""
+    """Return the API without its guard: the caller wraps it, nothing here checks a token."""
     app = _Api(
         title="skill-worker",
         version=__version__,
-        docs_url=None,  # its pages load scripts from elsewhere
+        docs_url=None,  # its pages load scripts from a CDN
         redoc_url=None,
         openapi_url="/v1/openapi.json",
         redirect_slashes=False,
@@ -69,12 +69,12 @@ def create_api(opened: Opened) -> FastAPI:
 
 class _Api(FastAPI):
     def openapi(self) -> dict[str, object]:
-        """Give the OpenAPI document."""
+        """Return the OpenAPI document."""
         if self.openapi_schema is None:
             self.openapi_schema = describe(self)
         return self.openapi_schema
 
 
 def _operation_id(route: APIRoute) -> str:
-    """Name an operation as its function is named, which programs made from the document show."""
+    """Name an operation after its function; clients generated from the document show the name."""
     return route.name

@@ -1,4 +1,4 @@
-"""How large a body may be, and of which type: looked at before any of it is read."""
+"""Limits on the size and type of a body, checked before any of it is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 MAX_BODY = 2**20
 MAX_LARGE = 32 * 2**20
-LARGE = ("/batch", "/edit")  # how paths end whose bodies hold many pieces, or a skill's files
+# suffixes of paths whose bodies contain many pieces, or a skill's files
+LARGE = ("/batch", "/edit")
 
 
 class Bodies:
@@ -25,7 +26,7 @@ class Bodies:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 413 and 415 where they are due; a body of unknown length is counted."""
+        """Answer 413 and 415 where they apply; one of unknown length is counted as it arrives."""
         if scope["type"] != "http" or not scope["path"].startswith("/v1/"):
             await self._app(scope, receive, send)
             return
@@ -64,7 +65,7 @@ def _counted(receive: Receive, limit: int) -> Receive:
 
 
 def too_large(limit: int) -> HTTPException:
-    """Say that a body has more than so many bytes."""
+    """Return the error for a body of more than `limit` bytes."""
     most = f"{limit // 2**20} MiB"
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

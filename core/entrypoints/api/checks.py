@@ -1,4 +1,4 @@
-"""What no call may hold, whatever its route: unknown parameters, text that nothing can store."""
+"""What no call may contain, whatever its route: unknown parameters, text that cannot be stored."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from core.domain.errors import InvalidInput
 from core.domain.input_formats.text import text_problem
 
 MOST_DEEP = 100
-# What makes it worth to read a body once more: an escape of half a character or of NUL, a number
-# that is none or may be beyond all bounds, or brackets enough to be nested too deep.
+# What makes a second look at the body worthwhile: an escape of a lone surrogate or of NUL, a
+# number that is NaN or may overflow, or enough brackets to be nested too deep.
 _SUSPICIOUS = re.compile(rb"\\u0000|\\u[dD][89a-fA-F]|NaN|Infinity|\d[eE]\+?\d{3}|\d{300}")
 _BODILESS = frozenset({"GET", "HEAD"})
 
 
 async def plain_request(request: Request) -> None:
-    """Refuse a call that holds what no route takes. Raises InvalidInput."""
+    """Refuse a call that contains what no route accepts. Raises InvalidInput."""
     for name, value in request.path_params.items():
         _see_text(f"path.{name}", str(value))
     known = _known_query(request)
@@ -30,12 +30,12 @@ async def plain_request(request: Request) -> None:
             there = f"there are: {', '.join(sorted(known))}" if known else "it takes none"
             raise InvalidInput(f"query.{name} is no known parameter", hint=there)
         _see_text(f"query.{name}", value)
-    if request.method not in _BODILESS:  # to hear that there is no body takes turns of the loop
+    if request.method not in _BODILESS:  # awaiting an absent body costs turns of the event loop
         _see_body(await request.body())
 
 
 def _known_query(request: Request) -> frozenset[str]:
-    """Give the parameters that the route's own description names."""
+    """Return the parameters that the route's own description names."""
     names: dict[str, frozenset[str]] = request.app.state.query_names
     return names.get(request.scope["route"].name, frozenset())
 
@@ -47,7 +47,8 @@ def _see_text(place: str, text: str) -> None:
 
 
 def _see_body(body: bytes) -> None:
-    if b"\0" in body:  # the framework reads UTF-16 and UTF-32, too, in which nothing here looks
+    # the framework also reads UTF-16 and UTF-32, in which the pattern finds nothing
+    if b"\0" in body:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not JSON in UTF-8")
     nested = body.count(b"[") + body.count(b"{")
     if nested <= MOST_DEEP and not _SUSPICIOUS.search(body):
@@ -57,7 +58,7 @@ def _see_body(body: bytes) -> None:
     except RecursionError:
         raise InvalidInput(f"body is nested deeper than {MOST_DEEP}") from None
     except ValueError:
-        return  # what is no JSON the route refuses itself
+        return  # the route itself refuses what is not JSON
     for part, depth in _parts(value):
         if depth > MOST_DEEP:
             raise InvalidInput(f"body is nested deeper than {MOST_DEEP}")
@@ -68,7 +69,7 @@ def _see_body(body: bytes) -> None:
 
 
 def _parts(value: object) -> Iterator[tuple[object, int]]:
-    """Give every part of a JSON value, keys too, with how deep it lies."""
+    """Yield every part of a JSON value, keys included, with its depth."""
     waiting = [(value, 0)]
     while waiting:
         part, depth = waiting.pop()

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what the framework makes of the routes, and the problems all share."""
+"""The OpenAPI document: the framework's own, plus the problems that all routes share."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _WRITES = {"post", "put", "patch", "delete"}
 
 
 def describe(app: FastAPI) -> _Part:
-    """Make the document."""
+    """Return the document."""
     made = get_openapi(title=app.title, version=app.version, description=_ABOUT, routes=app.routes)
     _tell_problems(made)
     return made
 
 
 def query_names(document: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
-    """Give the names of the parameters in the query of each operation, by its id."""
+    """Return the names of the query parameters of each operation, by its id."""
     return {
         str(operation["operationId"]): frozenset(
             str(parameter["name"])
@@ -60,7 +60,7 @@ def query_names(document: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
 
 
 def _tell_problems(document: _Part) -> None:
-    """Name on each operation how it can fail."""
+    """Declare on each operation how it can fail."""
     components = _part(document["components"])
     schemas = _part(components["schemas"])
     for gone in ("HTTPValidationError", "ValidationError"):

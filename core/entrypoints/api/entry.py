@@ -1,4 +1,4 @@
-"""How a person comes into the console and leaves it: by a link, by a token, by signing out."""
+"""How a person signs in to the console and out of it: by a link, by a token, by a form."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Answer = Callable[[Access, Request], Awaitable[Response]]
 
 
 class Entry:
-    """The entry page over one opened program. The guard has looked at Host and Origin."""
+    """The sign-in pages over one opened program. The guard has checked Host and Origin."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
 
     async def enter(self, request: Request) -> Response:
-        """Ask for a token, take one, or redeem the key of a link."""
+        """Ask for a token, accept one, or redeem the key of a link."""
         if request.method == "POST":
             return await self._asking(request, _by_token)
         if request.method == "GET" and "key" in request.query_params:
@@ -73,7 +73,7 @@ def _let_in(request: Request, made: Made) -> Response:
         path="/",
         httponly=True,
         samesite="strict",
-        # What a proxy says in X-Forwarded-Proto is not believed: anybody can say it.
+        # A proxy's X-Forwarded-Proto is not trusted: any client can send one.
         secure=request.url.scheme == "https",
     )
     return answer
@@ -84,7 +84,7 @@ def _refused(request: Request, problem: str) -> HTMLResponse:
 
 
 async def _field(request: Request, name: str) -> str:
-    """Give a field of a form; what is no such form, or a long one, has none."""
+    """Return a field of a form; a long body, or one that is not a form, has none."""
     body = b""
     async for part in request.stream():
         body += part

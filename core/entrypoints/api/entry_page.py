@@ -1,4 +1,8 @@
-"""The pages before the console: plain HTML without scripts, in Korean and English."""
+"""The pages before the console: plain HTML without scripts, in Korean and English.
+
+They work before the program is open and NiceGUI is up, and nobody who is not signed in reaches the
+framework with its scripts and websocket.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,8 @@ from starlette.responses import HTMLResponse
 
 CONSOLE, ENTER, LEAVE = "/console", "/console/enter", "/console/leave"
 _AGAIN = '<meta http-equiv="refresh" content="3">'
-# The address of a page can hold the key of a link, and the form may only come back here. The
-# referrer policy is not `no-referrer`: under that browsers send the form with `Origin: null`.
+# The URL of a page can contain the key of a link, so nothing may be loaded from elsewhere. The
+# referrer policy is not `no-referrer`: with that, browsers send the form with `Origin: null`.
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self';"
@@ -28,7 +32,7 @@ _CODE = re.compile("`([^`]+)`")
 
 
 def enter(accepted: str, problem: str | None = None) -> HTMLResponse:
-    """Ask for a token; `problem` says what was wrong with what was given before: 403."""
+    """Return the form that asks for a token; `problem` says what was wrong with the last: 403."""
     say = _speaker(accepted)
     told = f'<p class="bad" role="alert">{say(problem)}</p>' if problem else ""
     form = f"""{told}
@@ -44,7 +48,7 @@ def enter(accepted: str, problem: str | None = None) -> HTMLResponse:
 
 
 def leave(accepted: str) -> HTMLResponse:
-    """Ask whether the session is to end: a link alone must not end it."""
+    """Return the question whether to end the session: following a link alone must not end it."""
     say = _speaker(accepted)
     form = f"""<p>{say("leave_text")}</p>
 <form method="post" action="{LEAVE}"><button>{say("leave")}</button></form>
@@ -53,14 +57,14 @@ def leave(accepted: str) -> HTMLResponse:
 
 
 def left(accepted: str) -> HTMLResponse:
-    """Say that the session has ended."""
+    """Return the page that says that the session has ended."""
     say = _speaker(accepted)
     text = f'<p>{say("left_text")}</p><p><a href="{ENTER}">{say("again")}</a></p>'
     return _page(accepted, "left", text)
 
 
 def starting(accepted: str) -> HTMLResponse:
-    """Say that the program does not answer: 503. The page looks again by itself."""
+    """Return the page that says that the program is starting: 503. It reloads by itself."""
     text = f"<p>{_speaker(accepted)('starting_text')}</p>"
     answer = _page(accepted, "starting", text, 503, refresh=_AGAIN)
     answer.headers["Retry-After"] = "3"
@@ -68,7 +72,7 @@ def starting(accepted: str) -> HTMLResponse:
 
 
 def language_of(accepted: str) -> str:
-    """Give `ko` where an Accept-Language header names it before English, else `en`."""
+    """Return `ko` if an Accept-Language header names it before English, else `en`."""
     named = [part.strip().lower()[:2] for part in accepted.split(",")]
     return next((name for name in named if name in {"ko", "en"}), "en")
 
@@ -78,7 +82,7 @@ class _Speaker:
         self._language = language
 
     def __call__(self, key: str) -> str:
-        """Give the words for a key as HTML."""
+        """Return the words for a key as HTML."""
         return _CODE.sub(r"<code>\1</code>", escape(_words()[key][self._language]))
 
 

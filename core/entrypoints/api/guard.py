@@ -1,4 +1,4 @@
-"""The guard around all that a worker serves: nobody is let in whom it has not looked at."""
+"""The guard around everything that a worker serves: no call passes unauthenticated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.problems import answer_error
 from core.entrypoints.api.sessions import PRINCIPAL
 
-LOOK_SECONDS = 1.0  # between two looks before something is sent
+LOOK_SECONDS = 1.0  # between two checks before something is sent
 POLICY, TRY_LATER = 1008, 1013
 _LAST: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
@@ -30,9 +30,9 @@ _LAST: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 class Lasting:
     """Stands between an app and one caller.
 
-    `still_in` is asked before what a websocket says is heard, and before what is sent on, but then
-    not more than once a second. Where the caller is out, or `over` is set, the app is told that
-    they have gone, and nothing more is sent.
+    `still_in` is asked before a websocket message is received, and before anything is sent, but
+    then at most once a second. If the caller's access has ended, or `over` is set, the app is told
+    that they have disconnected, and nothing more is sent.
     """
 
     def __init__(
@@ -50,11 +50,12 @@ class Lasting:
         self._still_in, self._clock = still_in, clock
         self._over, self._looked = over, clock()
         self._ended = False
-        self._is_open = False  # an answer has begun, and has not come to its end
-        self._has_body = not self._is_socket  # which comes by itself: nothing else need be heard
+        self._is_open = False  # an answer has begun and is not complete
+        # which ends by itself: nothing else need be watched meanwhile
+        self._has_body = not self._is_socket
 
     async def receive(self) -> Message:
-        """Give what the caller says, or that they have gone."""
+        """Return the caller's message, or that they have disconnected."""
         message = await self._unless_over()
         if message is not None and message["type"] == "websocket.receive":
             await self._look()
@@ -64,7 +65,7 @@ class Lasting:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send something on, unless the caller is out."""
+        """Send a message, unless the caller's access has ended."""
         lasts = message["type"] == "websocket.send" or message.get("more_body", False)
         if lasts and self._clock() - self._looked >= LOOK_SECONDS:
             await self._look()
@@ -74,13 +75,13 @@ class Lasting:
             await self._send(message)
 
     async def close(self) -> None:
-        """Bring an answer to its end which the app left, since it was told that it is over."""
+        """Complete an answer that the app abandoned because it was told that the call is over."""
         if self._over.is_set() and self._is_open and not self._ended:
             self._ended = True
             await self._send(_LAST)
 
     async def _look(self) -> None:
-        """See whether the caller is still in; else end the call."""
+        """Check whether the caller still has access; else end the call."""
         self._looked = self._clock()
         code = POLICY
         try:
@@ -119,11 +120,11 @@ Known = tuple[str, TokenKind]  # a secret, and what it claims to be
 
 
 class Guard:
-    """An ASGI app before another: it lets through what may be let through, and says who it is.
+    """An ASGI app around another: it authenticates each call and records its principal.
 
-    Of every call Host and Origin are looked at, then its token or the cookie of its session, each
-    time anew in the database, so that one that is revoked ends at once. It is served on `host`,
-    and called by its names and those of `hosts`. With a `console`, browsers are led to its entry.
+    Host and Origin are checked first, then the token or the session cookie, against the database on
+    every call, so that revoking one takes effect at once. It is served on `host`, and called by its
+    names and those of `hosts`. With a `console`, browsers are redirected to its sign-in page.
     """
 
     def __init__(
@@ -131,12 +132,12 @@ class Guard:
     ) -> None:
         self._app, self._opened, self._console = app, opened, console
         self._names = names_of(host, hosts)
-        # Who probes from beyond calls by an address that nobody knows beforehand.
+        # Probes from other machines call by an address that is not known beforehand.
         self._health_names = self._names if is_loopback(host) else None
         self._open = HEALTH | {ENTER, LEAVE} if console else HEALTH
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the call here, or hand it on with its principal."""
+        """Answer the call here, or pass it on with its principal."""
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
@@ -156,7 +157,7 @@ class Guard:
             await call.close()
 
     async def _looked_at(self, scope: Scope) -> tuple[Known | None, AccessToken | None]:
-        """Give with what a call comes, nothing where it needs none.
+        """Return the credentials of a call and their token, nothing if it needs none.
 
         Raises Forbidden, Unauthorized, DependencyDown.
         """
@@ -193,7 +194,7 @@ class Guard:
         await answer(scope, receive, send)
 
     def _page(self, error: SkillWorkerError, scope: Scope) -> Response | None:
-        """Give what a browser that asks for a page is answered; None: what all are answered."""
+        """Return the answer to a browser that asks for a page; None for the common answer."""
         headers = Headers(scope=scope)
         asks = scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", "")
         if not (self._console and asks and _is_page(scope["path"])):
@@ -206,7 +207,7 @@ class Guard:
 
 
 def _secret(headers: Headers) -> Known | None:
-    """Give the secret of a call: a token in its header, else a session in its cookie."""
+    """Return the credentials of a call: a token in its header, else a session in its cookie."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return given.strip(), TokenKind.TOKEN

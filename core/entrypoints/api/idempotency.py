@@ -1,4 +1,4 @@
-"""Idempotency keys: a call that comes twice is carried out once and answered twice."""
+"""Idempotency keys: a call that is sent twice is carried out once and answered twice."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ _KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 
 
 class Idempotency:
-    """An ASGI app between the guard and the API. It looks at every POST that brings a key.
+    """An ASGI app between the guard and the API, for every POST with a key.
 
-    The first call under a key is carried out and its answer kept, unless it is 429 or a 5xx. The
-    same call under the same key is answered the same; another one is refused.
+    The first call under a key is carried out and its answer stored, unless it is 429 or a 5xx. The
+    same call under the same key gets the same answer; another one is refused.
     """
 
     def __init__(self, app: ASGIApp, opened: Opened) -> None:
         self._app, self._opened = app, opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a call on, or answer it as it was answered before."""
+        """Pass a call on, or repeat its stored answer."""
         key = _key(scope)
         who = scope.get("state", {}).get(PRINCIPAL)
         if key is None or not isinstance(who, Principal):
@@ -87,7 +87,7 @@ class _Call:
         self._body = b""
 
     async def carry_out(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the app answer; the answer is kept before the caller has it."""
+        """Let the app answer; the answer is stored before the caller receives it."""
 
         async def keep_and_send(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -115,7 +115,7 @@ class _Call:
         await self._noted(self.answers.end(self.owner, self.key, kept))
 
     async def _noted(self, noting: Awaitable[None]) -> None:
-        """Note what a call came to; where that fails the caller is answered all the same."""
+        """Store the outcome of a call; if that fails the caller is answered all the same."""
         try:
             await noting
         except SkillWorkerError as error:
@@ -123,7 +123,7 @@ class _Call:
 
 
 def document(app: FastAPI) -> None:
-    """Name the header at every POST of the OpenAPI document."""
+    """Declare the header on every POST of the OpenAPI document."""
     for path in app.openapi()["paths"].values():
         if "post" in path:
             path["post"].setdefault("parameters", []).append(_PARAMETER)
@@ -136,7 +136,7 @@ def _key(scope: Scope) -> str | None:
 
 
 async def _body(key: str, receive: Receive) -> bytes:
-    """Give the whole body of a call. Raises InvalidInput on a bad key, 413 on a long one."""
+    """Return the whole body of a call. Raises InvalidInput on a bad key, 413 on a long body."""
     if not _KEY.fullmatch(key):
         raise InvalidInput(f"{HEADER} is not 1 to {LONGEST_KEY} visible ASCII characters")
     parts: list[bytes] = []
@@ -155,7 +155,7 @@ async def _body(key: str, receive: Receive) -> bytes:
 
 
 def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
-    """Give a `receive` that says the body that has been read, and then goes on."""
+    """Return a `receive` that first repeats the body already read."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:
@@ -170,7 +170,7 @@ def _digest(scope: Scope, body: bytes) -> str:
 
 
 def _again(known: Answer, digest: str) -> Response:
-    """Answer a call whose key is known. Raises KeyReused where it was of another call."""
+    """Repeat the answer to a known key. Raises KeyReused if it belongs to another call."""
     if known.digest != digest:
         raise KeyReused(
             f"the {HEADER} was used for another call", hint="take a new key for a new call"

@@ -1,4 +1,4 @@
-"""The opened program as the server finds it, which listens before there is one and after."""
+"""The opened program as the server sees it, which listens before it opens and after it closes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.entrypoints.auth import Access, utc_now
 
 
 class Opened:
-    """Holds the app while it is open."""
+    """Stores the app while it is open."""
 
     def __init__(self, now: Callable[[], datetime] = utc_now) -> None:
         self.app: App | None = None
@@ -21,25 +21,25 @@ class Opened:
         self._lasting: set[asyncio.Event] = set()
 
     def __call__(self) -> App:
-        """Give the app. Raises DependencyDown while it starts or stops."""
+        """Return the app. Raises DependencyDown while it starts or stops."""
         if self.app is None:
             raise DependencyDown("the worker is starting or stopping", retry_after=1.0)
         return self.app
 
     def access(self) -> Access:
-        """Give what finds tokens and opens sessions. Raises DependencyDown."""
+        """Return what finds tokens and opens sessions. Raises DependencyDown."""
         app = self()
         return Access(app.stores.tokens, app.new_id, self._now)
 
     def close(self) -> None:
-        """Take the app away, and tell the calls that last."""
+        """Remove the app, and signal the calls in progress."""
         self.app = None
         for over in self._lasting:
             over.set()
 
     @contextmanager
     def lasting(self) -> Iterator[asyncio.Event]:
-        """Give an event that is set when the app is closed while the block runs."""
+        """Yield an event that is set if the app closes while the block runs."""
         over = asyncio.Event()
         self._lasting.add(over)
         try:

@@ -1,4 +1,4 @@
-"""What every list takes: how many, and where to go on."""
+"""The parameters of every list: how many items, and where to continue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _as_written(value: object) -> object:
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_as_written)]
 
-# A character that can be seen, in words on which all dialects of patterns agree: `\S` is not.
+# A visible character, in terms on which all regex dialects agree: on `\S` they do not.
 SEEN = r"[^\x00-\x20\x7f-\xa0\xad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]"
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=SEEN)]
 Reason = Annotated[str, Field(min_length=1, max_length=2000, pattern=SEEN)]

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): one place that maps each kind to a status."""
+"""Errors as problem details (RFC 9457): the one module that maps each kind to a status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.domain.text import printable
 from core.entrypoints.api.paging import SEEN
 
 PROBLEM_TYPE = "application/problem+json"
-MOST_TOLD = 20  # of many that are wrong in one call
+MOST_TOLD = 20  # of many errors in one call
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DETAILS = {
     HTTPStatus.NOT_FOUND: "there is nothing at this path",
@@ -68,7 +68,7 @@ def install(app: FastAPI) -> None:
 
 
 def problem(status: int, detail: str, kind: str = "usage", hint: str = "") -> Problem:
-    """Make a problem; its title is the status in words."""
+    """Return a problem; its title is the status in words."""
     return Problem(
         title=HTTPStatus(status).phrase,
         status=status,
@@ -79,7 +79,7 @@ def problem(status: int, detail: str, kind: str = "usage", hint: str = "") -> Pr
 
 
 def problem_of(error: SkillWorkerError) -> Problem:
-    """Tell an error of ours as a problem."""
+    """Return an error of ours as a problem."""
     status = _STATUS.get(error.kind, HTTPStatus.INTERNAL_SERVER_ERROR)
     return problem(status, error.message, error.kind, error.hint)
 
@@ -92,7 +92,7 @@ def answer(problem: Problem, headers: dict[str, str] | None = None) -> JSONRespo
 
 
 def answer_error(error: SkillWorkerError) -> JSONResponse:
-    """Render an error of ours as a problem, with the headers that go with its kind."""
+    """Render an error of ours as a problem, with the headers that belong to its kind."""
     headers = {}
     if isinstance(error, DependencyDown):
         headers["Retry-After"] = str(max(1, round(error.retry_after or 1)))
@@ -138,10 +138,10 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 
 def allowed(request: Request) -> list[str]:
-    """Give the methods that the path takes: the framework names those of one route only."""
+    """Return the methods that the path accepts: the framework names those of one route only."""
     scope = dict(request.scope)
     described = request.app.openapi()["paths"].get(scope["path"])
-    if described is not None:  # else a path with a parameter may take it, too
+    if described is not None:  # else a path with a parameter may accept it, too
         return [method for method in _METHODS if method.lower() in described]
     return [method for method in _METHODS if _takes(request.app, {**scope, "method": method})]
 

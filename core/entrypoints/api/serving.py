@@ -1,4 +1,4 @@
-"""What a worker serves beside its health: the API, the console, and the guard around all of it."""
+"""What a worker serves beside its health: the API, the console, and the guard around both."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Mount: TypeAlias = Callable[[FastAPI, Opened, Path], None]
 
 
 class Serving:
-    """The API on `host`, and the console where there is one to mount.
+    """The API on `host`, and the console if there is one to mount.
 
-    `hosts` are names that it is called by beside its own. Until it is opened there is no token to
-    be known by: all but the health pages and the entry page answer 503.
+    `hosts` are further names that it is called by. Until the program is opened no token can be
+    checked: all but the health pages and the sign-in pages answer 503.
     """
 
     def __init__(self, *, host: str, hosts: Collection[str], home: Path, mount: Mount | None):
@@ -45,7 +45,7 @@ class Serving:
             mount(self._api, self._opened, home)
 
     def around(self, health: ASGIApp) -> ASGIApp:
-        """Give one guarded app of the health pages, the API and the console."""
+        """Return one guarded app of the health pages, the API and the console."""
         ways: dict[str, ASGIApp] = dict.fromkeys(HEALTH, health)
         if self._has_console:
             ways |= dict.fromkeys(("/", CONSOLE, ENTER, LEAVE), self._ways_in())
@@ -56,9 +56,9 @@ class Serving:
 
     @asynccontextmanager
     async def opened_to(self, app: App) -> AsyncIterator[Path | None]:
-        """Let callers in to `app`; gives the file of the first token where one was made.
+        """Admit callers to `app`; yields the file of the first token if one was created.
 
-        Raises ConfigurationError where others could come in by a token that nobody chose to make.
+        Raises ConfigurationError if others could get in by a token that nobody chose to create.
         """
         access = Access(app.stores.tokens, app.new_id)
         if not is_loopback(self._host):
@@ -96,7 +96,7 @@ async def _see_on_purpose(access: Access, host: str) -> None:
 
 
 def _by_path(ways: dict[str, ASGIApp], otherwise: ASGIApp) -> ASGIApp:
-    """Give an app that asks the one of a call's path, or `otherwise`, which is told of the rest."""
+    """Return an app that dispatches by path; all else, lifespan events too, is `otherwise`'s."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         found = ways.get(scope["path"]) if scope["type"] == "http" else None

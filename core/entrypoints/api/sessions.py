@@ -1,4 +1,4 @@
-"""Who calls: the guard has let them in and left their name in the scope."""
+"""FastAPI dependencies: the caller's session, and each service for that session."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from core.entrypoints.service.search import SearchService
 from core.entrypoints.service.session import Session
 from core.entrypoints.service.work import WorkService
 
-PRINCIPAL = "principal"  # where in `scope["state"]` the guard leaves who calls
+PRINCIPAL = "principal"  # where in `scope["state"]` the guard stores the caller
 bearer = HTTPBearer(auto_error=False, description="A token: `skill-worker tokens add`.")
 
 
-# What does not wait is async all the same: else each call would take two trips to a thread.
-async def session(request: Request) -> Session:
-    """Give the caller's seat. Raises Unauthorized, DependencyDown."""
+# FastAPI runs a sync dependency in a thread: `async` saves two thread hops per call.
+async def current_session(request: Request) -> Session:
+    """Return the session of the caller. Raises Unauthorized, DependencyDown."""
     principal = getattr(request.state, PRINCIPAL, None)
     if not isinstance(principal, Principal):
         raise Unauthorized("this call needs a token", hint="send Authorization: Bearer <token>")
@@ -37,26 +37,26 @@ async def session(request: Request) -> Session:
     return Session(opened(), principal)
 
 
-Caller = Annotated[Session, Depends(session)]
-D = TypeVar("D")
+SessionDep = Annotated[Session, Depends(current_session)]
+ServiceT = TypeVar("ServiceT")
 
 
-def _at(service: Callable[[Session], D]) -> Callable[[Session], Awaitable[D]]:
-    """Give what makes a desk of the caller's seat."""
+def _provider(service: Callable[[Session], ServiceT]) -> Callable[[Session], Awaitable[ServiceT]]:
+    """Return a dependency that creates a service for the caller's session."""
 
-    async def taken(caller: Caller) -> D:
-        return service(caller)
+    async def provide(session: SessionDep) -> ServiceT:
+        return service(session)
 
-    return taken
+    return provide
 
 
-AtAgents = Annotated[AgentsService, Depends(_at(AgentsService))]
-AtChanges = Annotated[ChangesService, Depends(_at(ChangesService))]
-AtCosts = Annotated[CostsService, Depends(_at(CostsService))]
-AtFeedback = Annotated[FeedbackService, Depends(_at(FeedbackService))]
-AtGraph = Annotated[GraphService, Depends(_at(GraphService))]
-AtHistory = Annotated[HistoryService, Depends(_at(HistoryService))]
-AtKnowledge = Annotated[KnowledgeService, Depends(_at(KnowledgeService))]
-AtRuns = Annotated[RunService, Depends(_at(RunService))]
-AtSearch = Annotated[SearchService, Depends(_at(SearchService))]
-AtWork = Annotated[WorkService, Depends(_at(WorkService))]
+AgentsServiceDep = Annotated[AgentsService, Depends(_provider(AgentsService))]
+ChangesServiceDep = Annotated[ChangesService, Depends(_provider(ChangesService))]
+CostsServiceDep = Annotated[CostsService, Depends(_provider(CostsService))]
+FeedbackServiceDep = Annotated[FeedbackService, Depends(_provider(FeedbackService))]
+GraphServiceDep = Annotated[GraphService, Depends(_provider(GraphService))]
+HistoryServiceDep = Annotated[HistoryService, Depends(_provider(HistoryService))]
+KnowledgeServiceDep = Annotated[KnowledgeService, Depends(_provider(KnowledgeService))]
+RunServiceDep = Annotated[RunService, Depends(_provider(RunService))]
+SearchServiceDep = Annotated[SearchService, Depends(_provider(SearchService))]
+WorkServiceDep = Annotated[WorkService, Depends(_provider(WorkService))]

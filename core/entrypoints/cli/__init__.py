@@ -16,7 +16,11 @@ def main() -> None:
 
 
 def _speak_utf8() -> None:
-    """Begin again in UTF-8 mode where the locale knows ASCII only, so that no text is lost."""
+    """Re-execute in UTF-8 mode if the locale is ASCII only, so that no text is lost.
+
+    Python fixes the encoding of arguments, file names and streams before any code of ours runs: in
+    a bare container (`LANG=C`) re-executing is the only way to change all three.
+    """
     if codecs.lookup(sys.getfilesystemencoding()).name == "ascii":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606
 

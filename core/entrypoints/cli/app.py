@@ -1,4 +1,4 @@
-"""The command tree, and the border where every failure becomes a message and an exit code."""
+"""The command tree, and the boundary where every failure becomes a message and an exit code."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _root(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; give its exit code. Every failure ends here, as text or as JSON."""
+    """Run one command and return its exit code. Every failure ends here, as text or as JSON."""
     prepare_streams()
     try:
         code = _run(arguments)
@@ -104,7 +104,7 @@ def _run(arguments: Sequence[str]) -> int:
         result = app(args=list(arguments), prog_name="skill-worker", standalone_mode=False)
     except OutputLost:
         raise
-    except Exception as error:  # noqa: BLE001 - the outermost border: nothing may leave as a trace
+    except Exception as error:  # noqa: BLE001 - the last boundary: nothing escapes as a trace
         return _report(error, as_json="--json" in arguments)
     return result if isinstance(result, int) else OK
 

@@ -95,7 +95,7 @@ def _show_budgets(budgets: Sequence[TenantBudget], currency: str) -> None:
 
 
 def spent_in_words(usage: Usage, currency: str) -> str:
-    """Say calls, tokens and money in one line."""
+    """Return calls, tokens and money in one line."""
     from core.domain.models.base import shown
 
     return (
@@ -105,7 +105,7 @@ def spent_in_words(usage: Usage, currency: str) -> str:
 
 
 def change_cost_in_words(cost: ChangeCost, currency: str) -> dict[str, str]:
-    """Say what a change cost and what that is made of; nothing where no model was asked."""
+    """Return the cost of a change and its parts; nothing if no model was asked."""
     from core.domain.models.base import shown
 
     if not cost.author.model_calls and not cost.run.model_calls:

@@ -78,7 +78,7 @@ async def _told(settings: Settings, stop: asyncio.Event) -> Exhibits:
 
 
 def _settings(home: Path) -> Settings:
-    """Give settings that leave the user's database, servers and model alone."""
+    """Return settings that leave the user's database, servers and model alone."""
     return load(
         {
             "skill_worker_home": home,
@@ -99,7 +99,7 @@ def _settings(home: Path) -> Settings:
 
 @contextmanager
 def _home(keep: Path | None) -> Iterator[Path]:
-    """Give a home for the demo: `keep`, which must be new or empty, or one that goes again."""
+    """Yield a home for the demo: `keep`, which must be new or empty, or a temporary one."""
     if keep is None:
         home = Path(tempfile.mkdtemp(prefix="skill-worker-demo-"))
         try:
@@ -111,7 +111,7 @@ def _home(keep: Path | None) -> Iterator[Path]:
 
 
 def _kept(keep: Path) -> Path:
-    """Make the folder that the demo's home is kept in. Raises InvalidInput."""
+    """Create the folder that retains the demo's home. Raises InvalidInput."""
     try:
         keep.mkdir(parents=True, exist_ok=True)
         is_used = any(keep.iterdir())

@@ -1,4 +1,4 @@
-"""What the demo shows: a table of outcomes, a new skill, an edited one, a decision table."""
+"""The output of the demo: a table of outcomes, a new skill, an edited one, a decision table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Exhibits(Model):
-    """The story, and three things it made: texts that are empty where there is none."""
+    """The story and three of its results; a text is empty if there is none."""
 
     story: Story
     new_skill: str = ""
@@ -42,7 +42,7 @@ async def collect_exhibits(app: App, scenario: Scenario, story: Story) -> Exhibi
 
 
 def summary(story: Story) -> dict[str, JsonValue]:
-    """Give the figures and each item, as `--json` prints them."""
+    """Return the figures and each item, as `--json` prints them."""
     usage = story.usage
     return {
         "counts": {kind: dict(counts) for kind, counts in story.count_changes().items()},
@@ -85,13 +85,13 @@ def show_demo(exhibits: Exhibits, *, kept: Path | None) -> None:
 
 
 def became(told: Told) -> str:
-    """Say in a few words what a piece of feedback became."""
+    """Return what a piece of feedback became, in a few words."""
     words = [_in_words(receipt) for receipt in told.receipts]
     return ", ".join(words) or str(told.feedback.status)
 
 
 def why(told: Told) -> str:
-    """Give the reasons of the verdicts, or the error."""
+    """Return the reasons of the verdicts, or the error."""
     reasons = [c.verdict.reason for c in told.candidates if c.verdict and c.verdict.reason]
     return told.feedback.error or " / ".join(dict.fromkeys(reasons))
 
@@ -107,7 +107,7 @@ def _in_words(receipt: Receipt) -> str:
 
 
 def _pods(story: Story) -> JsonValue:
-    """Tell of the pods that skills were built in; None where there were none."""
+    """Return the pods that skills were built in; None if there were none."""
     if story.sandbox is None:
         return None
     return {"skills_built": story.skills_built, "sandbox": story.sandbox.model_dump(mode="json")}

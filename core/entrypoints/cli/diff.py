@@ -1,4 +1,4 @@
-"""The difference that a change makes, as a unified diff: of text, of table rows, of files."""
+"""The difference that a change makes, as a unified diff of text, table rows or files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.entrypoints.cli.grid import table_lines
 
 
 async def change_diff(change: Change, log: ChangeLog) -> str:
-    """Give the unified diff of a change; a skill file by file, a decision table row by row."""
+    """Return the unified diff of a change; a skill file by file, a decision table row by row."""
     files = [*_files(change.before).values(), *_files(change.after).values()]
     if not files:
         return _text_diff(
@@ -29,7 +29,7 @@ def files_diff(
     after: Mapping[str, FileRef],
     blobs: Mapping[str, bytes],
 ) -> str:
-    """Give the diff of two folders; files that stay the same are left out."""
+    """Return the diff of two folders; unchanged files are omitted."""
     parts: list[str] = []
     for path in sorted(set(before) | set(after)):
         old, new = before.get(path), after.get(path)

@@ -1,4 +1,4 @@
-"""Exit codes and what a failure looks like: the one place that maps errors to both."""
+"""Exit codes and how a failure is reported: the one module that maps errors to both."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _DEBUG_HINT = "set LOG_LEVEL=debug to see where it happened"
 
 
 class WrongCall(InvalidInput):
-    """An option of the command is missing or says what it cannot; the message names it."""
+    """An option of the command is missing or has an impossible value; the message names it."""
 
     kind = "usage"
 
 
 @contextmanager
 def named_by_option(command: str, options: Mapping[str, str]) -> Iterator[None]:
-    """Say which option of `command` a refused field came from. Raises WrongCall."""
+    """Report which option of `command` a refused field came from. Raises WrongCall."""
     try:
         yield
     except InvalidInput as error:
@@ -61,7 +61,7 @@ def named_by_option(command: str, options: Mapping[str, str]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a command failed; `kind` is a word of `core.domain.errors`, `usage` or `unexpected`."""
+    """Why a command failed; `kind` is a kind of `core.domain.errors`, `usage` or `unexpected`."""
 
     kind: str
     message: str
@@ -69,27 +69,27 @@ class Failure:
 
     @property
     def data(self) -> JsonValue:
-        """What `--json` says of it, under `error`."""
+        """Return what `--json` prints under `error`."""
         return {"kind": self.kind, "message": self.message, "hint": self.hint}
 
     @property
     def exit_code(self) -> int:
-        """The exit code that goes with `kind`."""
+        """The exit code that belongs to `kind`."""
         return exit_code_of(self.kind)
 
 
 def exit_code_of(kind: str) -> int:
-    """Give the exit code for a kind of failure: 1 where none is its own."""
+    """Return the exit code for a kind of failure: 1 if it has none of its own."""
     return _BY_KIND.get(kind, FAILED)
 
 
 def exit_code_of_signal(number: int) -> int:
-    """Give the exit code of a command that a signal ended, as shells count: 130, 143."""
+    """Return the exit code of a command that a signal ended, as in shells: 130, 143."""
     return _SIGNALLED + number
 
 
 def describe(error: Exception) -> Failure:
-    """Tell what went wrong; an error nobody planned keeps its type's name and no more."""
+    """Return what went wrong; an unexpected error reveals the name of its type and no more."""
     known = next(_known(error), None)
     if known is not None:
         return Failure(known.kind, known.message, known.hint)

@@ -1,4 +1,4 @@
-"""Files that a command is given: `-` is stdin, and what cannot be read is said plainly."""
+"""Files given to a command: `-` is stdin, and an unreadable file is reported plainly."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ MAX_DOCUMENT = 64 * 2**20
 
 
 def read_text(file: Path, *, most: int = -1) -> str:
-    """Give a whole file as text, without a byte order mark. Raises NotFound, InvalidInput.
+    """Return a whole file as text, without a byte order mark. Raises NotFound, InvalidInput.
 
-    With `most` a file of more bytes is refused, and not read to its end.
+    A file of more than `most` bytes is refused, and not read to its end.
     """
     with open_input(file) as handle:
         data = handle.read(most + 1 if most >= 0 else -1)
@@ -52,7 +52,7 @@ def read_text(file: Path, *, most: int = -1) -> str:
 
 
 def size_of(file: Path) -> int | None:
-    """Give the size in bytes, or None where it cannot be known."""
+    """Return the size in bytes, or None if it cannot be determined."""
     try:
         return file.stat().st_size if file.is_file() else None
     except OSError:
@@ -65,9 +65,9 @@ _CHUNK = 1 << 18
 async def read_lines(
     handle: BinaryIO, max_bytes: int, stop: asyncio.Event | None = None
 ) -> AsyncIterator[RawLine]:
-    """Give lines until the end of `handle`, or until `stop` is set.
+    """Yield lines until the end of `handle`, or until `stop` is set.
 
-    No line is read before the one ahead of it was dealt with, as far as it comes by itself.
+    No further block is read from a slow stream before the lines at hand have been processed.
     """
     stop = stop or asyncio.Event()
     splitter = LineSplitter(max_bytes)
@@ -82,12 +82,12 @@ async def read_lines(
 
 
 async def _ready(descriptor: int, stop: asyncio.Event) -> bool:
-    """Wait until there is something to read; False where `stop` is set first."""
+    """Wait until there is something to read; False if `stop` is set first."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     try:
         loop.add_reader(descriptor, readable.set)
-    except PermissionError:  # a regular file is always ready, and cannot be waited for
+    except PermissionError:  # a regular file is always ready, and epoll refuses it
         return not stop.is_set()
     waits = [asyncio.ensure_future(event.wait()) for event in (readable, stop)]
     try:

@@ -1,4 +1,4 @@
-"""What `run --api` and `run --console` serve beside the worker's health, and the way in."""
+"""What `run --api` and `run --console` serve beside the worker's health pages."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from core.entrypoints.api.serving import Mount, Serving
     from core.entrypoints.auth import Made
 
-_ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - told from others, not listened on
-_COLLECTED_AFTER = 2_000, 10, 25  # in place of 700, 10, 10
+_ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
+_COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
 
 
 @dataclass(frozen=True)
 class Front:
-    """The API, and the console where it `has_console`, before the program is opened."""
+    """The API, and the console if it `has_console`, before the program is opened."""
 
     serving: Serving
     has_console: bool
 
     @asynccontextmanager
     async def open(self, app: App, url: str) -> AsyncIterator[None]:
-        """Let callers in while the context lasts, and say how they come in."""
-        # To look through all there is for garbage stops all calls: a seventh of a second for what
-        # is loaded by now and stays, then 30 to 50 ms every few seconds for what is remembered.
+        """Admit callers while the context lasts, and print how they get in."""
+        # A full garbage collection stops all calls: for a seventh of a second over what is loaded
+        # by now and stays, then for 30 to 50 ms every few seconds over what is cached.
         gc.freeze()
         gc.set_threshold(*_COLLECTED_AFTER)
         async with self.serving.opened_to(app) as token_file:
@@ -45,7 +45,7 @@ class Front:
 
 
 def make_front(settings: Settings, *, console: bool) -> Front:
-    """Make what is served. Raises ConfigurationError where the console is not installed."""
+    """Return what is served. Raises ConfigurationError if the console is not installed."""
     mount = _console() if console else None
     from core.entrypoints.api.serving import Serving
 
@@ -59,7 +59,7 @@ def make_front(settings: Settings, *, console: bool) -> Front:
 
 
 def link_of(made: Made, base: str) -> str:
-    """Give the address that opens the console once; where all addresses are served, loopback's."""
+    """Return the one-time address of the console; loopback's if all interfaces are served."""
     from core.entrypoints.api.entry_page import ENTER
 
     parts = urlsplit(base)

@@ -9,7 +9,7 @@ _SHOWN = 200
 
 
 def table_text(xml: str) -> str:
-    """Give a table as a grid of its first 200 rows; XML that does not parse as it is."""
+    """Return a table as a grid of its first 200 rows; XML that does not parse unchanged."""
     try:
         table = parse_xml(xml)
     except RuleInvalid:
@@ -19,7 +19,7 @@ def table_text(xml: str) -> str:
 
 
 def table_lines(xml: str) -> list[str]:
-    """Give a table as one line a row, whose other rows do not move when one does."""
+    """Return a table as one line per row, so that a changed row moves no other."""
     try:
         table = parse_xml(xml)
     except RuleInvalid:

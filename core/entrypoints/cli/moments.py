@@ -15,9 +15,9 @@ _MOMENT = re.compile(
 
 
 def read_moment(text: str) -> datetime:
-    """Read ISO 8601; a day alone is its last moment, and what has no zone is local time.
+    """Read ISO 8601; a date alone is its last moment, and a time without a zone is local.
 
-    Raises WrongCall with the forms that are read.
+    Raises WrongCall with the accepted forms.
     """
     plain = text.strip()
     try:

@@ -33,7 +33,7 @@ Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 
 
 def who() -> str:
-    """Give the name of this machine's user."""
+    """Return the name of this machine's user."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # no such user, as in a bare container

@@ -1,4 +1,4 @@
-"""Where output goes: data on stdout, talk on stderr, all of it safe for a terminal."""
+"""Where output goes: data to stdout, messages to stderr, all of it safe for a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-# Columns of ids stay whole, so that they can be copied; the others share what is left.
+# Columns of ids stay whole, so that they can be copied; the others share the rest.
 _IDS = frozenset({"ID", "CHANGE"})
 _UNCUT = 100_000
 _LEAST_WIDTH = 4
@@ -23,7 +23,7 @@ _GAP = 2
 
 
 def console(stream: TextIO, width: int | None = None) -> Console:
-    """Give a console on `stream` that takes text as it is: no markup, no emoji codes."""
+    """Return a console on `stream` that prints text verbatim: no markup, no emoji codes."""
     from rich.console import Console
 
     return Console(
@@ -41,7 +41,7 @@ def say(text: str) -> None:
 
 
 def talk(text: str) -> None:
-    """Print what is no data: progress, advice, errors; a closed terminal is no reason to fail."""
+    """Print what is not data: progress, advice, errors; a closed terminal is no reason to fail."""
     with suppress(OSError):
         sys.stderr.write(printable(text) + "\n")
         sys.stderr.flush()
@@ -68,8 +68,8 @@ def print_table(
 ) -> None:
     """Print an aligned table; long cells fold, ids do not, and wide characters count as two.
 
-    Without a terminal nothing folds, unless COLUMNS says how much room there is. Where there are
-    no rows, `empty` is said on stderr.
+    Without a terminal nothing folds, unless COLUMNS sets the width. If there are no rows, `empty`
+    is printed to stderr.
     """
     if not rows and empty:
         talk(empty)
@@ -94,12 +94,12 @@ def _plain(text: str) -> Text:
 
 
 def _room() -> int:
-    """Columns of the terminal, or of COLUMNS; without either there is no end to a line."""
+    """Return the width of the terminal, or COLUMNS; without either it is unlimited."""
     return shutil.get_terminal_size((_UNCUT, 0)).columns
 
 
 def _least_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Columns that ids need to stay whole while nothing else vanishes."""
+    """Return the width that ids need to stay whole while no other column vanishes."""
     from rich.cells import cell_len
 
     widths = [
@@ -112,7 +112,7 @@ def _least_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
 
 
 def print_fields(fields: Mapping[str, object]) -> None:
-    """Print `name: value` lines, without those that have no value."""
+    """Print `name: value` lines, except those without a value."""
     width = max(map(len, fields))
     for name, value in fields.items():
         if value not in (None, "", ()):

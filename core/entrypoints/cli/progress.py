@@ -1,4 +1,4 @@
-"""Progress bars for long one-shots: on stderr, and only where a person watches."""
+"""Progress bars for long one-shots: on stderr, and only if it is a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPEN = ("queued", "processing")
 
 @contextmanager
 def byte_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Give a function that adds bytes done to a bar."""
+    """Yield a function that adds processed bytes to a bar."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -26,14 +26,14 @@ def byte_bar(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def count_bar(title: str) -> Iterator[Callable[[int], None]]:
-    """Give a function that adds things done to a bar whose end is not known."""
+    """Yield a function that adds processed items to a bar of unknown length."""
     with byte_bar(title, None) as advance:
         yield advance
 
 
 @contextmanager
 def feedback_bar(title: str) -> Iterator[Callable[[Mapping[str, int]], None]]:
-    """Give a function that takes the number of pieces by status, and moves a bar."""
+    """Yield a function that takes the number of pieces by status, and moves a bar."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -52,13 +52,13 @@ def feedback_bar(title: str) -> Iterator[Callable[[Mapping[str, int]], None]]:
 
 
 class Remaining:
-    """Turns counts by status into (done, total); what comes in meanwhile raises the total."""
+    """Turns counts by status into (done, total); new arrivals raise the total."""
 
     def __init__(self) -> None:
         self._ended_before: int | None = None
 
     def update(self, counts: Mapping[str, int]) -> tuple[int, int]:
-        """Take the newest counts; give the pieces done since the start, and those in all."""
+        """Take the newest counts; return the pieces done since the start, and the total."""
         remaining = sum(counts.get(status, 0) for status in _OPEN)
         ended = sum(counts.values()) - remaining
         if self._ended_before is None:

@@ -1,4 +1,4 @@
-"""What a change came to, as commands that ask for one tell it."""
+"""How commands print the receipt of a change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def tell_receipt(receipt: Receipt, *, as_json: bool) -> None:
-    """Print a receipt; where it is no outcome the command ends with FAILED."""
+    """Print a receipt; if it is not an outcome the command ends with FAILED."""
     if as_json:
         print_model(receipt)
     else:
@@ -26,6 +26,6 @@ def tell_receipt(receipt: Receipt, *, as_json: bool) -> None:
 
 
 def tell_warnings(warnings: Iterable[str]) -> None:
-    """Say each warning beside the data."""
+    """Print each warning beside the data."""
     for warning in warnings:
         talk(f"warning: {warning}")

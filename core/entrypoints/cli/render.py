@@ -1,4 +1,4 @@
-"""Single things, shown whole: feedback, an item, a change, a history record."""
+"""Single things, printed in full: feedback, an item, a change, a history record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from core.entrypoints.cli.output import print_block, print_fields, print_table, 
 
 
 class FeedbackFile(Model):
-    """One piece of feedback and all that is on record about it."""
+    """One piece of feedback and everything recorded about it."""
 
     feedback: Feedback
     currency: str
@@ -37,7 +37,7 @@ class FeedbackFile(Model):
     run_events: tuple[RunEvent, ...]
 
     def details(self) -> dict[str, JsonValue]:
-        """Give the record as JSON, without the feedback itself, which has `events` of its own."""
+        """Return the record as JSON, without the feedback itself, which has `events` of its own."""
         dumped: dict[str, JsonValue] = self.model_dump(
             mode="json", exclude={"feedback", "currency", "budget"}
         )
@@ -107,7 +107,7 @@ def show_item(
 ) -> None:
     """Print one item: a decision table as a grid, a skill with the list of its files.
 
-    `facts` are how it came about, by what they are called.
+    `facts` say how it came about, by label.
     """
     print_fields(
         {
@@ -124,7 +124,7 @@ def show_item(
 
 
 def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
-    """Print one change, what it cost, and its diff where there is one."""
+    """Print one change, its cost, and its diff if there is one."""
     print_fields(
         {
             "id": change.id,
@@ -196,5 +196,5 @@ def _done(verdict: Verdict) -> str:
 
 
 def _in_words(data: Mapping[str, JsonValue]) -> str:
-    """Give `attempt=1, reason=…`; what holds nothing is left out."""
+    """Return `attempt=1, reason=…`; empty values are omitted."""
     return ", ".join(f"{key}={value}" for key, value in data.items() if value not in (None, ""))

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from core.app.settings import Override, Settings
 
 T = TypeVar("T")
-# SIGHUP comes when the terminal is closed: what was started there must not stay behind.
+# SIGHUP is sent when the terminal closes: what was started in it must not stay behind.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_async(work: Coroutine[object, object, T]) -> T:
     """Run `work`; a signal cancels it, so that what it opened is closed.
 
-    Raises typer.Exit with the signal's code where one came.
+    Raises typer.Exit with the signal's code if one arrived.
     """
 
     async def main() -> T:
@@ -52,8 +52,8 @@ def run_until_stopped(
 ) -> T:
     """Run a service: the first signal sets its stop event, the second cancels it at once.
 
-    What ends after the first signal has ended well, unless only the `whole` of it is worth
-    having. Raises typer.Exit with the signal's code else.
+    What ends after the first signal has ended well, unless it is useful only as a `whole`; then, as
+    after the second, raises typer.Exit with the signal's code.
     """
     received: list[int] = []
     with _quiet_at_the_end() as be_quiet:
@@ -90,7 +90,7 @@ async def _serve(
 
 
 async def _outcome(task: asyncio.Future[T], cut_off: list[int]) -> T:
-    """Give what the task came to; where a signal cut it off, its errors are no news."""
+    """Return the task's result; the errors of a task that a signal cancelled are ignored."""
     try:
         return await task
     except (asyncio.CancelledError, Exception):
@@ -101,11 +101,11 @@ async def _outcome(task: asyncio.Future[T], cut_off: list[int]) -> T:
 
 @contextlib.contextmanager
 def _quiet_at_the_end() -> Iterator[Callable[[], None]]:
-    """Give a function that ends all logging and warnings until the block is left."""
+    """Yield a function that silences all logging and warnings until the block is left."""
 
     def be_quiet() -> None:
         logging.disable(logging.CRITICAL)
-        warnings.simplefilter("ignore")  # of coroutines that were cut off before they began
+        warnings.simplefilter("ignore")  # about coroutines cancelled before they began
 
     with warnings.catch_warnings():
         try:
@@ -116,7 +116,7 @@ def _quiet_at_the_end() -> Iterator[Callable[[], None]]:
 
 @contextlib.contextmanager
 def _handled(handler: Callable[[int], None]) -> Iterator[None]:
-    """Handle the signals, but for those that are ignored (`nohup`); undo it at the end."""
+    """Handle the signals that are not ignored (as under `nohup`); restore them at the end."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     heard = [number for number in _SIGNALS if before[number] is not signal.SIG_IGN]
@@ -136,7 +136,7 @@ __all__ = ["load", "run_async", "run_until_stopped", "with_app"]
 def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool = False) -> Settings:
     """Read the settings and set up the logs. Raises ConfigurationError.
 
-    An `interactive` command says in plain lines what a service logs for whoever collects it.
+    An `interactive` command prints in plain lines what a service logs for a log collector.
     """
     import structlog
 
@@ -157,7 +157,7 @@ def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool =
 def with_app(
     work: Callable[[App], Awaitable[T]], dry_run: bool = False, *, model: bool = False
 ) -> T:
-    """Open the program for one command, without a model or with the one that is set, if any."""
+    """Open the program for one command, without a model or with the configured one, if any."""
     settings = load(interactive=True)
     asks = model and settings.llm_model is not None
 

@@ -1,4 +1,4 @@
-"""The standard streams, made ready for any text; what cannot be written has an error of its own."""
+"""The standard streams, made ready for any text; a failed write to stdout has its own error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class OutputLost(OSError):
 
 
 def prepare_streams() -> None:
-    """Let both streams take any text, and tell failures of stdout from those of other files."""
+    """Let both streams accept any text, and distinguish failures of stdout from those of files."""
     _occupy_standard_descriptors()
     if sys.stdout is None:
         sys.stdout = io.TextIOWrapper(_Nowhere(), encoding="utf-8", write_through=True)
@@ -39,7 +39,7 @@ def _is_file(stream: io.TextIOWrapper) -> bool:
 
 
 def give_up_stdout() -> None:
-    """Write nothing more there: the interpreter would, and complain, as it ends."""
+    """Write nothing more to stdout: the interpreter would flush at exit, and complain."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if isinstance(raw, _Stdout):
         raw.is_lost = True
@@ -69,7 +69,7 @@ class _Nowhere(io.BufferedIOBase):
 
 
 def _occupy_standard_descriptors() -> None:
-    """Leave no standard descriptor free: the next file or socket would be taken for the stream."""
+    """Leave no standard descriptor free: the next file or socket opened would take its number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)

@@ -150,7 +150,7 @@ def _access(opened: App) -> Access:
 
 
 def _base() -> str:
-    """Give the address at which a worker with these settings answers."""
+    """Return the address at which a worker with these settings answers."""
     from core.app.bootstrap.health import USUAL_PORT
 
     settings = load(interactive=True)

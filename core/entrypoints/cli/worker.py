@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from core.app.settings import Override, Settings
     from core.domain.models import Feedback, Pause, Receipt, Verdict
 
-# So many looks in a row, a fifth of a second apart: what another worker ends soon is no news.
+# Consecutive looks, a fifth of a second apart: what another worker finishes soon is not reported.
 _PATIENCE = 8
 
 
 class Awaited:
-    """Looks at the counts again and again; says what is waited for when that lasts."""
+    """Watches the counts, and prints what is awaited when that lasts."""
 
     def __init__(self, stalled_after: float, say: Callable[[str], None]) -> None:
         self._stalled_after = stalled_after
@@ -38,7 +38,7 @@ class Awaited:
         self._said = ""
 
     def look(self, counts: Mapping[str, int], working: int, pause: Pause | None = None) -> None:
-        """Take the number of pieces by status, how many are worked on here, and what holds."""
+        """Take the number of pieces by status, those in progress here, and what blocks work."""
         taken, queued = counts.get("processing", 0), counts.get("queued", 0)
         self._looks = 0 if working or not taken + queued else self._looks + 1
         if not self._looks:
@@ -124,7 +124,7 @@ def run(
 
 
 def model_settings(*, offline: bool, **options: Override) -> Settings:
-    """Read settings for a command that needs a model; `options` win where they are given.
+    """Read settings for a command that needs a model; `options` take precedence.
 
     Raises ConfigurationError.
     """
@@ -173,7 +173,7 @@ async def _work(
 
 
 def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: str = "") -> None:
-    """Tell what this run did, and nothing of what others or earlier runs did; and who waits."""
+    """Print what this run did, without what others or earlier runs did, and who waits."""
     counts: dict[str, JsonValue] = dict(summary.counts())
     unhappy = summary.unhappy()
     if as_json:

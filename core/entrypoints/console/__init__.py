@@ -1,1 +1,1 @@
-"""The console: pages that render what the desk gives, in Korean and English."""
+"""The console: pages that render what the services return, in Korean and English."""

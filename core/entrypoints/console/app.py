@@ -1,4 +1,4 @@
-"""Puts the console on a server: its pages under /console, over the opened program."""
+"""Mounts the console on a server: its pages under /console, over the opened program."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ async def _no_page(visit: Visit) -> None:
 
 
 def mount(app: FastAPI, opened: Opened, home: Path) -> None:
-    """Mount the console on `app`, once a process; who serves it puts the guard around both."""
-    # Nothing is kept there; without this the framework makes a folder where the worker stands.
+    """Mount the console on `app`, once per process; the caller wraps the guard around both."""
+    # NiceGUI creates its storage folder in the working directory unless told otherwise; it stays
+    # empty.
     storage.Storage.path = home / "console"
     site = Site(opened)
     site.preferences()
     for page in PAGES:
         page.add(site)
-    site.page("/{rest:path}", "no_page", _no_page)  # last: it takes what no other does
+    site.page("/{rest:path}", "no_page", _no_page)  # last: it matches any path that no other does
     ui.run_with(
         app,
         mount_path=BASE,

@@ -42,8 +42,8 @@ def _bar(visit: Visit, name: str) -> Markup:
         link(visit.say(f"frame.{page}"), path, class_="here" if page == name else None)
         for page, path in _PAGES.items()
     ]
-    who = visit.session.who
-    tenant = who.tenant_id or visit.say("frame.all_tenants")
+    principal = visit.session.principal
+    tenant = principal.tenant_id or visit.say("frame.all_tenants")
     return el(
         "div",
         el("a", visit.say("frame.skip"), href="#content", class_="skip"),
@@ -51,7 +51,12 @@ def _bar(visit: Visit, name: str) -> Markup:
         el("nav", *entries, aria_label=visit.say("frame.pages")),
         el(
             "div",
-            el("span", tenant, title=visit.say("frame.signed_in", name=who.name), class_="who"),
+            el(
+                "span",
+                tenant,
+                title=visit.say("frame.signed_in", name=principal.name),
+                class_="who",
+            ),
             join(_switches(visit)),
             link(visit.say("frame.sign_out"), "/console/leave"),
             class_="tools",
@@ -67,7 +72,7 @@ def _switches(visit: Visit) -> Iterator[Markup]:
     other = Language.EN if visit.language is Language.KO else Language.KO
     to = address("/console/preferences", language=other, back=back)
     yield el("a", visit.say("frame.language"), href=to, title=visit.say("frame.language_hint"))
-    for theme in ("dark", "light"):  # the sheet hides the one that is there already
+    for theme in ("dark", "light"):  # CSS hides the one in use
         to = address("/console/preferences", theme=theme, back=back)
         yield el("a", visit.say(f"frame.to_{theme}"), href=to, class_=f"to-{theme}")
 

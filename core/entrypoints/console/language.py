@@ -22,7 +22,7 @@ class Language(StrEnum):
 
 
 def chosen(wanted: str | None, accepted: str | None) -> Language:
-    """Give the language that was chosen, else the first that the browser accepts and we speak."""
+    """Return the chosen language, else the first that both the browser and we speak."""
     for name in (wanted or "", *_accepted(accepted or "")):
         found = name.strip().lower()[:2]
         if found in set(Language):
@@ -31,14 +31,14 @@ def chosen(wanted: str | None, accepted: str | None) -> Language:
 
 
 def say(language: Language, key: str, **values: object) -> str:
-    """Give the words for `page.key`, with values put in. Raises KeyError on what nobody wrote."""
+    """Return the words for `page.key`, with values filled in. Raises KeyError on an unknown key."""
     page, _, name = key.partition(".")
     return words(page)[name][language].format(**values)
 
 
 @cache
 def words(page: str) -> Mapping[str, Entry]:
-    """Give all words of one page: key -> language -> text."""
+    """Return all words of one page: key -> language -> text."""
     text = (resources.files("core.entrypoints.console") / "words" / f"{page}.yaml").read_text(
         "utf-8"
     )
@@ -46,7 +46,7 @@ def words(page: str) -> Mapping[str, Entry]:
 
 
 def _accepted(header: str) -> list[str]:
-    """Give the languages of an Accept-Language header, most wanted first."""
+    """Return the languages of an Accept-Language header, the most wanted first."""
     parts = [part.partition(";q=") for part in header.split(",")]
     weighed = [(_weight(weight), name) for name, _, weight in parts]
     return [name for weight, name in sorted(weighed, key=lambda pair: -pair[0]) if weight > 0]

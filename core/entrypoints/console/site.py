@@ -1,4 +1,4 @@
-"""The site: every page goes through `Site.page`, which knows who looks and tells what failed."""
+"""The site: every page goes through `Site.page`, which knows the visitor and reports failures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Build = Callable[[Visit], Awaitable[None]]
 
 
 def now() -> datetime:
-    """Give the time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -53,9 +53,9 @@ class Site:
     opened: Opened
 
     def page(self, path: str, name: str, build: Build) -> None:
-        """Put a page on the site: `build` draws what is inside the frame. Its errors are told.
+        """Register a page: `build` draws what is inside the frame, and its errors are shown.
 
-        `name` is the entry of the navigation that it belongs to, and the file of its words.
+        `name` is the navigation entry that it belongs to, and the file of its words.
         """
 
         @ui.page(path, response_timeout=30)
@@ -69,7 +69,7 @@ class Site:
                 await fill(visit, build)
 
     def preferences(self) -> None:
-        """Put the address on the site that sets language and theme, and leads back."""
+        """Register the URL that sets language and theme, and redirects back."""
 
         @nicegui_app.get("/preferences")
         def prefer(request: Request, back: str = BASE) -> RedirectResponse:
@@ -83,7 +83,7 @@ class Site:
             return answer
 
     def _visit(self, request: Request) -> Visit | None:
-        """Give the visit; None while the program starts or stops. Raises Unauthorized."""
+        """Return the visit; None while the program starts or stops. Raises Unauthorized."""
         principal = getattr(request.state, PRINCIPAL, None)
         if not isinstance(principal, Principal):
             raise Unauthorized("this page needs a session")
@@ -95,7 +95,7 @@ class Site:
 
 
 async def fill(visit: Visit, build: Build) -> None:
-    """Draw a page, or why it cannot be; of what nobody planned the text goes to the log alone."""
+    """Draw a page, or why that failed; the text of an unexpected error goes only to the log."""
     try:
         await build(visit)
     except SkillWorkerError as error:
@@ -106,10 +106,11 @@ async def fill(visit: Visit, build: Build) -> None:
 
 
 def _keep_to(client: Client, principal: Principal) -> None:
-    """Let only the session that opened a page go on with it; any other loads it anew.
+    """Restrict a page to the session that opened it; any other session reloads it.
 
-    A page outlives its connection for a while, and acts in the name of whom it was drawn for: in
-    a browser where somebody else signs in meanwhile, it would do so for them.
+    NiceGUI retains a page for a while after its connection is lost, and the page acts for the
+    principal it was drawn for: without this, someone who signs in later in the same browser would
+    act for them.
     """
 
     def look() -> None:
@@ -117,6 +118,8 @@ def _keep_to(client: Client, principal: Principal) -> None:
         caller = scope.get("state", {}).get(PRINCIPAL)
         if caller == principal:
             return
+        # What NiceGUI sends to a page that it no longer knows: the browser then reloads it. It
+        # has no public call for this, hence its socket server.
         background_tasks.create(nicegui_core.sio.emit("try_reconnect", room=client.id))
         client.delete()
 
@@ -124,7 +127,7 @@ def _keep_to(client: Client, principal: Principal) -> None:
 
 
 def _own(back: str) -> str:
-    """Give a path of the console: nobody is led away from it."""
+    """Return a path of the console, else its root: no redirect leaves it."""
     inside = back == BASE or back.startswith(f"{BASE}/")
     return back if inside and "\\" not in back and "//" not in back else BASE
 

@@ -1,4 +1,4 @@
-"""One visit of a page: who looks, at what, in which language."""
+"""One visit of a page: who views what, and in which language."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from core.domain.errors import NotFound
 from core.entrypoints.console.language import Language, chosen, say
-from core.entrypoints.console.translation import translated
+from core.entrypoints.locale import translated
 from core.entrypoints.service.session import Session
 
 LANGUAGE_COOKIE = "console_language"
@@ -20,7 +20,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 @dataclass(frozen=True)
 class Visit:
-    """`now` gives the time; `request` is that of the page, whose scope knows the principal."""
+    """`now` returns the time; `request` is that of the page, whose scope has the principal."""
 
     request: Request
     session: Session
@@ -28,17 +28,25 @@ class Visit:
     now: Callable[[], datetime]
 
     def say(self, key: str, **values: object) -> str:
-        """Give the words for `page.key` in the visitor's language."""
+        """Return the words for `page.key` in the visitor's language."""
         return say(self.language, key, **values)
 
     def translated(self, text: str) -> str:
-        """Give a message of the program's in the visitor's language, as far as it is known."""
+        """Return a text of the program's in the visitor's language, as far as it is a message."""
         return translated(self.language, text)
 
-    def query(self, name: str) -> str | None:
-        """Give a value of the page's query; None where it is missing or empty.
+    def marked(self, text: str) -> str | None:
+        """Return `en` for a text of the program's that is shown in English on another page.
 
-        Raises NotFound on what nothing is named by.
+        Older releases stored none but the English.
+        """
+        is_english = self.translated(text) == text and text[:1].isascii()
+        return Language.EN if is_english and self.language is not Language.EN else None
+
+    def query(self, name: str) -> str | None:
+        """Return a value of the page's query; None if it is missing or empty.
+
+        Raises NotFound on a value that can name nothing.
         """
         value = self.request.query_params.get(name) or None
         if value is not None and "\0" in value:
@@ -46,14 +54,14 @@ class Visit:
         return value
 
     def ago(self, at: datetime | None) -> str:
-        """Say how long ago something was."""
+        """Return how long ago something was, in words."""
         if at is None:
             return self.say("frame.none")
         seconds = round((self.now() - at).total_seconds())
         return self._since(seconds, "ago") if seconds >= 0 else self._since(-seconds, "ahead")
 
     def lasting(self, seconds: float) -> str:
-        """Say how long something has lasted."""
+        """Return how long something has lasted, in words."""
         return self._since(round(seconds), "long")
 
     def _since(self, seconds: int, how: str) -> str:
@@ -64,10 +72,10 @@ class Visit:
 
 
 def language_of(request: Request) -> Language:
-    """Give the language that the visitor chose, or that the browser asks for."""
+    """Return the language that the visitor chose, or that the browser asks for."""
     return chosen(request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language"))
 
 
 def theme_of(request: Request) -> bool | None:
-    """True where dark was chosen, False where light; None: as the browser has it."""
+    """True if dark was chosen, False if light, None to follow the browser."""
     return {"dark": True, "light": False}.get(request.cookies.get(THEME_COOKIE, ""))

@@ -12,7 +12,7 @@ from core.domain.models.base import Model
 
 
 class KnownItem(Model):
-    """Something an agent knows before the first feedback comes."""
+    """Something an agent knows before the first feedback arrives."""
 
     agent: str
     request: ChangeRequest
@@ -38,7 +38,7 @@ class Newcomer(Model):
 
 
 class Scenario(Model):
-    """Everything the demo begins with, in the order it is put in."""
+    """Everything the demo starts with, in the order it is stored."""
 
     tenant: str
     agents: tuple[Newcomer, ...]
@@ -46,11 +46,11 @@ class Scenario(Model):
     feedback: tuple[Piece, ...]
 
     def make_agents(self) -> list[Agent]:
-        """Give the agents as the store takes them."""
+        """Return the agents as the store takes them."""
         return [Agent(tenant_id=self.tenant, **agent.model_dump()) for agent in self.agents]
 
     def make_feedback(self) -> list[NewFeedback]:
-        """Give the feedback as the inbox takes it; ids count from 01."""
+        """Return the feedback as the inbox takes it; ids count from 01."""
         return [
             NewFeedback(
                 id=f"{number:02}",

@@ -1,4 +1,4 @@
-"""The demo's course: put the scenario in, let the worker run, collect what each piece became."""
+"""The demo's course: store the scenario, run the worker, collect what each piece became."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ CONCURRENCY = 1
 
 
 class Told(Model):
-    """One piece of feedback and what came of it, agent by agent."""
+    """One piece of feedback and its outcome, agent by agent."""
 
     feedback: Feedback
     candidates: tuple[Candidate, ...]
 
     @property
     def receipts(self) -> Iterator[Receipt]:
-        """What was done, or decided not to be done."""
+        """Yield what was done, or deliberately not done."""
         for candidate in self.candidates:
             if candidate.verdict:
                 yield from (r for r in candidate.verdict.receipts if r.status.is_outcome)
 
 
 class Sandbox(Model):
-    """What kept the pods in that the demo's skills were built in, and whether it holds."""
+    """What isolated the pods that the demo's skills were built in, and whether it is effective."""
 
     name: str
     is_boundary: bool
@@ -52,13 +52,13 @@ class Sandbox(Model):
 
 
 class Story(Model):
-    """What the demo came to; `sandbox` is there where skills were built in pods."""
+    """The outcome of the demo; `sandbox` is set if skills were built in pods."""
 
     told: tuple[Told, ...]
     sandbox: Sandbox | None = None
 
     def receipt(self, kind: Kind, operation: Operation) -> Receipt | None:
-        """Give the first change of this kind and operation that was applied."""
+        """Return the first applied change of this kind and operation."""
         for told in self.told:
             for receipt in told.receipts:
                 if (receipt.kind, receipt.operation) == (kind, operation) and receipt.change_id:
@@ -67,17 +67,17 @@ class Story(Model):
 
     @property
     def skills_built(self) -> int:
-        """Count the skills that came out of a pod: there is no other way while there are pods."""
+        """Return the number of skills that came out of a pod: with pods there is no other way."""
         changed = self.count_changes().get(Kind.SKILL, {})
         return changed.get(Operation.CREATE, 0) + changed.get(Operation.UPDATE, 0)
 
     @property
     def usage(self) -> Usage:
-        """Model calls and tokens of all pieces."""
+        """Return the model calls and tokens of all pieces."""
         return sum((told.feedback.usage for told in self.told), Usage())
 
     def count_changes(self) -> Mapping[str, Mapping[str, int]]:
-        """Count what was applied, by kind and operation; attached skills stand by themselves."""
+        """Return the number of applied changes by kind and operation, attached skills apart."""
         counts: dict[str, Counter[str]] = {}
         for told in self.told:
             for receipt in told.receipts:
@@ -88,11 +88,11 @@ class Story(Model):
         return counts
 
     def count_outcomes(self) -> Mapping[str, int]:
-        """Count the pieces by how they ended."""
+        """Return the number of pieces by how they ended."""
         return Counter(str(told.feedback.status) for told in self.told)
 
     def count_no_action(self) -> Mapping[str, int]:
-        """Count what taught nothing, by category."""
+        """Return the number of pieces that taught nothing, by category."""
         return Counter(
             receipt.category
             for told in self.told
@@ -107,7 +107,7 @@ async def tell(
     on_progress: Callable[[Mapping[str, int]], None],
     stop: asyncio.Event,
 ) -> Story:
-    """Put the scenario in, work it off, and give what became of it."""
+    """Store the scenario, process it, and return what became of it."""
     for agent in scenario.make_agents():
         await app.stores.agents.save(agent)
     await _learn_before(app, scenario)
@@ -117,7 +117,7 @@ async def tell(
 
 
 async def _learn_before(app: App, scenario: Scenario) -> None:
-    """Make what is known before; through the gate, so that it has a history like the rest."""
+    """Store what is known before, through the gate, so that it has a history like the rest."""
     for number, item in enumerate(scenario.known, 1):
         context = SubmitContext(
             key=f"{SOURCE}:known:{number}", tenant_id=scenario.tenant, agent_id=item.agent

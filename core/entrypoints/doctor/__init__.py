@@ -1,4 +1,4 @@
-"""The doctor: asks each part how it is, and says of each that is not well how to mend it."""
+"""The doctor: checks each part, and says how to mend those that are not well."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def _ask_skill_api(settings: Settings) -> str:
 
 
 async def _ask_intake(settings: Settings) -> str | Check:
-    """Tell whether somebody has paused the taking up of feedback."""
+    """Return whether somebody has paused the intake of feedback."""
     from core.app import bootstrap
 
     try:
@@ -94,7 +94,7 @@ async def _ask_intake(settings: Settings) -> str | Check:
 
 
 def _source_probes(settings: Settings) -> Mapping[str, Probe]:
-    """Give the probes of sources that are named, or half named."""
+    """Return the probes of sources that are configured, or half configured."""
     if settings.supabase_url is None and settings.supabase_key is None:
         return {}
     return {"supabase": lambda: _ask_supabase(settings)}

@@ -1,4 +1,4 @@
-"""What a check is, how each part is asked, and the two checks that need nobody's answer."""
+"""What a check is, how each part is probed, and the two checks that depend on no other part."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DiskUsage = Callable[[Path], int]
 
 
 class CheckStatus(StrEnum):
-    """How one part is."""
+    """The state of one part."""
 
     OK = "OK"
     WARN = "WARN"
@@ -26,7 +26,7 @@ class CheckStatus(StrEnum):
 
 
 class Check(Model):
-    """One part: how it is, what was found, how to mend it; `kind` is that of the error."""
+    """One part: its state, what was found, how to mend it; `kind` is that of the error."""
 
     name: str
     status: CheckStatus
@@ -39,9 +39,9 @@ Probe = Callable[[], Awaitable[str | Check]]
 
 
 def free_bytes(home: Path) -> int:
-    """Give the bytes that are free where `home` is or will be.
+    """Return the free bytes where `home` is or will be.
 
-    Raises OSError, also where nothing can be made there.
+    Raises OSError, also if nothing can be created there.
     """
     existing = next(path for path in (home, *home.parents) if path.exists())
     Path(tempfile.mkdtemp(prefix=".doctor-", dir=existing)).rmdir()
@@ -57,8 +57,8 @@ async def examine(
 ) -> list[Check]:
     """Check configuration and disk, then each probe in order.
 
-    A probe gives a sentence about a part that is well, or a whole check, and raises
-    SkillWorkerError where something is wrong.
+    A probe returns a sentence about a part that is well, or a whole check, and raises
+    SkillWorkerError if something is wrong.
     """
     checks = [_config(warnings), _disk(home, free)]
     checks += [await _probe(name, probe) for name, probe in probes.items()]
@@ -66,7 +66,7 @@ async def examine(
 
 
 def failed_config(error: ConfigurationError) -> Check:
-    """Give the check of a configuration that cannot be read."""
+    """Return the check of a configuration that cannot be read."""
     return failed("config", error)
 
 
@@ -113,12 +113,12 @@ async def _probe(name: str, probe: Probe) -> Check:
 
 
 def well(name: str, detail: str) -> Check:
-    """Give the check of a part that is well."""
+    """Return the check of a part that is well."""
     return Check(name=name, status=CheckStatus.OK, detail=detail)
 
 
 def failed(name: str, error: SkillWorkerError) -> Check:
-    """Give the check of a part that something is wrong with."""
+    """Return the check of a part that has failed."""
     return Check(
         name=name,
         status=CheckStatus.FAIL,

@@ -1,4 +1,4 @@
-"""How search by meaning is: off, or whether its model answers, and what waits for a vector."""
+"""Probes of the models and of the sandbox: whether they answer, and what waits for a vector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def ask_embeddings(settings: Settings) -> str | Check:
     try:
         backlog = await bootstrap.vector_backlog(settings)
     except (DatabaseDown, ConfigurationError):
-        return answers  # the check of the database says why
+        return answers  # the check of the database reports it
     if not backlog.waiting:
         return f"{answers}; all {backlog.documents} documents have theirs"
     waiting = f"{answers}; {backlog.waiting} of {backlog.documents} documents wait for theirs"
@@ -67,13 +67,13 @@ async def ask_model(settings: Settings) -> str | Check:
 
 
 async def _held(settings: Settings) -> str:
-    """Say since when workers pause the model back, or nothing: also where no one can tell."""
+    """Return since when workers have blocked the model, or nothing, also if that is unknown."""
     from core.app import bootstrap
 
     try:
         pause = await bootstrap.model_pause(settings)
     except (DatabaseDown, ConfigurationError):
-        return ""  # the check of the database says why
+        return ""  # the check of the database reports it
     since = f"{pause.since:%Y-%m-%d %H:%M:%S} UTC" if pause else ""
     return f"; workers have held it back since {since}: {pause.reason}" if pause else ""
 
@@ -91,7 +91,7 @@ COMPUTER_USE = "computer-use"
 
 
 def pod_probes(settings: Settings) -> Mapping[str, Probe]:
-    """Give the probes of what skills are built with, where it is asked for or named."""
+    """Return the probes of what skills are built with, if it is enabled or configured."""
     wanted, url = settings.use_skill_creator_workflow, settings.computer_use_mcp_url
     probes: dict[str, Probe] = {}
     if wanted or url or settings.mcp_server_url:
@@ -123,7 +123,7 @@ async def _no_pods() -> Check:
 
 
 async def _ask_sandbox() -> Check:
-    """Tell what would keep pods of this machine in."""
+    """Return the check of what would isolate pods on this machine."""
     from core.app import bootstrap
 
     name, is_boundary, detail = await bootstrap.sandbox_status()

@@ -1,4 +1,4 @@
-"""Agents at the desk: who learns."""
+"""Agents, as people manage them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.entrypoints.service.session import Session
 
 
 class AgentFilter(Model):
-    """Which agents are asked for."""
+    """Which agents to list."""
 
     tenant_id: str | None = None
 
@@ -30,8 +30,8 @@ class AgentsService:
     async def page(
         self, wanted: AgentFilter, *, limit: int, cursor: str | None = None
     ) -> Page[Agent]:
-        """Give agents by id (code points). Raises InvalidInput on another list's cursor."""
-        self.session.needs(Role.READ)
+        """Return agents by id (code points). Raises InvalidInput on another list's cursor."""
+        self.session.require(Role.READ)
         tenant = self.session.tenant(wanted.tenant_id)
         digest = query_digest("agents", AgentFilter(tenant_id=tenant))
         after = decode_parts(cursor, digest, 1)[0] if cursor else ""
@@ -41,23 +41,23 @@ class AgentsService:
         return Page(items=tuple(page), next=following)
 
     async def tenants(self) -> Sequence[str]:
-        """Give the tenants that have agents and that the principal may see."""
-        self.session.needs(Role.READ)
-        agents = await self.session.stores.agents.list(self.session.who.tenant_id)
+        """Return the tenants that have agents and that the principal may see."""
+        self.session.require(Role.READ)
+        agents = await self.session.stores.agents.list(self.session.principal.tenant_id)
         return sorted({agent.tenant_id for agent in agents})
 
     async def get(self, agent_id: str) -> Agent:
-        """Give one agent. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return one agent. Raises NotFound."""
+        self.session.require(Role.READ)
         return await self.session.own(self.session.stores.agents.get(agent_id), "agent", agent_id)
 
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
-        """Add or change an agent; True where it is new. Its list of skills stays as it is.
+        """Add or change an agent; True if it is new. Its list of skills stays as it is.
 
-        Without `tenant_id` it is the principal's own. Raises InvalidInput; Refused where the id
-        is another tenant's: ids are unique over all tenants.
+        Without `tenant_id` it is the principal's own. Raises InvalidInput; Refused if the id is
+        another tenant's: ids are unique over all tenants.
         """
-        self.session.needs(Role.OPERATE)
+        self.session.require(Role.OPERATE)
         tenant = self.session.one_tenant(tenant_id)
         given = checked_agent({**agent.model_dump(), "tenant_id": tenant, "skills": ()})
         app = self.session.app

@@ -1,4 +1,4 @@
-"""Changes at the desk: those that wait, what each would do, and deciding about them."""
+"""Changes: the queue of those that wait, what each would do, and deciding about them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class ChangesService:
     async def page(
         self, wanted: ChangeFilter, *, limit: int, cursor: str | None = None
     ) -> Page[ChangeHead]:
-        """Give changes, newest first, without their contents."""
-        self.session.needs(Role.READ)
+        """Return changes, newest first, without their contents."""
+        self.session.require(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         items, following = await self.session.stores.reader.changes(
             scope, limit=limit, cursor=cursor
@@ -45,103 +45,111 @@ class ChangesService:
         return Page(items=tuple(map(head_of, items)), next=following)
 
     async def get(self, change_id: str) -> Change:
-        """Give one change whole. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return one change whole. Raises NotFound."""
+        self.session.require(Role.READ)
         return await self._own(change_id)
 
     async def next(self) -> NextChange:
-        """Give what waits longest of what nobody else looks at; where all is taken, the oldest.
+        """Return the longest waiting change that nobody else is viewing; if all are, the oldest.
 
-        It counts as looked at from here on, so that of many who ask at once each gets another.
+        It counts as being viewed from now on, so that concurrent callers each get another one.
         """
-        self.session.needs(Role.READ)
-        app, who = self.session.app, self.session.who
-        others = app.presence.by_others(who.token_id)
-        while ids := await app.stores.review_queue.first(tenant_id=who.tenant_id, but=others):
+        self.session.require(Role.READ)
+        app, principal = self.session.app, self.session.principal
+        others = app.presence.by_others(principal.token_id)
+        while ids := await app.stores.review_queue.oldest(
+            tenant_id=principal.tenant_id, but=others
+        ):
             free = self._free(ids)
             if free is not None:
-                app.presence.note(who.token_id, (free,))
+                app.presence.note(principal.token_id, (free,))
                 return NextChange(id=free)
-            others = others | app.presence.by_others(who.token_id)
-        ids = await app.stores.review_queue.first(tenant_id=who.tenant_id, but=())
+            others = others | app.presence.by_others(principal.token_id)
+        ids = await app.stores.review_queue.oldest(tenant_id=principal.tenant_id, but=())
         return NextChange(id=ids[0] if ids else None)
 
     async def review_view(self, change_id: str) -> ReviewView:
-        """Give all that there is to look at before one decides. Raises NotFound."""
-        self.session.needs(Role.READ)
-        app, who = self.session.app, self.session.who
+        """Return everything to consider before deciding. Raises NotFound."""
+        self.session.require(Role.READ)
+        app, principal = self.session.app, self.session.principal
         async with app.turns.looks.taken():
-            opening = app.stores.review_queue.look(
-                change_id, tenant_id=who.tenant_id, but=app.presence.by_others(who.token_id)
+            opening = app.stores.review_queue.open(
+                change_id,
+                tenant_id=principal.tenant_id,
+                but=app.presence.by_others(principal.token_id),
             )
             opened = await self.session.own(opening, "change", change_id)
             following = self._free(opened.place.following)
-            app.presence.note(who.token_id, (change_id, *filter(None, (following,))))
+            app.presence.note(principal.token_id, (change_id, *filter(None, (following,))))
             return await make_review_view(opened, following, app)
 
     async def file(self, change_id: str, path: str, side: Side) -> bytes:
-        """Give one file of a change as it was before, or would be after it. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return one file of a change as it was before, or would be after it. Raises NotFound."""
+        self.session.require(Role.READ)
         return await read_file(await self._own(change_id), path, side, self.session.stores.changes)
 
     async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
-        """Apply a change that waits as it was seen. Raises Decided, Stale, DependencyDown."""
+        """Apply a held change as it was seen. Raises Decided, Stale, DependencyDown."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, known):
             return await app.gate.decisions.approve(
-                change_id, by=self.session.who.name, seen=seen, known=known
+                change_id, by=self.session.principal.name, seen=seen, known=known
             )
 
     async def reject(
         self, change_id: str, *, reason: str, seen: str, dry_run: bool = False
     ) -> ChangeHead:
-        """End a change that waits; nothing is applied."""
+        """End a held change; nothing is applied."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, known):
             ended = await app.gate.decisions.reject(
-                change_id, by=self.session.who.name, reason=reason, seen=seen, known=known
+                change_id, by=self.session.principal.name, reason=reason, seen=seen, known=known
             )
         return head_of(ended)
 
     async def edit(
         self, change_id: str, edited: Edited, *, seen: str, dry_run: bool = False
     ) -> ChangeHead:
-        """Put other content in the place of what waits; it waits again, with another hash."""
+        """Replace the content of a held change; it waits again, with another hash."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
             fresh = await app.gate.decisions.edit(
-                change_id, edited, by=self.session.who.name, seen=seen
+                change_id, edited, by=self.session.principal.name, seen=seen
             )
         return head_of(fresh)
 
     async def texts(self, change_id: str) -> Mapping[str, str]:
-        """Give the texts that a person may edit before they approve, by path."""
-        self.session.needs(Role.REVIEW)
+        """Return the texts that a person may edit before they approve, by path."""
+        self.session.require(Role.REVIEW)
         return await editable_texts(await self._own(change_id), self.session.stores.changes)
 
     async def edit_texts(
         self, change_id: str, texts: Mapping[str, str], *, seen: str
     ) -> ChangeHead:
-        """Put edited texts in the place of what waits; its other files stay as they are."""
-        self.session.needs(Role.REVIEW)
+        """Replace the texts of a held change with edited ones; its other files stay as they are."""
+        self.session.require(Role.REVIEW)
         change = await self._own(change_id)
         edited = await with_texts(change, texts, self.session.stores.changes)
         return await self.edit(change_id, edited, seen=seen)
 
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
-        """Prepare a change anew against what is there now; it waits again."""
+        """Prepare a change again, against the current state of its target; it waits again."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
-            fresh = await app.gate.decisions.prepare_again(change_id, by=self.session.who.name)
+            fresh = await app.gate.decisions.prepare_again(
+                change_id, by=self.session.principal.name
+            )
         return head_of(fresh)
 
     async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
-        """Bring the target of an applied change back to what it was. Raises Refused."""
+        """Restore the target of an applied change to its previous state. Raises Refused."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
-            return await app.revert(change_id, f"{reason}, asked for by {self.session.who.name}")
+            return await app.revert(
+                change_id, f"{reason}, asked for by {self.session.principal.name}"
+            )
 
     @asynccontextmanager
     async def _deciding(
         self, change_id: str, *, dry_run: bool
     ) -> AsyncIterator[tuple[App, Change]]:
-        """Take a turn to decide about a change; gives what carries it out, and the change."""
-        self.session.needs(Role.REVIEW)
+        """Acquire a slot to decide about a change; yields what carries it out, and the change."""
+        self.session.require(Role.REVIEW)
         app = self.session.app
         async with app.turns.decisions.taken():
             change = await self._own(change_id)
@@ -153,6 +161,6 @@ class ChangesService:
         )
 
     def _free(self, change_ids: Sequence[str]) -> str | None:
-        """Give the first that nobody else looks at."""
-        taken = self.session.app.presence.by_others(self.session.who.token_id)
+        """Return the first that nobody else is viewing."""
+        taken = self.session.app.presence.by_others(self.session.principal.token_id)
         return next((change_id for change_id in change_ids if change_id not in taken), None)

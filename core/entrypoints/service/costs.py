@@ -1,4 +1,4 @@
-"""Costs at the desk: what was spent by tenant and day, on a change, and against a budget."""
+"""Costs: what was spent by tenant and day, on a change, and against a budget."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class CostsService:
         return self.session.app.currency
 
     async def by_day(self, tenant_id: str | None = None, days: int = 30) -> Costs:
-        """Give the last `days` days in UTC, today among them, newest first, then by tenant."""
-        self.session.needs(Role.READ)
+        """Return the last `days` days in UTC, including today, newest first, then by tenant."""
+        self.session.require(Role.READ)
         scope = self.session.tenant(tenant_id)
         spending = self.session.stores.spending
         found = await spending.of_days(scope, max(1, min(days, MOST_DAYS)))
         return Costs(currency=self.currency, days=tuple(found))
 
     async def budgets(self, tenant_id: str | None = None) -> Sequence[TenantBudget]:
-        """Give today's spending beside the budget: of one tenant, or of all who have either."""
-        self.session.needs(Role.READ)
+        """Return today's spending beside the budget: of one tenant, or of all who have either."""
+        self.session.require(Role.READ)
         return await self.session.stores.budgets.today(self.session.tenant(tenant_id))
 
     async def of_change(self, change_id: str) -> ChangeCost:
-        """Give what one change cost. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return the cost of one change. Raises NotFound."""
+        self.session.require(Role.READ)
         change = await self.session.own(
             self.session.stores.changes.get(change_id), "change", change_id
         )

@@ -1,4 +1,4 @@
-"""Events at the desk: rows of them that go on as they happen, within the tenant."""
+"""Events as streams that continue as they happen, within the tenant."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from core.domain.ports import Bell, Feed
 from core.entrypoints.service.session import Session
 
 PAGE = 100
-FALLBACK_SECONDS = 5.0  # between two looks where nobody rings
-BEHIND_SECONDS = 0.05  # until the next look where something is about to be in order; it doubles
+FALLBACK_SECONDS = 5.0  # between two reads without a notification
+# until the next read while a late transaction may still fill a gap; it doubles
+BEHIND_SECONDS = 0.05
 DOWN_SECONDS = 1.0
-LEAST_SECONDS = 0.1  # between two looks, however often it rings
-LATE_SECONDS = 2.0  # what is told of an end is told after it
+LEAST_SECONDS = 0.1  # between two reads, however many notifications arrive
+LATE_SECONDS = 2.0  # how long after an end further events about it may arrive
 _ENDS = {"feedback.finished", "feedback.cancelled"}
 
 
 @dataclass(frozen=True)
 class EventsService:
-    """Streams end only where they say so: who has heard enough closes them."""
+    """Streams do not end unless documented: the reader closes them."""
 
     session: Session
 
     async def watch(
         self, after: str | None, *, tenant_id: str | None = None, names: tuple[str, ...] = ()
     ) -> tuple[str, AsyncIterator[PlacedEvent]]:
-        """Give a place, and all that comes after it; without `after` what happens from now on.
+        """Return a cursor, and all events after it; without `after` those from now on.
 
         Raises Forbidden, NotFound, InvalidInput, DependencyDown: all before the stream begins.
         """
-        self.session.needs(Role.READ)
+        self.session.require(Role.READ)
         wanted = EventFilter(tenant_id=self.session.tenant(tenant_id), names=names)
         feed = self.session.stores.feed
         place = after or await feed.place()
@@ -44,11 +45,11 @@ class EventsService:
     async def of_feedback(
         self, feedback_id: str, after: str | None
     ) -> AsyncIterator[PlacedEvent | Feedback]:
-        """Give all events of a piece, then what happens; once it has ended, the piece, and no more.
+        """Yield all events of a piece, then new ones; once it has ended, the piece, and no more.
 
         Raises as `watch` does.
         """
-        self.session.needs(Role.READ)
+        self.session.require(Role.READ)
         await self.session.own(self.session.stores.inbox.get(feedback_id), "feedback", feedback_id)
         wanted = EventFilter(feedback_id=feedback_id)
         first = await self.session.stores.feed.after(after, wanted, PAGE)
@@ -61,7 +62,7 @@ class EventsService:
         now = asyncio.get_running_loop().time
         async with reading.feed.listening(reading.wanted) as bell:
             while True:
-                # Looked at before the events: what it came to is among those that follow.
+                # Read before the events: everything that led to this state is then among them.
                 piece = await self._piece(feedback_id)
                 page = await reading.next()
                 for placed in page.events:
@@ -85,24 +86,24 @@ class EventsService:
 
 
 class _Reading:
-    """Goes on from page to page; what cannot be read now is read later."""
+    """Continues from page to page; what cannot be read now is read later."""
 
     def __init__(self, feed: Feed, wanted: EventFilter, first: FeedPage) -> None:
         self.feed = feed
         self.wanted = wanted
         self._page = first
-        self._is_read = False  # the first page has been made by whoever checked that it can be
+        self._is_read = False  # the first page was read by the caller, to check that it can be
         self._is_down = False
         self._behind = BEHIND_SECONDS
         self._looked = asyncio.get_running_loop().time()
 
     @property
     def is_through(self) -> bool:
-        """True where all that was written before the last look has been given."""
+        """Whether everything written before the last read has been returned."""
         return not (self._page.is_full or self._page.is_behind or self._is_down)
 
     async def next(self) -> FeedPage:
-        """Give the next page; an empty one where it cannot be read."""
+        """Return the next page; an empty one if it cannot be read."""
         if self._is_read:
             self._looked = asyncio.get_running_loop().time()
             try:
@@ -116,7 +117,7 @@ class _Reading:
         return self._page
 
     async def wait(self, bell: Bell, seconds: float = FALLBACK_SECONDS) -> None:
-        """Wait until the next look is worth while, `seconds` at most."""
+        """Wait until the next read is worthwhile, `seconds` at most."""
         if self._page.is_full:
             return
         if self._is_down:

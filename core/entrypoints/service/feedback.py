@@ -1,4 +1,4 @@
-"""Feedback at the desk: put it in, see where it stands, retry it, cancel it, take it back."""
+"""Feedback: add it, see its state, retry it, cancel it, retract what it taught."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from core.domain.models.base import Model
 from core.entrypoints.service.session import Session
 
 MOST_AT_ONCE = 1_000
-_TOLD = 20  # of many that are refused
-_FEW = 20  # so many agents are looked up one by one
+_TOLD = 20  # refusals reported of many
+_FEW = 20  # agents up to this number are looked up one by one
 
 
 class Taken(Model):
@@ -36,16 +36,17 @@ class FeedbackService:
     async def add(
         self, entries: Sequence[object], tenant_id: str | None, key: str | None = None
     ) -> Sequence[Taken]:
-        """Take in entries with the fields of `NewFeedback`, all of them or none.
+        """Add entries with the fields of `NewFeedback`, all of them or none.
 
-        One without a tenant is for `tenant_id`, else for the principal's own. A source's id is
-        one of its tenant: the same id again is the same piece. With `key`, one without an id is
-        the same piece too when it comes again under that key, however the first call ended.
+        An entry without a tenant is for `tenant_id`, else for the principal's own. A source's id is
+        unique within its tenant: the same id again is the same piece. With `key`, an entry without
+        an id is also the same piece when it is sent again under that key, however the first call
+        ended.
 
-        Raises InvalidInput; Refused where a known id comes with other content; NotFound where an
-        agent is not there, or is another tenant's.
+        Raises InvalidInput; Refused if a known id has other content; NotFound if an agent does not
+        exist, or is another tenant's.
         """
-        self.session.needs(Role.SUBMIT)
+        self.session.require(Role.SUBMIT)
         pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
         if key is not None:
             pieces = [self._with_id(piece, f"{key} {place}") for place, piece in enumerate(pieces)]
@@ -62,8 +63,8 @@ class FeedbackService:
     async def page(
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None = None
     ) -> Page[Feedback]:
-        """Give feedback, newest first. Raises InvalidInput on another list's cursor."""
-        self.session.needs(Role.READ)
+        """Return feedback, newest first. Raises InvalidInput on another list's cursor."""
+        self.session.require(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         items, following = await self.session.stores.reader.feedback(
             scope, limit=limit, cursor=cursor
@@ -71,34 +72,34 @@ class FeedbackService:
         return Page(items=tuple(items), next=following)
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Give one piece. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return one piece. Raises NotFound."""
+        self.session.require(Role.READ)
         return await self._own(feedback_id)
 
     async def retry(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again. Raises NotFound, Refused."""
-        self.session.needs(Role.OPERATE)
+        self.session.require(Role.OPERATE)
         await self._own(feedback_id)
         return await self.session.stores.intake.revive(feedback_id)
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        """End a piece that waits or is worked on. Raises InvalidInput, NotFound, Refused."""
-        self.session.needs(Role.OPERATE)
+        """End a piece that waits or is being processed. Raises InvalidInput, NotFound, Refused."""
+        self.session.require(Role.OPERATE)
         if not reason.strip():
             raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
 
     async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
-        """Take back what a piece taught and keep what was learnt later, or say what stands there.
+        """Undo what a piece taught and retain what was learnt later, or return what prevents that.
 
-        Raises NotFound, also where it taught nothing; Refused while it is worked on.
+        Raises NotFound, also if it taught nothing; Refused while it is being processed.
         """
-        self.session.needs(Role.REVIEW)
+        self.session.require(Role.REVIEW)
         piece = await self._own(feedback_id)
         app = self.session.app.as_dry_run() if dry_run else self.session.app
         try:
-            return await app.retractor.retract(piece, by=self.session.who.name)
+            return await app.retractor.retract(piece, by=self.session.principal.name)
         except InvalidInput as error:
             raise Refused(error.message, hint=error.hint) from error
 
@@ -119,10 +120,10 @@ class FeedbackService:
         return {**entry, "tenant_id": tenant}
 
     def _with_id(self, piece: NewFeedback, name: str) -> NewFeedback:
-        """Give a piece that has no id of its source one that is made of the call's key."""
+        """Return a piece with its source's id, or else one derived from the call's key."""
         if piece.id is not None:
             return piece
-        digest = sha256(f"{self.session.who.token_id} {name}".encode()).hexdigest()
+        digest = sha256(f"{self.session.principal.token_id} {name}".encode()).hexdigest()
         return piece.model_copy(update={"id": f"key-{digest[:32]}"})
 
     def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
@@ -141,7 +142,7 @@ class FeedbackService:
         return pieces
 
     async def _see_agents(self, pieces: Sequence[NewFeedback], tenant_id: str) -> None:
-        """Raise NotFound where an agent is unknown to the tenant."""
+        """Raise NotFound if an agent is unknown to the tenant."""
         agents = await self._agents_of(pieces, tenant_id)
         found = [(place, agent_problem(piece, agents)) for place, piece in enumerate(pieces)]
         problems = [_named(place, problem, pieces) for place, problem in found if problem]
@@ -151,7 +152,7 @@ class FeedbackService:
     async def _agents_of(
         self, pieces: Sequence[NewFeedback], tenant_id: str
     ) -> Mapping[str, Agent]:
-        """Give those of the tenant's agents that are named, and others where many are."""
+        """Return those of the tenant's agents that are named, among others if they are many."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
         if len(named) > _FEW:
             found = await self.session.stores.agents.list(tenant_id)

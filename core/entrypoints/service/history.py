@@ -1,4 +1,4 @@
-"""History at the desk: the record of every change that was made or tried."""
+"""History: the record of every change that was made or attempted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class HistoryService:
     async def page(
         self, wanted: HistoryFilter, *, limit: int, cursor: str | None = None
     ) -> Page[HistoryRecord]:
-        """Give records, newest first. Raises InvalidInput on another list's cursor."""
-        self.session.needs(Role.READ)
+        """Return records, newest first. Raises InvalidInput on another list's cursor."""
+        self.session.require(Role.READ)
         scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         items, following = await self.session.stores.reader.history(
             scope, limit=limit, cursor=cursor
@@ -27,7 +27,7 @@ class HistoryService:
         return Page(items=tuple(items), next=following)
 
     async def get(self, record_id: str) -> HistoryRecord:
-        """Give one record. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return one record. Raises NotFound."""
+        self.session.require(Role.READ)
         finding = self.session.stores.reader.history_record(record_id)
         return await self.session.own(finding, "history record", record_id)

@@ -1,4 +1,4 @@
-"""What the desk shows of what is known, as data."""
+"""What people see of the knowledge, as data."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from enum import StrEnum
 
 from core.domain.models import DecisionTable, Hit, Kind, KnowledgeItem, Page
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.models.views import Cause, Listed, Version
 
 
 class KnownPage(Page[Listed]):
     """A page of what is known; `warnings` say what may be missing in it."""
 
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
 
 
 class Found(Model):
     """Hits of a search, best first; `warnings` say what may be missing."""
 
     items: tuple[Hit, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
 
 
 class KnownFile(Model):
@@ -53,7 +54,7 @@ class Known(Model):
     by: Cause | None = None
     files: tuple[KnownFile, ...] = ()
     table: DecisionTable | None = None
-    table_problem: str = ""
+    table_problem: Text = ""
 
 
 class Versions(Model):

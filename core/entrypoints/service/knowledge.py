@@ -1,4 +1,4 @@
-"""Knowledge at the desk: look through it, into its past, at who taught it, and restore it."""
+"""Knowledge: browse it, its past and its provenance, and restore a version."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _LIST = "knowledge"
 class KnowledgeService:
     """Every method raises Forbidden without its role; what is another tenant's is NotFound.
 
-    An item is named by its id, or by a name that one item alone has; without a tenant or a kind
-    it is looked for in all. InvalidInput where there are several.
+    An item is named by its id, or by a name that only one item has; without a tenant or a kind all
+    are searched. InvalidInput if several match.
     """
 
     session: Session
@@ -42,8 +42,8 @@ class KnowledgeService:
     async def page(
         self, wanted: KnowledgeFilter, *, cursor: str | None = None, limit: int = 50
     ) -> KnownPage:
-        """Give what is known by tenant, kind and id. Raises InvalidInput on another's cursor."""
-        self.session.needs(Role.READ)
+        """Return what is known by tenant, kind and id. Raises InvalidInput on another's cursor."""
+        self.session.require(Role.READ)
         wanted = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         query = query_digest(_LIST, wanted)
         after = decode_parts(cursor, query, 3) if cursor is not None else None
@@ -72,7 +72,7 @@ class KnowledgeService:
         at: datetime | None = None,
         version: int | None = None,
     ) -> Known:
-        """Give an item as it stands, as it stood `at` a time, or one version. Raises NotFound."""
+        """Return an item as it is, as it was `at` a time, or one version. Raises NotFound."""
         shown = await self._shown(item_id, kind, tenant_id, at, version)
         item = shown.item
         table, problem = _table(item.content) if item.kind is Kind.DMN_RULE else (None, "")
@@ -96,7 +96,7 @@ class KnowledgeService:
         at: datetime | None = None,
         version: int | None = None,
     ) -> KnownText:
-        """Give one file of a skill. Raises NotFound."""
+        """Return one file of a skill. Raises NotFound."""
         shown = await self._shown(item_id, Kind.SKILL, tenant_id, at, version)
         if path not in shown.files:
             raise NotFound(
@@ -111,8 +111,8 @@ class KnowledgeService:
     async def versions(
         self, item_id: str, *, kind: Kind | None = None, tenant_id: str | None = None
     ) -> Versions:
-        """Give the versions of an item, also of one that was deleted. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return the versions of an item, also of a deleted one. Raises NotFound."""
+        self.session.require(Role.READ)
         item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
         made = await self.session.stores.lineage.made(
             item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
@@ -134,7 +134,7 @@ class KnowledgeService:
         tenant_id: str | None = None,
         path: str | None = None,
     ) -> Provenance:
-        """Tell which version brought each line of an item or of a file, each row of a table.
+        """Return which version brought each line of an item or of a file, or each row of a table.
 
         Raises NotFound.
         """
@@ -153,11 +153,11 @@ class KnowledgeService:
         tenant_id: str | None = None,
         dry_run: bool = False,
     ) -> Receipt:
-        """Bring an item back to one of its versions, byte for byte. Raises NotFound."""
-        self.session.needs(Role.REVIEW)
+        """Restore an item to one of its versions, byte for byte. Raises NotFound."""
+        self.session.require(Role.REVIEW)
         item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
         app = self.session.app.as_dry_run() if dry_run else self.session.app
-        return await app.restorer.restore(item, version, self.session.who.name)
+        return await app.restorer.restore(item, version, self.session.principal.name)
 
     async def _shown(
         self,
@@ -167,7 +167,7 @@ class KnowledgeService:
         at: datetime | None = None,
         version: int | None = None,
     ) -> Shown:
-        self.session.needs(Role.READ)
+        self.session.require(Role.READ)
         place = (item_id, self.session.tenant(tenant_id), kind)
         if at is not None and version is not None:
             raise InvalidInput("a time and a version were given", hint="drop one")

@@ -1,4 +1,4 @@
-"""The overview at the desk: how it goes, in one word and in the figures behind it."""
+"""The overview: the health state in one word, and the figures behind it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ DAY, DAYS = 86_400, 30
 
 @dataclass(frozen=True)
 class OverviewService:
-    """What is of a tenant is that tenant's; what holds all work, and the workers, are for all."""
+    """Figures are the tenant's own; what blocks all work, and the workers, are visible to all."""
 
     session: Session
 
     async def overview(self, tenant_id: str | None = None) -> Overview:
-        """Give the overview of one tenant, or of all. Raises Forbidden, NotFound."""
-        self.session.needs(Role.READ)
+        """Return the overview of one tenant, or of all. Raises Forbidden, NotFound."""
+        self.session.require(Role.READ)
         tenant = self.session.tenant(tenant_id)
         app, figures = self.session.app, self.session.stores.figures
         checks, pauses, at_budget = await app.checks(), await self._pauses(), await self._at(tenant)
@@ -60,13 +60,13 @@ class OverviewService:
         return tuple(pause for pause in found if pause is not None)
 
     async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
-        """Give the tenants whose work is held back by their budgets, as far as they may be seen."""
+        """Return the visible tenants whose work is blocked by their budgets."""
         held = await self.session.stores.budgets.used_up()
         return tuple(one for one in held if tenant_id in {None, one.tenant_id})
 
 
 def _by_day(spent: Sequence[DaySpending]) -> tuple[DaySpent, ...]:
-    """Add up tenants and models, the newest day first; a day on which nothing was has no row."""
+    """Add up tenants and models, the newest day first; a day without spending has no row."""
     usage: defaultdict[date, Usage] = defaultdict(lambda: NO_USAGE)
     unpriced: defaultdict[date, int] = defaultdict(int)
     for one in spent:

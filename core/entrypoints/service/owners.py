@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.domain.errors import DependencyDown, NotFound
+from core.domain.messages import Message
 from core.domain.models import Agent
 from core.entrypoints.service.session import Session
 
 
 async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
-    """Give an agent of the tenant, or of any the seat may see. Raises NotFound."""
+    """Return an agent of the tenant, or of any that the session may see. Raises NotFound."""
     agent = await session.own(session.stores.agents.get(agent_id), "agent", agent_id)
     if tenant_id not in {None, agent.tenant_id}:
-        raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
+        raise NotFound(
+            Message(
+                "no.agent_of_tenant",
+                "tenant {tenant!r} has no agent {agent!r}",
+                tenant=tenant_id,
+                agent=agent_id,
+            )
+        )
     return agent
 
 
 async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, ...]:
-    """Look what skills others wrote, in one tenant or all that have agents; give warnings."""
+    """Discover skills that others wrote, in one tenant or all that have agents; return warnings."""
     try:
         for tenant in await _tenants(session, tenant_id):
             await session.stores.search.refresh(tenant)
     except DependencyDown as error:
-        return (f"skills may be stale: {error.message}",)
+        return (Message("search.skills_stale", "skills may be stale: {why}", why=error.message),)
     return ()
 
 

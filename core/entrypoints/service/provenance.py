@@ -33,9 +33,9 @@ OLDER = -2
 
 
 class Step(NamedTuple):
-    """A state by its SHA-256, None for absence; `by` is the place of the change that made it.
+    """A state by its SHA-256, None for absence; `by` is the index of the change that made it.
 
-    Or it is OTHERS: nobody of ours; or OLDER: a change before the first.
+    Otherwise `by` is OTHERS: not made by this program; or OLDER: made by an earlier change.
     """
 
     sha256: str | None
@@ -46,7 +46,7 @@ class Step(NamedTuple):
 def steps_of(
     made: Sequence[Made], hashes: Sequence[tuple[str | None, str | None]], now: str
 ) -> list[Step]:
-    """Give the states of a text through changes, oldest first, up to how it stands `now`.
+    """Return the states of a text through changes, oldest first, up to its state `now`.
 
     `hashes` are those before and after each change.
     """
@@ -68,12 +68,12 @@ def _steps(
 
 
 def _is_cut(first: Made) -> bool:
-    """Tell whether there were changes before the first that was read."""
+    """Whether there were changes before the first that was read."""
     return first.version != 1
 
 
 def _takes_back(made: Made) -> bool:
-    """Tell whether a change brings back what was: a revert, a retraction, a restored version."""
+    """Whether a change restores an earlier state: a revert, a retraction, a restored version."""
     return made.takes_back or (made.by.origin is Origin.PERSON and made.by.feedback_id is None)
 
 
@@ -81,10 +81,10 @@ Units = tuple[str, ...]
 
 
 class State(NamedTuple):
-    """A text as it stood, in units; None where it was absent.
+    """A text as it was, in units; None if it was absent.
 
-    `by` is who brought what is new in it. `takes_back`: where a text before said exactly this, it
-    is that one again, with who brought it.
+    `by` is who brought what is new in it. `takes_back`: if an earlier text was identical, it is
+    that one again, with its origins.
     """
 
     units: Units | None
@@ -93,10 +93,10 @@ class State(NamedTuple):
 
 
 def blame(states: Sequence[State], *, in_order: bool) -> list[int]:
-    """Give who brought each unit of the last state, of states that came one after another.
+    """Return who brought each unit of the last of several consecutive states.
 
-    Units `in_order` are lines, that belong together by where they stand; others, as rows with
-    names, stay who they are wherever they are moved.
+    Units `in_order` are lines, matched by position; others, such as rows with names, keep their
+    identity wherever they are moved.
     """
     units: Units = ()
     owners: list[int] = []
@@ -115,7 +115,7 @@ def blame(states: Sequence[State], *, in_order: bool) -> list[int]:
 
 
 def _carried_in_order(old: Units, owners: Sequence[int], new: Units, by: int) -> list[int]:
-    """Carry owners over along the order; in what was rewritten, to lines that stood there too."""
+    """Carry origins over along the order; in rewritten parts, to lines that were there before."""
     found: list[int] = []
     for same, start, end, to_start, to_end in align(old, new, Effort()):
         if same:
@@ -126,7 +126,7 @@ def _carried_in_order(old: Units, owners: Sequence[int], new: Units, by: int) ->
 
 
 def _carried(old: Units, owners: Sequence[int], new: Units, by: int) -> list[int]:
-    """Carry owners over to units that stood anywhere before, as often as they did."""
+    """Carry origins over to units that were anywhere before, as many times as they were."""
     free: defaultdict[str, deque[int]] = defaultdict(deque)
     for unit, owner in zip(old, owners, strict=True):
         free[unit].append(owner)
@@ -142,7 +142,7 @@ Split = Callable[[str], Units]
 def followed(
     plain: Provenance, made: Sequence[Made], steps: Sequence[Step], data: Mapping[str, bytes]
 ) -> Provenance:
-    """Fill in who brought each line of the last step, or each row where it is a table."""
+    """Fill in who brought each line of the last step, or each row if it is a table."""
     texts = {sha256: text for sha256, raw in data.items() if (text := _text(raw)) is not None}
     now = texts.get(steps[-1].sha256 or "")
     if now is None:
@@ -163,13 +163,13 @@ def followed(
 
 
 def lines_of(text: str) -> Units:
-    """Split at line feeds alone, as diffs do: all else is content."""
+    """Split at line feeds alone, as diffs do: everything else is content."""
     lines = text.split("\n")
     return tuple(lines[:-1] if lines[-1] == "" else lines)
 
 
 def _text(raw: bytes) -> str | None:
-    """Give what can be followed as text, None for what is binary or too large."""
+    """Return the text to be traced, None if it is binary or too large."""
     if len(raw) > MAX_TEXT or raw.count(b"\n") > MAX_LINES or b"\0" in raw:
         return None
     try:
@@ -179,7 +179,7 @@ def _text(raw: bytes) -> str | None:
 
 
 def _unread(raw: bytes) -> dict[str, object]:
-    """Give what is said of a text that is not followed: its lines are counted, and not told."""
+    """Return the result for a text that is not traced: its lines are counted, not attributed."""
     lines = raw.count(b"\n") + (not raw.endswith(b"\n"))
     is_text = b"\0" not in raw and _decodes(raw)
     parts = (Part(first=1, last=lines, source=Source.UNREAD),) if is_text and raw else ()
@@ -195,7 +195,7 @@ def _decodes(raw: bytes) -> bool:
 
 
 def _states(steps: Sequence[Step], texts: Mapping[str, str], split: Split) -> list[State]:
-    """Give the states behind the last that could not be read; the first of them is older."""
+    """Return the states after the last unreadable one; the first of them is older."""
     states: list[State] = []
     is_cut = False
     for step in steps:
@@ -226,7 +226,7 @@ def _table(text: str) -> DecisionTable | None:
 
 
 def _rows(text: str) -> Units:
-    """Give what each row says by the names of its columns; a column for any case says nothing."""
+    """Return each row as values by column name; a column that matches anything is omitted."""
     table = parse_xml(text)
     inputs = [column.name for column in table.inputs]
     outputs = [column.name for column in table.outputs]
@@ -253,7 +253,7 @@ def _parts(owners: Sequence[int], made: Sequence[Made]) -> Iterator[Part]:
 
 MAX_CHANGES = 100
 MAX_BYTES = 8 * 2**20  # of all states together
-_LARGE = 20_000  # bytes above which others are not to wait while they are followed
+_LARGE = 20_000  # bytes above which tracing goes to a thread, so as not to block other calls
 
 
 async def provenance_of(
@@ -263,7 +263,7 @@ async def provenance_of(
     lineage: Lineage,
     changes: ChangeLog,
 ) -> Provenance:
-    """Follow a text of an item as it stands back through its changes. Raises NotFound."""
+    """Trace a text of an item back through its changes. Raises NotFound."""
     made = await lineage.made(
         item.kind, item.tenant_id, item.id, limit=MAX_CHANGES, max_bytes=MAX_BYTES
     )
@@ -279,7 +279,7 @@ async def provenance_of(
 
 
 def _now(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> Tree:
-    """Give an item as it stands, with all bytes at hand."""
+    """Return an item as it is now, with all bytes at hand."""
     if item.kind is not Kind.SKILL:
         return tree_of(item.kind, Snapshot(content=item.content, name=item.name))
     refs = {path: file_ref(file) for path, file in files.items()}
@@ -287,7 +287,7 @@ def _now(item: KnowledgeItem, files: Mapping[str, SkillFile]) -> Tree:
 
 
 def _path(item: KnowledgeItem, now: Tree, wanted: str | None) -> str:
-    """Give the path of the text to follow: of a skill SKILL.md unless told."""
+    """Return the path of the text to trace: SKILL.md of a skill, unless another is wanted."""
     if wanted is None:
         wanted = SKILL_MD if item.kind is Kind.SKILL else next(iter(now.files))
     if wanted not in now.files:
@@ -303,7 +303,7 @@ def _hashes(pair: tuple[Tree, Tree], path: str) -> tuple[str | None, str | None]
 async def _data(
     steps: Sequence[Step], trees: Sequence[Tree], path: str, changes: ChangeLog
 ) -> dict[str, bytes]:
-    """Give the bytes of the newest steps by their SHA-256, as many as may be held together."""
+    """Return the bytes of the newest steps by their SHA-256, as many as fit the memory limit."""
     refs = {ref.sha256: ref for tree in trees if (ref := tree.files.get(path))}
     data = {tree.files[path].sha256: tree.whole[path] for tree in trees if path in tree.whole}
     wanted: dict[str, FileRef] = {}

@@ -1,4 +1,4 @@
-"""How one piece of feedback came to what it did, step by step, as far as that is kept."""
+"""How one piece of feedback led to its outcome, step by step, as far as records are retained."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from core.domain.errors import RunFailed
 from core.domain.models import Candidate, ChangeFilter, Feedback, RunEvent
 from core.domain.models.access import Role
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.models.views import Said, Speaker
 from core.entrypoints.service.review_view.heads import ChangeHead, head_of
 from core.entrypoints.service.session import Session
 
 MAX_STEPS = 2_000
 MAX_CHANGES = 200
-GENERATIONS = 10  # of a piece that was retried more often, the threads of the last ones are read
+GENERATIONS = 10  # threads read of a piece that was retried more often: the last ones
 
 
 class RunStep(Model):
@@ -46,7 +47,7 @@ class RunCandidate(Model):
 
     candidate: Candidate
     pruned: bool = False
-    problem: str = ""
+    problem: Text = ""
 
 
 class RunLine(Model):
@@ -70,8 +71,8 @@ class RunService:
     session: Session
 
     async def timeline(self, feedback_id: str) -> RunLine:
-        """Give the way of one piece of feedback. Raises NotFound."""
-        self.session.needs(Role.READ)
+        """Return the timeline of one piece of feedback. Raises NotFound."""
+        self.session.require(Role.READ)
         app = self.session.app
         piece = await self.session.own(app.stores.inbox.get(feedback_id), "feedback", feedback_id)
         events = await app.stores.reader.events(feedback_id)
@@ -117,13 +118,13 @@ class _Read:
 
 @dataclass
 class _Threads:
-    """What was said and is not told yet, by the place in its run that events name."""
+    """Messages not yet assigned to a step, by their position in the run, as events name it."""
 
     left: dict[str, list[Said]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, read: Sequence[_Read]) -> _Threads:
-        """Sort by place: one for the start, each turn and each call of a tool."""
+        """Sort by position: one for the start, each turn and each tool call."""
         made = cls()
         for known in read:
             for generation, messages in known.threads.items():
@@ -133,19 +134,19 @@ class _Threads:
         return made
 
     def take(self, place: str) -> tuple[Said, ...]:
-        """Give what was said at a place, once."""
+        """Return the messages at a position, once."""
         return tuple(self.left.pop(place, ()))
 
 
 def _place_of(thread: str, said: Said) -> str:
-    """Give where a message belongs; a nudge, and an answer to no real call, to their turn."""
+    """Return the position of a message; a nudge, or an answer to no real call, is its turn's."""
     if said.speaker is Speaker.TOOL and said.key:
         return said.key
     return f"{thread}:{said.ordinal}"
 
 
 def _place(event: RunEvent) -> str:
-    """Give the place in a run that an event is about, "" where it is about none."""
+    """Return the position in a run that an event is about, "" if it is about none."""
     generation = event.data.get("generation")
     if event.name == "tool.called":
         return str(event.data.get("key", ""))
@@ -157,7 +158,7 @@ def _place(event: RunEvent) -> str:
 
 
 def _steps(events: Sequence[RunEvent], threads: _Threads) -> Iterator[RunStep]:
-    """Give each event with what was said; of a turn that was repeated the last one has it."""
+    """Yield each event with its messages; of a repeated turn the last one has them."""
     last = {_place(event): number for number, event in enumerate(events)}
     for number, event in enumerate(events):
         place = _place(event)

@@ -1,10 +1,11 @@
-"""Search at the desk: what one tenant knows, best first."""
+"""Search of one tenant's knowledge, best first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Kind
 from core.domain.models.access import Role
 from core.entrypoints.service.items import Found
@@ -28,14 +29,15 @@ class SearchService:
         kind: Kind | None = None,
         limit: int = 10,
     ) -> Found:
-        """Give the hits in one tenant: the one that is named, the agent's, or the seat's own.
+        """Return the hits in one tenant: the one named, the agent's, or the principal's own.
 
-        Raises InvalidInput where the query holds no words, or no tenant is told.
+        Raises InvalidInput if the query contains no words, or no tenant is named.
         """
-        self.session.needs(Role.READ)
+        self.session.require(Role.READ)
         if not read_question(query).counts:
             raise InvalidInput(
-                "the query holds no words to look for", hint="give a word, a name or a number"
+                Message("search.no_words", "the query holds no words to look for"),
+                hint=Message("search.give_words", "give a word, a name or a number"),
             )
         tenant = self.session.tenant(tenant_id)
         if agent_id is not None:

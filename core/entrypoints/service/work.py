@@ -1,4 +1,4 @@
-"""Work at the desk: whether anything new is begun, and letting it begin or not."""
+"""The intake of work: whether new work is started, pausing and resuming it."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ class WorkService:
     session: Session
 
     async def state(self) -> IntakeState:
-        """Say whether work is paused, since when and why."""
-        self.session.needs(Role.READ)
+        """Return whether work is paused, since when and why."""
+        self.session.require(Role.READ)
         return await self._state()
 
     async def pause(self, reason: str) -> IntakeState:
-        """Begin no new work; what runs goes on to its end, and feedback is still taken in."""
-        self._needs_all()
+        """Start no new work; what runs continues to its end, and feedback is still accepted."""
+        self._require_all_tenants()
         await self.session.stores.intake.pause(reason)
         return await self._state()
 
     async def resume(self) -> IntakeState:
-        """Begin new work again; fine where it was not paused."""
-        self._needs_all()
+        """Start new work again; no error if it was not paused."""
+        self._require_all_tenants()
         await self.session.stores.intake.resume()
         return await self._state()
 
-    def _needs_all(self) -> None:
-        """Raise Forbidden where the principal may not operate all tenants."""
-        self.session.needs(Role.OPERATE)
-        if self.session.who.tenant_id is not None:
+    def _require_all_tenants(self) -> None:
+        """Raise Forbidden if the principal may not operate all tenants."""
+        self.session.require(Role.OPERATE)
+        if self.session.principal.tenant_id is not None:
             raise Forbidden(
                 "a pause holds back all tenants, and this token is of one",
                 hint="use a token of all tenants",

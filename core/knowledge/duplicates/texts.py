@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
 
+from core.domain.messages import Message, joined
 from core.domain.text import normal_form
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Word, Words, words_of
@@ -234,13 +235,18 @@ class Evidence:
     def why(self) -> str:
         """Say in one line what the two have in common and what not."""
         if self.is_exact:
-            return "the same but for its form"
-        parts = [f"similarity {self.similarity:.2f}"]
-        parts += ["the same name but for its form"] if self.name_collision else []
-        parts += ["both would be read for the same request"] if self.trigger_collision else []
-        parts += [f"both say {', '.join(self.shared)}"] if self.shared else []
+            return Message("near.same_but_for_form", "the same but for its form")
+        parts: list[str] = [
+            Message("near.similarity", "similarity {score:.2f}", score=self.similarity)
+        ]
+        if self.name_collision:
+            parts.append(Message("near.same_name", "the same name but for its form"))
+        if self.trigger_collision:
+            parts.append(Message("near.same_request", "both would be read for the same request"))
+        if self.shared:
+            parts.append(Message("near.both_say", "both say {words}", words=", ".join(self.shared)))
         parts += [_said(difference) for difference in self.differs if difference.what != "words"]
-        return "; ".join(parts)
+        return joined(parts)
 
 
 def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
@@ -323,6 +329,21 @@ def _shingled(text: str) -> frozenset[str]:
     return frozenset(plain[i : i + SHINGLE] for i in range(max(1, len(plain) - SHINGLE + 1)))
 
 
+_NOTHING = Message("near.nothing", "nothing")
+_CALLED = {
+    "number": Message("near.number", "number"),
+    "negation": Message("near.negation", "negation"),
+    "name": Message("near.name", "name"),
+}
+
+
 def _said(difference: Difference) -> str:
-    new, known = (", ".join(side) or "nothing" for side in (difference.new, difference.known))
-    return f"{difference.what}: new says {new}, known says {known}"
+    sides = (difference.new, difference.known)
+    new, known = (", ".join(side) or _NOTHING for side in sides)
+    return Message(
+        "near.differ",
+        "{what}: new says {new}, known says {old}",
+        what=_CALLED[difference.what],
+        new=new,
+        old=known,
+    )

@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
+from core.domain.messages import Message
 from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Search, Vectors
@@ -189,7 +190,11 @@ class FusedSearch:
         except InvalidInput:
             return None
         except TimeoutError:
-            self._note_failure(f"no answer within {self._timeout:g} s")
+            self._note_failure(
+                Message(
+                    "dependency.no_answer", "no answer within {seconds:g} s", seconds=self._timeout
+                )
+            )
             return None
         except (ModelDown, ConfigurationError) as error:
             self._note_failure(error.message)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from core.domain.messages import Message, joined
 from core.domain.models import Hit, Kind
 from core.knowledge.search.documents import headings
 from core.knowledge.search.tokens import (
@@ -98,7 +99,8 @@ def _is_inside(text: str, at: int) -> bool:
 
 _MOST = 0.5
 _SHOWN = 5
-IN_TEXT = "in the text"
+IN_TEXT = "in the text"  # the places of words, as messages name them
+IN_NAME, IN_HEADING, IN_FILE_NAME = "in the name", "in a heading", "in a file name"
 
 
 class Place(NamedTuple):
@@ -133,15 +135,25 @@ def reason(places: Sequence[Place], weights: Mapping[str, float]) -> str:
     """
     shown = _chosen(places, weights, is_strict=True) or _chosen(places, weights, is_strict=False)
     if not shown:
-        return "matches further down in the text"
+        return Message("search.further_down", "matches further down in the text")
     if {*shown.values()} == {IN_TEXT}:
-        return f"matches {', '.join(shown)}"
+        return Message("search.matches", "matches {words}", words=", ".join(shown))
     parts = [
-        f"{', '.join(words)} {place.called}"
+        _said(", ".join(words), place.called)
         for place in places
         if (words := [word for word, where in shown.items() if where == place.called])
     ]
-    return f"matches {'; '.join(parts)}"
+    return Message("search.matches", "matches {words}", words=joined(parts))
+
+
+def _said(words: str, place: str) -> Message:
+    if place == IN_NAME:
+        return Message("search.in_name", "{words} in the name", words=words)
+    if place == IN_HEADING:
+        return Message("search.in_heading", "{words} in a heading", words=words)
+    if place == IN_FILE_NAME:
+        return Message("search.in_file_name", "{words} in a file name", words=words)
+    return Message("search.in_text", "{words} in the text", words=words)
 
 
 def _chosen(
@@ -255,9 +267,9 @@ def _parts(kind: Kind, name: str, content: str, files: Sequence[str]) -> dict[st
     if kind is Kind.MEMORY:
         return {}
     parts = {
-        "in the name": name,
-        "in a heading": "\n".join(headings(kind, content[:SCANNED_CHARS])),
-        "in a file name": "\n".join(files),
+        IN_NAME: name,
+        IN_HEADING: "\n".join(headings(kind, content[:SCANNED_CHARS])),
+        IN_FILE_NAME: "\n".join(files),
     }
     return {
         called: unicodedata.normalize("NFC", part[:SCANNED_CHARS]) for called, part in parts.items()

@@ -36,6 +36,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.ports import ChangeLog, Gate, Knowledge, SkillStore
 from core.knowledge.transfer.owners import Owner, Owners
 from core.skills.bundle import bundle_hash
@@ -174,7 +175,7 @@ class Imported(Model):
     kind: Kind
     id: str
     name: str
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

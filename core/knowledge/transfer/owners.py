@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.knowledge import KnowledgeEntry
+from core.domain.messages import Message
 from core.domain.models import Agent, Kind
 
 
@@ -53,7 +54,7 @@ class Owners:
         agent = self.agents.get(agent_id)
         if agent is None:
             raise InvalidInput(
-                f"there is no agent {agent_id!r}",
+                Message("no.agent", "there is no agent {id!r}", id=agent_id),
                 hint="add it first: `skill-worker agents add`",
             )
         return agent

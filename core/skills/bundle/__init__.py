@@ -1,4 +1,4 @@
-"""A skill folder in memory: its hash, the rules for its paths, and its zip in and out (pure)."""
+"""A skill folder in memory: its hash, the rules for its paths, reading and writing zips (pure)."""
 
 from core.skills.bundle.archive import (
     bundle_hash,

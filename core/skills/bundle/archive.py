@@ -1,4 +1,8 @@
-"""Read a skill out of a zip, strictly: every reader of the zip would see the same files."""
+"""Read a skill from a zip, strictly: every reader of the zip would see the same files.
+
+Zip readers disagree where the directory and the local headers differ, or names and entries repeat
+or overlap: what a person reviewed would not be what is installed. Such a zip is refused.
+"""
 
 from __future__ import annotations
 
@@ -31,32 +35,32 @@ from core.skills.validation.paths import (
 
 
 def file_hash(file: SkillFile) -> str:
-    """SHA-256 of the file's bytes, in hex."""
+    """Return the SHA-256 of the file's bytes, in hex."""
     return sha256(file.data)
 
 
 def file_ref(file: SkillFile) -> FileRef:
-    """The reference under which a file's bytes are stored as a blob."""
+    """Return the reference under which a file's bytes are stored as a blob."""
     return FileRef(sha256=file_hash(file), size=len(file.data), executable=file.executable)
 
 
 def file_refs(bundle: Bundle) -> dict[str, FileRef]:
-    """The references of all files, by path."""
+    """Return the references of all files, by path."""
     return {path: file_ref(file) for path, file in bundle.files.items()}
 
 
 def bundle_hash(bundle: Bundle) -> str:
-    """SHA-256 (hex) over path, executable bit and content of each file: what If-Match carries."""
+    """Return the SHA-256 (hex) over path, executable bit and content of each file, for If-Match."""
     return state_hash(Snapshot(content="", name=bundle.name, files=file_refs(bundle)))
 
 
 def is_script(path: str, data: bytes) -> bool:
-    """Tell whether the file is to be executable: under `scripts/` and with a shebang."""
+    """Whether the file should be executable: under `scripts/` and with a shebang."""
     return path.startswith("scripts/") and data.startswith(b"#!")
 
 
 def is_text(data: bytes) -> bool:
-    """Tell whether `data` is UTF-8 text."""
+    """Whether `data` is UTF-8 text."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -74,20 +78,20 @@ def check_path(path: str) -> None:
 
 
 def check_bundle(bundle: Bundle) -> list[str]:
-    """Give the rules of structure and size that the folder breaks; empty when it is sound.
+    """Return the rules of structure and size that the folder breaks; empty if it is sound.
 
-    What SKILL.md says is judged by `skills.validation`.
+    The content of SKILL.md is checked by `skills.validation`.
     """
     sizes = {path: len(file.data) for path, file in bundle.files.items()}
     document = bundle.files.get(SKILL_MD)
-    said = [problem.message for problem in folder_problems(sizes)]
+    messages = [problem.message for problem in folder_problems(sizes)]
     if document is None:
-        return [*said, f"there is no {SKILL_MD} at the root"]
-    return said if is_text(document.data) else [*said, f"{SKILL_MD} is not UTF-8 text"]
+        return [*messages, f"there is no {SKILL_MD} at the root"]
+    return messages if is_text(document.data) else [*messages, f"{SKILL_MD} is not UTF-8 text"]
 
 
 def sound(bundle: Bundle) -> Bundle:
-    """Give the bundle back. Raises BundleInvalid with all the rules of structure that it breaks."""
+    """Return the bundle. Raises BundleInvalid with all the structural rules that it breaks."""
     if problems := check_bundle(bundle):
         raise BundleInvalid("; ".join(problems))
     return bundle
@@ -99,12 +103,12 @@ _STEP = 2**16
 
 
 def is_bomb(size: int, compressed: int) -> bool:
-    """Tell whether data grew out of all proportion; small data may."""
+    """Whether data has grown beyond the permitted ratio; small data may."""
     return size > _RATIO_FROM and size > MAX_RATIO * compressed
 
 
 def inflate(name: str, packed: memoryview, limit: int) -> bytes:
-    """Give what deflated data holds, at most the `limit` it claims. Raises BundleInvalid."""
+    """Inflate deflated data, up to the `limit` it declares. Raises BundleInvalid."""
     inflater = zlib.decompressobj(-zlib.MAX_WBITS)
     chunks: list[bytes] = []
     size = taken = 0
@@ -143,7 +147,7 @@ _DOS_FOLDER, _DOS_LABEL, _DOS_LINK = 0x10, 0x08, 0x400
 
 
 def see_kind(entry: Entry) -> None:
-    """See that the entry is a plain file or folder that can be read. Raises BundleInvalid."""
+    """Raise BundleInvalid unless the entry is a plain file or folder that can be read."""
     kind = stat.S_IFMT(entry.attributes >> 16)
     folder = is_folder(entry)
     rules = (
@@ -156,18 +160,18 @@ def see_kind(entry: Entry) -> None:
         (folder and entry.size != 0, "is a folder that holds data"),
         (entry.method == STORED and entry.size != entry.packed_size, "has two sizes"),
     )
-    for broken, said in rules:
+    for broken, problem in rules:
         if broken:
-            raise BundleInvalid(f"{shown(entry.label)} {said}")
+            raise BundleInvalid(f"{shown(entry.label)} {problem}")
 
 
 def is_folder(entry: Entry) -> bool:
-    """Tell whether the entry is a folder: its name ends in a slash."""
+    """Whether the entry is a folder: its name ends in a slash."""
     return entry.raw_name.endswith(b"/")
 
 
 def name_of(entry: Entry) -> str:
-    """Give the entry's name, which must read the same for everyone. Raises BundleInvalid."""
+    """Return the entry's name, which all readers must decode alike. Raises BundleInvalid."""
     try:
         name = entry.raw_name.decode("utf-8")
     except UnicodeDecodeError:
@@ -181,9 +185,9 @@ def name_of(entry: Entry) -> str:
 
 
 def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
-    """Give where each entry's packed data lies. Raises BundleInvalid.
+    """Return where each entry's packed data lies. Raises BundleInvalid.
 
-    Every byte before the directory belongs to just one entry.
+    Every byte before the directory belongs to exactly one entry.
     """
     found, at = {}, 0
     ordered = sorted(directory.entries, key=lambda entry: entry.offset)
@@ -206,7 +210,7 @@ def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
 
 
 def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
-    """Read one file of at most `limit` bytes, its checksum verified. Raises BundleInvalid."""
+    """Read one file of at most `limit` bytes and verify its checksum. Raises BundleInvalid."""
     if entry.size > limit:
         raise BundleInvalid(f"{shown(entry.label)} makes the skill too large")
     stored = entry.method == STORED
@@ -219,7 +223,7 @@ def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
 
 
 def _see_local(record: memoryview, entry: Entry) -> int:
-    """See that the local header agrees with the directory; give its length in bytes."""
+    """Check the local header against the directory; return its length in bytes."""
     if len(record) < _LOCAL.size or bytes(record[:4]) != b"PK\x03\x04":
         raise BundleInvalid(f"{shown(entry.label)} is not where the zip's directory says")
     values = _LOCAL.unpack(record[: _LOCAL.size])
@@ -233,22 +237,22 @@ def _see_local(record: memoryview, entry: Entry) -> int:
     second = unicode_path(fields, name, entry.label)
     if second not in {None, entry.label}:
         raise BundleInvalid(f"{shown(entry.label)} has a second name {shown(second or '')}")
-    said = {"name": name, "flags": flags, "method": method}
+    stated = {"name": name, "flags": flags, "method": method}
     real = {"name": entry.raw_name, "flags": entry.flags, "method": entry.method}
-    told = {"checksum": crc, "packed size": packed, "size": size}
-    truth = {"checksum": entry.crc, "packed size": entry.packed_size, "size": entry.size}
-    # With a descriptor behind the data the header may leave these open, as zeros.
-    for key, value in told.items():
+    sizes = {"checksum": crc, "packed size": packed, "size": size}
+    real_sizes = {"checksum": entry.crc, "packed size": entry.packed_size, "size": entry.size}
+    # With a descriptor after the data the header may leave these as zeros.
+    for key, value in sizes.items():
         if not (entry.flags & _DESCRIBED and value == 0):
-            said[key], real[key] = value, truth[key]
-    for key, value in said.items():
+            stated[key], real[key] = value, real_sizes[key]
+    for key, value in stated.items():
         if value != real[key]:
             raise BundleInvalid(f"{shown(entry.label)}: {key} differs from the zip's directory")
     return end
 
 
 def _see_descriptor(rest: memoryview, entry: Entry) -> None:
-    """See that behind the data there is its descriptor, or nothing."""
+    """Check that the data is followed by its descriptor, or by nothing."""
     values = (entry.crc, entry.packed_size, entry.size)
     allowed = {b""}
     if entry.flags & _DESCRIBED:
@@ -264,18 +268,18 @@ ZipData = bytes | bytearray | memoryview
 
 
 def zip_to_bundle(data: ZipData, name: str, *, root: bool | None = None) -> Bundle:
-    """Read a zip that holds the skill `name`.
+    """Read a zip that contains the skill `name`.
 
-    With `root` SKILL.md must stand at the zip's root, as in an upload; with False all must be
-    under one `<name>/` folder, as in a `.skill` file; None takes either.
-    Raises BundleInvalid, which names the rule that was broken and where.
+    With `root` SKILL.md must be at the zip's root, as in an upload; with False everything must be
+    in one `<name>/` folder, as in a `.skill` file; None accepts either. Raises BundleInvalid, which
+    names the rule that was broken and where.
     """
     with memoryview(data) as view:
         return _read(view, unicodedata.normalize("NFC", name), root)
 
 
 def read_zip(data: ZipData) -> Bundle:
-    """Read a `.skill` file, whose one folder gives the skill's name. Raises BundleInvalid."""
+    """Read a `.skill` file, whose one folder names the skill. Raises BundleInvalid."""
     with memoryview(data) as view:
         return _read(view, None, False)
 
@@ -286,12 +290,12 @@ def _read(data: memoryview, name: str | None, root: bool | None) -> Bundle:
     prefix = _prefix(names, name, root)
     inside = {entry: _inside(path, prefix) for entry, path in names.items()}
     _see_structure(inside)
-    places = locate(data, directory)
+    located = locate(data, directory)
     try:
-        files = dict(_files(inside, places))
+        files = dict(_files(inside, located))
     finally:
-        for place in places.values():
-            place.release()
+        for part in located.values():
+            part.release()
     if not is_text(files[SKILL_MD].data):
         raise BundleInvalid(f"{SKILL_MD} is not UTF-8 text")
     return Bundle(name=prefix.removesuffix("/") or name or "", files=files)
@@ -311,7 +315,7 @@ def _names(entries: tuple[Entry, ...]) -> dict[Entry, str]:
 
 
 def _prefix(names: dict[Entry, str], name: str | None, root: bool | None) -> str:
-    """The folder that holds the skill, with its slash; empty where SKILL.md is at the root."""
+    """Return the skill's folder, with its slash; empty if SKILL.md is at the root."""
     paths = set(names.values())
     if root is not False and SKILL_MD in paths:
         return ""
@@ -333,7 +337,7 @@ def _inside(path: str, prefix: str) -> str:
 
 
 def _see_structure(inside: dict[Entry, str]) -> None:
-    """See to all rules of paths before anything is read; sizes are counted later, on real bytes."""
+    """Check all rules for paths before anything is read; sizes are checked later, on real bytes."""
     sizes = {path: 0 for entry, path in inside.items() if not is_folder(entry)}
     folders = [path.removesuffix("/") for entry, path in inside.items() if is_folder(entry)]
     folders = [folder for folder in folders if folder]
@@ -344,14 +348,14 @@ def _see_structure(inside: dict[Entry, str]) -> None:
 
 
 def _files(
-    inside: dict[Entry, str], places: dict[Entry, memoryview]
+    inside: dict[Entry, str], located: dict[Entry, memoryview]
 ) -> Iterator[tuple[str, SkillFile]]:
     budget = MAX_BUNDLE_BYTES
     for entry, path in inside.items():
         if is_folder(entry):
-            read(entry, places[entry], 0)
+            read(entry, located[entry], 0)
             continue
-        file = read(entry, places[entry], min(MAX_FILE_BYTES, budget))
+        file = read(entry, located[entry], min(MAX_FILE_BYTES, budget))
         budget -= len(file.data)
         yield path, file
 
@@ -361,10 +365,10 @@ _LEVEL = 6
 
 
 def bundle_to_zip(bundle: Bundle, *, root: bool) -> bytes:
-    """Write the folder as a zip; the same bytes for the same content.
+    """Return the folder as a zip; the same content always makes the same bytes.
 
-    With `root` SKILL.md stands at the zip's root, as an upload wants it; without, everything is
-    under one `<name>/` folder, as in a `.skill` file.
+    With `root` SKILL.md is at the zip's root, as an upload expects; without, everything is in one
+    `<name>/` folder, as in a `.skill` file.
     """
     prefix = "" if root else f"{bundle.name}/"
     buffer = io.BytesIO()
@@ -376,14 +380,14 @@ def bundle_to_zip(bundle: Bundle, *, root: bool) -> bytes:
 
 def _entry(name: str, file: SkillFile) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _DATE)
-    entry.create_system = 3  # Unix, so that the mode below is read
+    entry.create_system = 3  # Unix, so that readers apply the mode below
     entry.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
     entry.compress_type = _method(file.data)
     return entry
 
 
 def _method(data: bytes) -> int:
-    """Deflated, unless the reader's limit on ratio would take it for a bomb."""
+    """Return the method: deflated, unless the reader's ratio limit would call it a bomb."""
     if is_bomb(len(data), 0) and is_bomb(len(data), _deflated_size(data)):
         return zipfile.ZIP_STORED
     return zipfile.ZIP_DEFLATED

@@ -1,4 +1,4 @@
-"""Read a skill folder from disk into memory; links are refused, executable bits kept."""
+"""Read a skill folder from disk into memory; links are refused, executable bits preserved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_F
 
 
 def read_folder(path: Path) -> Bundle:
-    """Read the skill folder at `path`, named as it is. Raises NotFound, BundleInvalid."""
+    """Read the skill folder at `path`, whose name it takes. Raises NotFound, BundleInvalid."""
     folder = os.path.realpath(os.fsencode(path))
     try:
         files, problems = list_folder(folder)
@@ -30,7 +30,7 @@ def read_folder(path: Path) -> Bundle:
 
 
 def _see_bounds(files: list[FolderFile]) -> None:
-    """Refuse what is too much before any of it is read."""
+    """Refuse an excess of files or bytes before any of it is read."""
     total = sum(file.size for file in files)
     if len(files) > MAX_FILES:
         raise BundleInvalid(f"there are {len(files)} files, more than {MAX_FILES}")
@@ -39,8 +39,8 @@ def _see_bounds(files: list[FolderFile]) -> None:
 
 
 def _read(file: FolderFile) -> SkillFile:
-    # Not blocking, not following: what was a file a moment ago may be a pipe or a link now.
-    descriptor = os.open(file.place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    # Non-blocking and not following: what was a file a moment ago may be a pipe or a link now.
+    descriptor = os.open(file.location, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as handle:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise BundleInvalid(f"{file.path!r} is no regular file")

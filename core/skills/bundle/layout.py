@@ -1,4 +1,4 @@
-"""The raw structure of a zip: where its records are, and that they say one thing only."""
+"""The raw structure of a zip: where its records are, and that they do not contradict each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ZIP64, UNICODE_PATH = 0x0001, 0x7075
 
 
 def extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
-    """Give the extra fields of one record by their number. Raises BundleInvalid."""
+    """Return the extra fields of one record by number. Raises BundleInvalid."""
     fields: dict[int, bytes] = {}
     at = 0
     while at < len(extra):
@@ -31,7 +31,7 @@ def extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def resolved(fields: dict[int, bytes], name: str, values: tuple[int, ...]) -> tuple[int, ...]:
-    """Give sizes and offsets (bytes), those that refer to zip64 from there. Raises BundleInvalid.
+    """Return sizes and offsets (bytes), taken from zip64 fields where needed. Raises BundleInvalid.
 
     The order is that of the field: size, packed size, offset.
     """
@@ -46,7 +46,7 @@ def resolved(fields: dict[int, bytes], name: str, values: tuple[int, ...]) -> tu
 
 
 def unicode_path(fields: dict[int, bytes], raw_name: bytes, name: str) -> str | None:
-    """Give the name of an Info-ZIP Unicode path field, None where there is none in force."""
+    """Return the name in an Info-ZIP Unicode path field, or None if no valid one is present."""
     field = fields.get(UNICODE_PATH)
     if field is None:
         return None
@@ -68,12 +68,12 @@ _END_64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR_64 = struct.Struct("<4sLQL")
 _CENTRAL = struct.Struct("<4s4B4H3L5H2L")
 _MAX_COMMENT = 0xFFFF
-_MAX_VERSION = 63  # 6.3, the last of the format
+_MAX_VERSION = 63  # 6.3, the last version of the format
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the central directory says of one entry; `raw_name` is as it stands there."""
+    """The central directory's record of one entry; `raw_name` is undecoded."""
 
     raw_name: bytes
     flags: int
@@ -126,7 +126,7 @@ def read_directory(data: memoryview) -> Directory:
 
 
 def _find_end(data: memoryview) -> int:
-    """The end record whose comment ends the data; that there is but one makes it certain."""
+    """Return the end record whose comment ends the data; there must be only one."""
     start = max(0, len(data) - _MAX_COMMENT - _END.size)
     tail = bytes(data[start:])
     found, at = [], tail.find(b"PK\x05\x06")
@@ -144,7 +144,7 @@ def _find_end(data: memoryview) -> int:
 
 
 def _end_64(data: memoryview, at: int, end: _End) -> tuple[int, _End]:
-    """The zip64 end record, which must agree with the other where that one says anything."""
+    """Return the zip64 end record, which must agree with the other wherever that states a value."""
     _, disk, offset, disks = _LOCATOR_64.unpack(data[at - _LOCATOR_64.size : at])
     if disk != 0 or disks > 1:
         raise BundleInvalid("the zip is one part of several")
@@ -156,10 +156,10 @@ def _end_64(data: memoryview, at: int, end: _End) -> tuple[int, _End]:
     wide = _End(*rest)
     narrow = (end.count_here, end.count, end.size, end.offset)
     full = (FULL_16, FULL_16, FULL_32, FULL_32)
-    for said, limit, real in zip(
+    for stated, limit, real in zip(
         narrow, full, (wide.count_here, wide.count, wide.size, wide.offset), strict=True
     ):
-        if said not in {limit, real}:
+        if stated not in {limit, real}:
             raise BundleInvalid("the two end records of the zip disagree")
     return offset, wide
 
@@ -173,7 +173,7 @@ def _entries(data: memoryview, end: _End, stop: int) -> tuple[Entry, ...]:
 
 
 class _Cursor:
-    """Reads records one after another. Raises BundleInvalid where one is cut off."""
+    """Reads records in sequence. Raises BundleInvalid if one is cut off."""
 
     def __init__(self, data: memoryview, at: int) -> None:
         self.data, self.at = data, at

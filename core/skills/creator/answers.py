@@ -1,4 +1,4 @@
-"""Answers of the pod, framed in-band: servers differ in what they tell of a command (pure)."""
+"""Answers of the pod, framed in-band: servers differ in what they report of a command (pure)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 @dataclass(frozen=True)
 class Frame:
-    """The output of one framed command and its exit status; None where its end is missing."""
+    """The output of one framed command and its exit status; None if its end is missing."""
 
     name: str
     output: str
@@ -26,7 +26,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Payload:
-    """A framed file: what it must be, and what of it has come."""
+    """A framed file: its announced length and hash, and what of it has arrived."""
 
     size: int
     sha256: str
@@ -35,9 +35,9 @@ class Payload:
 
 
 def read_frame(text: str, nonce: str, name: str) -> Frame | None:
-    """Find a frame, wherever a server put it; None where it never began.
+    """Find a frame anywhere in a server's answer; None if it never began.
 
-    `nonce` is unguessable, so that no file of a skill can fake a frame.
+    `nonce` is unguessable, so that no file of a skill can forge a frame.
     """
     _, began, rest = _lines(text).partition(f"<<{nonce}:{name}:begin>>")
     if not began:
@@ -48,9 +48,9 @@ def read_frame(text: str, nonce: str, name: str) -> Frame | None:
 
 
 def is_cut_off(text: str, nonce: str) -> bool:
-    """Tell whether a framed answer lacks a part that must be there, the file aside.
+    """Whether a framed answer lacks a part that must be present, apart from the file.
 
-    An answer without any frame is no cut-off one: its server passes on only what it likes.
+    An answer without any frame does not count as cut off: its server rewrites the output.
     """
     if f"<<{nonce}:" not in text:
         return False
@@ -64,7 +64,7 @@ def is_cut_off(text: str, nonce: str) -> bool:
 
 
 def read_payload(text: str, nonce: str) -> Payload | None:
-    """Find the framed file; None where it never began."""
+    """Find the framed file; None if it never began."""
     pattern = rf"<<{re.escape(nonce)}:zip:(\d+):([0-9a-f]{{64}})>>"
     began = re.search(pattern, text)
     if began is None:
@@ -74,7 +74,7 @@ def read_payload(text: str, nonce: str) -> Payload | None:
 
 
 def decode(payload: Payload) -> bytes | None:
-    """Give the framed file's bytes; None where they are cut off, or not what was announced."""
+    """Return the framed file's bytes; None if they are cut off, or not what was announced."""
     data = decode_base64(payload.text) if payload.is_whole else None
     if data is None or len(data) != payload.size:
         return None
@@ -82,9 +82,9 @@ def decode(payload: Payload) -> bytes | None:
 
 
 def decode_base64(text: str) -> bytes | None:
-    """Decode base64, whatever white space it was wrapped in; None where it is anything else.
+    """Decode base64 with any white space in it; None if it contains anything else.
 
-    Nothing is repaired: a missing character would make other bytes, not an error.
+    Nothing is repaired: a missing character would produce other bytes, not an error.
     """
     packed = "".join(text.split())
     if len(packed) % 4 or not _BASE64.fullmatch(packed):
@@ -97,7 +97,7 @@ def decode_base64(text: str) -> bytes | None:
 
 
 def unframed_base64(text: str) -> bytes | None:
-    """Decode an answer that came without frames: its longest run of base64 lines, if any."""
+    """Decode an answer that arrived without frames: its longest run of base64 lines, if any."""
     runs = re.findall(r"(?:^[A-Za-z0-9+/]+={0,2}[ \t]*\r?$\n?)+", text, re.MULTILINE)
     return decode_base64(max(runs, key=len)) if runs else None
 
@@ -106,23 +106,23 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-# What packagers leave out by name: caches, system files and, at the root, evaluation sets.
+# What packagers omit by name: caches, system files and, at the root, evaluation sets.
 _DROPPED = re.compile(
     r"(?:.*/)?(?:__pycache__|node_modules)/.*|(?:.*/)?\.DS_Store|.*\.pyc|evals/.*"
 )
 
 
 def is_legally_dropped(path: str) -> bool:
-    """Tell whether a packager may leave a file out."""
+    """Whether a packager may omit a file."""
     return _DROPPED.fullmatch(path) is not None
 
 
 def compared(sent: Bundle, returned: Bundle, base: Bundle | None) -> Bundle:
-    """Give the folder that came back, if it is the folder that was sent.
+    """Return the folder that came back, if it is the folder that was sent.
 
-    Executable bits are as they were sent: packagers differ in what they keep. A file that the
-    packager may leave out stays where the skill already had it. Raises StepFailed that names
-    each file that is missing, extra or changed.
+    Executable bits are those sent: packagers differ in what they preserve. A file that the packager
+    may omit stays as the skill had it. Raises StepFailed that names each file that is missing,
+    extra or changed.
     """
     extra = set(returned.files) - set(sent.files) - set(INIT_EXAMPLES)
     missing = set(sent.files) - set(returned.files)

@@ -15,20 +15,19 @@ from core.skills.creator.shipped import init_skill_script
 from core.skills.validation.check import get_quick_validate_script
 
 SKILL = "skill-creator"
-# How the newer layout finds quick_validate; the work folder is the first that Python looks in.
+# How the newer layout finds quick_validate; Python searches the work folder first.
 _NEWER = "from quick_validate import validate_skill  # noqa: F401\n"
 
 
 async def read_scripts(
     documents: SkillDocuments, *, with_init: bool, base: Bundle | None = None
 ) -> dict[str, str]:
-    """Give the files of the work folder: relative path -> text.
+    """Return the files of the work folder: relative path -> text.
 
-    quick_validate is ours, and only warns of what the skill broke already as `base`;
-    package_skill is the server's; init_skill is the server's or, where the server says that it
-    has none, ours. Both layouts of skill-creator find quick_validate: the older one beside the
-    packager, the newer one in the package `scripts`.
-    Raises StepFailed, McpDown.
+    quick_validate is ours, and only warns of what the skill already broke as `base`; package_skill
+    is the server's; init_skill is the server's or, if the server says that it has none, ours. Both
+    layouts of skill-creator find quick_validate: the older one beside the packager, the newer one
+    in the package `scripts`. Raises StepFailed, McpDown.
     """
     package, init = await asyncio.gather(
         documents.read(SKILL, "scripts/package_skill.py"),
@@ -48,7 +47,7 @@ async def read_scripts(
 
 
 def _script(text: str, function: str) -> str:
-    """Give a text back if it is a Python script that defines `function`. Raises StepFailed."""
+    """Return the text if it is a Python script that defines `function`. Raises StepFailed."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -66,10 +65,10 @@ async def _nothing() -> None:
 WORK = "/tmp/skill_work"  # noqa: S108 - a path in the pod, not on this machine
 POD_ROOT = "/tmp"  # noqa: S108
 INIT_EXAMPLES = ("scripts/example.py", "references/api_reference.md", "assets/example_asset.txt")
-CHUNK_BYTES = 60_000  # one argument of a command holds 128 KiB on Linux
+CHUNK_BYTES = 60_000  # Linux limits one argument of a command to 128 KiB
 # Scripts read and write UTF-8 whatever the pod's locale is.
 _UTF8 = "export PYTHONUTF8=1 PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1"
-_PYTHON = "python3 -I -S"  # for what needs no package: it starts in a third of the time
+_PYTHON = "python3 -I -S"  # for scripts that need no package: it starts in a third of the time
 _SEND = (
     "import base64, hashlib, sys\n"
     "data = open(sys.argv[1], 'rb').read()\n"
@@ -90,24 +89,24 @@ _SEND_RANGE = (
 
 
 def folder(name: str) -> str:
-    """Where a skill is built."""
+    """Return the folder in which a skill is built."""
     return f"{POD_ROOT}/{name}"
 
 
 def make_folders(name: str) -> str:
-    """Make the folder of a skill that exists already."""
+    """Return the command that creates the folder of an existing skill."""
     parts = " ".join(quote(f"{folder(name)}/{sub}") for sub in ("scripts", "references", "assets"))
     return f"mkdir -p {parts}"
 
 
 def init_skill(name: str, nonce: str) -> str:
-    """Run init_skill for a new skill, framed."""
+    """Return the framed command that runs init_skill for a new skill."""
     command = f"python3 init_skill.py {quote(name)} --path {POD_ROOT}"
     return f"{_UTF8}\ncd {WORK} || exit 97\n{_framed('init_skill', command, nonce)}"
 
 
 def write_binary(path: str, data: bytes) -> list[str]:
-    """Write a file that is no text, in as many commands as its size asks for."""
+    """Return the commands that write a binary file, as many as its size requires."""
     target = quote(path)
     commands = [f"mkdir -p {quote(path.rpartition('/')[0])} && : > {target}"]
     for start in range(0, len(data), CHUNK_BYTES):
@@ -117,12 +116,12 @@ def write_binary(path: str, data: bytes) -> list[str]:
 
 
 def make_executable(paths: Iterable[str]) -> str:
-    """Set the executable bit."""
+    """Return the command that sets the executable bit."""
     return "chmod +x " + " ".join(map(quote, paths))
 
 
 def validate_package_send(name: str, executable: Iterable[str], nonce: str) -> str:
-    """Validate, package and send the zip: one call, each part framed, none after a failed one."""
+    """Return one command that validates, packages and sends, framed; a failure ends it."""
     paths = [f"{folder(name)}/{path}" for path in executable]
     first = make_executable(paths) if paths else ":"
     return (
@@ -133,13 +132,13 @@ def validate_package_send(name: str, executable: Iterable[str], nonce: str) -> s
 
 
 def one_by_one(name: str, nonce: str) -> list[str]:
-    """The same in calls whose answers are short: the zip is announced, to be sent in ranges."""
+    """Return the same as commands with short answers; the zip is sent in ranges later."""
     parts = (_validate(name, nonce), _package(name, nonce), _send(name, nonce, _ANNOUNCE))
     return [f"{_UTF8}\ncd {WORK} || exit 97\n{part}" for part in parts]
 
 
 def send_range(name: str, nonce: str, start: int, size: int) -> str:
-    """Print `size` bytes of the packaged zip from `start` as framed base64."""
+    """Return the command that prints `size` bytes of the zip from `start` as framed base64."""
     return f"{_PYTHON} -c {quote(_SEND_RANGE)} {quote(_zip(name))} {nonce} {start} {size}"
 
 
@@ -161,7 +160,7 @@ def _send(name: str, nonce: str, script: str) -> str:
 
 
 def _framed(name: str, command: str, nonce: str) -> str:
-    # The frame is put together by printf, so that a server which echoes commands fakes none.
+    # printf assembles the frame, so that a server that echoes commands forges none.
     return (
         f"printf '<<%s:{name}:begin>>\\n' {nonce}\n{command} 2>&1\nstatus=$?\n"
         f"printf '\\n<<%s:{name}:end:%s>>\\n' {nonce} \"$status\""

@@ -1,4 +1,4 @@
-"""Make a skill folder of what the author wrote, and say every rule that it breaks (pure)."""
+"""Build a skill folder from what the author wrote, and report every rule that it breaks (pure)."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _KOREAN = ("개요", "절차", "사용법")
 
 
 def assemble(artifact: SkillArtifact, *, name: str | None, base: Bundle | None) -> Bundle:
-    """Make the folder of a skill that is created, or of `base` updated by the artifact.
+    """Build the folder of a skill that is created, or of `base` updated by the artifact.
 
-    The skill is called `base.name`, else `name`, else as the artifact says. Of `base` every file
-    that the artifact does not name stays, and so do the other keys of its frontmatter.
-    Raises ArtifactInvalid with all problems at once.
+    The skill's name is `base.name`, else `name`, else the artifact's. Files of `base` that the
+    artifact does not name stay, and so do the other keys of its frontmatter. Raises ArtifactInvalid
+    with all problems at once.
     """
     title = base.name if base else name or artifact.name
     head = _head(artifact, title, base)
@@ -54,9 +54,9 @@ def assemble(artifact: SkillArtifact, *, name: str | None, base: Bundle | None) 
 
 
 def text_file(path: str, text: str, files: Mapping[str, SkillFile]) -> SkillFile:
-    """A text as a file: executable where it was so in `files`, or is a script with a shebang.
+    """Return a text as a file: executable if it was in `files`, or is a script with a shebang.
 
-    Half characters become `?`; refusing them is the caller's part.
+    Lone surrogates become `?`; refusing them is up to the caller.
     """
     data = text.encode("utf-8", "replace")
     old = files.get(path)
@@ -64,7 +64,7 @@ def text_file(path: str, text: str, files: Mapping[str, SkillFile]) -> SkillFile
 
 
 def checked(bundle: Bundle, base: Bundle | None, known: Iterable[str] = ()) -> Bundle:
-    """Give the bundle back, unless it breaks a rule that `base` kept.
+    """Return the bundle, unless it breaks a rule that `base` obeyed.
 
     Raises ArtifactInvalid with all problems at once, those already `known` first.
     """
@@ -74,12 +74,12 @@ def checked(bundle: Bundle, base: Bundle | None, known: Iterable[str] = ()) -> B
 
 
 def creation_name_problems(name: str) -> list[str]:
-    """The rules for the name of a skill that we create, the platforms' upload rules included."""
+    """Return the broken rules for a new skill's name, the platforms' upload rules included."""
     return [problem.message for problem in name_problems(name)]
 
 
 def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
-    """What would make the artifact's texts no files, or files of another meaning."""
+    """Yield what keeps the artifact's texts from being files, or changes what they mean."""
     texts = {
         "description": artifact.description,
         "body_markdown": artifact.body_markdown or "",
@@ -118,7 +118,7 @@ def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
 
 
 def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
-    """The frontmatter: that of the base with the new description, or a new one."""
+    """Return the frontmatter: that of the base with the new description, or a new one."""
     description = artifact.description.strip()
     if base is not None:
         try:
@@ -127,7 +127,7 @@ def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
                 return head
             return set_description(head, description)
         except (BundleInvalid, UnicodeDecodeError):
-            pass  # a head that nobody can read is written anew
+            pass  # an unreadable head is replaced
     return write_frontmatter(name, description)
 
 
@@ -145,7 +145,7 @@ def _document(artifact: SkillArtifact, name: str, head: str) -> str:
 
 
 def _hung(step: str) -> str:
-    """A step's further lines, indented so that they stay inside its list item."""
+    """Return a step with its further lines indented, so that they stay in its list item."""
     first, *rest = step.splitlines() or [step]
     return "\n".join([first, *(f"   {line}" if line.strip() else "" for line in rest)])
 
@@ -174,7 +174,7 @@ def _body_problems(bundle: Bundle) -> Iterator[str]:
     try:
         _, body = split_document(bundle.document)
     except (BundleInvalid, UnicodeDecodeError):
-        return  # the rules for the document have said so
+        return  # the rules for the document have reported it
     if is_placeholder(body, markdown=True):
         yield f"the body of {SKILL_MD} is empty or a placeholder"
 
@@ -190,7 +190,7 @@ def _file_problems(path: str, file: SkillFile) -> Iterator[str]:
 
 
 def is_placeholder(text: str, *, markdown: bool) -> bool:
-    """Tell whether no line says anything: blank, `TODO` and the like, or a bare heading."""
+    """Whether no line has content: all are blank, `TODO` and the like, or bare headings."""
     return not any(_says_something(line, markdown) for line in text.splitlines())
 
 

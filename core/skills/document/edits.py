@@ -36,11 +36,11 @@ _SHOWN_CHARS = 80
 
 
 def find_heading(found: Sequence[Heading], asked: str) -> int:
-    """Give the index of the heading that `asked` names.
+    """Return the index of the heading that `asked` names.
 
     `asked` is the heading's text (plain, with `#` or with markup), or `Parent > Heading` with one
-    or more of those above it, or either with ` [2]` for the second of several. Raises
-    BundleInvalid, which tells the addresses of those it may be, or the nearest ones.
+    or more of its ancestors, or either with ` [2]` for the second of several. Raises BundleInvalid,
+    which lists the addresses of the candidates, or the nearest ones.
     """
     matches = _matches(found, asked)
     if len(matches) == 1:
@@ -53,8 +53,8 @@ def find_heading(found: Sequence[Heading], asked: str) -> int:
 
 
 def address(found: Sequence[Heading], index: int) -> str:
-    """Give the address that only this heading has, by which `find_heading` finds it."""
-    above = [found[place] for place in _ancestors(_parents(found), index)]
+    """Return the address of this heading alone, by which `find_heading` finds it."""
+    above = [found[ancestor] for ancestor in _ancestors(_parents(found), index)]
     path = _SEPARATOR.join(_short(heading) for heading in [*reversed(above), found[index]])
     matches = _matches(found, path)
     if matches == [index] or index not in matches:
@@ -63,7 +63,7 @@ def address(found: Sequence[Heading], index: int) -> str:
 
 
 def _matches(found: Sequence[Heading], asked: str) -> list[int]:
-    """Give the headings that `asked` may mean: read as a text, else as a path."""
+    """Return the headings that `asked` may mean: read as a text, else as a path."""
     names = names_of(asked)
     by_text = [index for index, heading in enumerate(found) if heading.text in names]
     if by_text:
@@ -77,7 +77,7 @@ def _matches(found: Sequence[Heading], asked: str) -> list[int]:
 
 
 def _by_path(found: Sequence[Heading], asked: str) -> list[int]:
-    """Give the headings with this path; where one has exactly it, not those that end in it."""
+    """Return the headings with exactly this path, else those whose path ends in it."""
     parts = [names_of(part) for part in asked.split(_SEPARATOR)]
     if len(parts) < 2:
         return []
@@ -88,7 +88,7 @@ def _by_path(found: Sequence[Heading], asked: str) -> list[int]:
         above = _ancestors(parents, index)
         wanted = parts[-2::-1]
         if len(above) >= len(wanted) and all(
-            found[place].text in names for place, names in zip(above, wanted, strict=False)
+            found[ancestor].text in names for ancestor, names in zip(above, wanted, strict=False)
         ):
             ending.append(index)
             if len(above) == len(wanted):
@@ -97,7 +97,7 @@ def _by_path(found: Sequence[Heading], asked: str) -> list[int]:
 
 
 def _parents(found: Sequence[Heading]) -> list[int]:
-    """Give of each heading the one that it stands under, -1 where there is none."""
+    """Return the parent of each heading, -1 if it has none."""
     parents: list[int] = []
     for index, heading in enumerate(found):
         above = index - 1
@@ -108,7 +108,7 @@ def _parents(found: Sequence[Heading]) -> list[int]:
 
 
 def _ancestors(parents: Sequence[int], index: int) -> list[int]:
-    """Give the headings above one, the nearest first."""
+    """Return the ancestors of a heading, the nearest first."""
     above = []
     while (index := parents[index]) >= 0:
         above.append(index)
@@ -142,7 +142,7 @@ _OPEN_ENDED = frozenset(("fence", "html_block"))
 def edit_text(text: str, edit: SkillEdit) -> str:
     """Carry out an edit that names a heading of the text. Raises BundleInvalid.
 
-    New lines end as those beside them do. A byte order mark and the frontmatter are left alone.
+    New lines end as their neighbours do. A byte order mark and the frontmatter stay untouched.
     """
     if not edit.text.strip():
         raise BundleInvalid("text is empty")
@@ -155,7 +155,7 @@ def edit_text(text: str, edit: SkillEdit) -> str:
 
 @dataclass(frozen=True)
 class _Page:
-    """A Markdown text: its lines, its blocks, and the line ending to use where none is near."""
+    """A Markdown text: its lines, its blocks, and the default line ending."""
 
     lines: list[str]
     blocks: tuple[Block, ...]
@@ -168,26 +168,26 @@ class _Page:
         return cls(lines_of(body), found, headings_in(found), newline)
 
     def end_of(self, index: int) -> int:
-        """Give the line after a section, its subsections included."""
+        """Return the line after a section, its subsections included."""
         level = self.found[index].level
         below = (item.first for item in self.found[index + 1 :] if item.level <= level)
         return next(below, len(self.lines))
 
     def last_text(self, start: int, end: int) -> int:
-        """Give `end` without the blank lines before it; at least `start`."""
+        """Return `end` less the blank lines before it; at least `start`."""
         while end > start and is_blank(self.lines[end - 1]):
             end -= 1
         return end
 
     def newline_at(self, line: int) -> str:
-        """Give the line ending that is used above a line."""
+        """Return the line ending in use above a line."""
         above = self.lines[line - 1] if line else ""
         return above[len(above.rstrip("\r\n")) :] or self.newline
 
 
 @dataclass(frozen=True)
 class _Splice:
-    """`block` takes the place of the lines `start` to `end`; `lines` is the whole outcome."""
+    """`block` replaces the lines `start` to `end`; `lines` is the whole result."""
 
     start: int
     end: int
@@ -196,7 +196,7 @@ class _Splice:
 
     @classmethod
     def of(cls, page: _Page, start: int, end: int, block: list[str], *, apart: bool) -> _Splice:
-        """Put a block into a page, with a blank line after it, and before it where `apart`."""
+        """Place a block in a page, with a blank line after it, and before it if `apart`."""
         before, after = page.lines[:start], page.lines[end:]
         newline = page.newline_at(start)
         lead = [newline] if before and not before[-1].endswith(("\r", "\n")) else []
@@ -240,7 +240,7 @@ _EDITS: dict[str, Callable[[_Page, SkillEdit], _Splice]] = {
 
 
 def _list_under(page: _Page, asked: str) -> MarkdownList:
-    """Give the last list of a section itself, or of the whole text where no heading is named."""
+    """Return the last list of a section itself, or of the whole text if no heading is named."""
     found = lists_in(page.blocks)
     if not asked.strip():
         if not found:
@@ -259,13 +259,13 @@ def _list_under(page: _Page, asked: str) -> MarkdownList:
 
 
 def _lists_below(page: _Page, index: int, found: Sequence[MarkdownList]) -> str:
-    """Say which of the section's subsections have a list, the first few."""
+    """Return which of the section's subsections have a list, the first few, in words."""
     firsts, end = [item.first for item in page.found], page.end_of(index)
     starts = (item.items[0] for item in found)
     having = dict.fromkeys(
         bisect_right(firsts, start) - 1 for start in starts if firsts[index] < start < end
     )
-    named = [repr(address(page.found, place)) for place in islice(having, _NAMED)]
+    named = [repr(address(page.found, below)) for below in islice(having, _NAMED)]
     more = f" and {len(having) - _NAMED} more" if len(having) > _NAMED else ""
     return f" (there is one under {', '.join(named)}{more})" if named else ""
 
@@ -280,27 +280,27 @@ def _block(text: str, newline: str) -> list[str]:
 
 
 def _check_structure(page: _Page, splice: _Splice) -> None:
-    """See that what is around reads as before, and that the text's own headings are headings.
+    """Check that the surroundings read as before, and that the text's own headings are headings.
 
-    A code fence or a comment that the text leaves open would swallow what comes after it.
+    A code fence or a comment that the text leaves open would swallow what follows it.
     """
     found = blocks("".join(splice.lines))
     shift = len(splice.lines) - len(page.lines)
     old, new = list(outermost(page.blocks)), list(outermost(found))
     above = [item for item in old if item[1] < splice.start]
     below = [(kind, line + shift) for kind, line in old if line >= splice.end]
-    kept = new[: len(above)] == above and new[len(new) - len(below) :] == below
+    preserved = new[: len(above)] == above and new[len(new) - len(below) :] == below
     own = [heading.level for heading in headings("".join(splice.block))]
     after = splice.start + len(splice.block)
     inside = [item.level for item in headings_in(found) if splice.start <= item.first < after]
-    if not kept or own != inside:
+    if not preserved or own != inside:
         raise BundleInvalid("the text would swallow what is around it: is a code fence open?")
     if _is_open(splice.lines, found) and not (below and _is_open(page.lines, page.blocks)):
         raise BundleInvalid("the text would end inside a code fence or comment that is left open")
 
 
 def _is_open(lines: Sequence[str], found: Sequence[Block]) -> bool:
-    """Tell whether a heading that followed these lines would be taken for something else."""
+    """Whether a heading that followed these lines would be read as something else."""
     last = next((block for block in reversed(found) if block.level == 0), None)
     if last is None or last.kind not in _OPEN_ENDED:
         return False
@@ -308,7 +308,7 @@ def _is_open(lines: Sequence[str], found: Sequence[Block]) -> bool:
 
 
 def _without_heading(text: str, heading: Heading) -> str:
-    """Drop the section's own heading where the author repeated it above the text."""
+    """Drop the section's own heading if the author repeated it above the text."""
     first = next(iter(headings(text)), None)
     lines = lines_of(text)
     if first is None or not all(map(is_blank, lines[: first.first])):
@@ -326,9 +326,9 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def apply_edits(bundle: Bundle, edits: SkillEdits) -> Bundle:
-    """Apply the edits in order, each on what the one before left.
+    """Apply the edits in order, each to the result of the one before.
 
-    Raises ArtifactInvalid with the problems of all edits and of the skill they would make.
+    Raises ArtifactInvalid with the problems of all edits and of the resulting skill.
     """
     draft = _Draft(dict(bundle.files))
     for number, edit in enumerate(edits.edits, 1):

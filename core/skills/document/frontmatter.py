@@ -25,9 +25,9 @@ class Frontmatter:
 
 
 def split_document(document: str) -> tuple[str, str]:
-    """Split into head (up to and with the closing fence) and body; joined they are `document`.
+    """Split into head (including the closing fence) and body; joined they are `document`.
 
-    Raises BundleInvalid where there is no frontmatter between two lines of `---`.
+    Raises BundleInvalid if there is no frontmatter between two lines of `---`.
     """
     try:
         _, _, body = find_head(document)
@@ -37,7 +37,7 @@ def split_document(document: str) -> tuple[str, str]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """Split into head and body as `split_document` does; one without a head is all body."""
+    """Split into head and body as `split_document` does; a document without a head is all body."""
     try:
         return split_document(text)
     except BundleInvalid:
@@ -56,7 +56,7 @@ def read_frontmatter(document: str) -> Frontmatter:
 
 
 def read_values(document: str) -> dict[str, Node]:
-    """Read all of a document's head, by key. Raises BundleInvalid."""
+    """Read all values of a document's head, by key. Raises BundleInvalid."""
     try:
         start, end, _ = find_head(document)
         return read_head(document[start:end])
@@ -65,14 +65,14 @@ def read_values(document: str) -> dict[str, Node]:
 
 
 def write_frontmatter(name: str, description: str) -> str:
-    """Write a head with just these two keys, which reads back equal whatever they hold."""
+    """Return a head with just these two keys, which reads back equal whatever they contain."""
     return f"---\nname: {_scalar(name)}\ndescription: {_scalar(description)}\n---\n"
 
 
 def set_description(document: str, text: str) -> str:
-    """Set the description and keep every other byte of the document.
+    """Set the description and preserve every other byte of the document.
 
-    Raises BundleInvalid where the head cannot be read.
+    Raises BundleInvalid if the head cannot be read.
     """
     node = read_values(document).get("description")
     start, end, _ = find_head(document)
@@ -109,7 +109,7 @@ def _newline(text: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """The plainest form that every YAML reader reads back equal, as text."""
+    """Return the plainest form that every YAML reader reads back equal, as text."""
     plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS_OF_YAML
     return text if plain and "---" not in text and _reads_plain(text) else _quoted(text)
 
@@ -122,9 +122,9 @@ def _reads_plain(text: str) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """A JSON string, which YAML reads as double-quoted, with YAML's own breaks escaped too.
+    """Return a JSON string, which YAML reads as double-quoted, with YAML's own breaks escaped too.
 
-    Three hyphens are broken up: there are readers that take them for a fence anywhere.
+    Three hyphens are broken up: some readers take them for a fence anywhere.
     """
     escaped = json.dumps(text, ensure_ascii=False).replace("---", "--\\u002d")
     return _SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)

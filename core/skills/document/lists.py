@@ -1,7 +1,7 @@
-"""Items at the end of a Markdown list, as that list is written (pure).
+"""Items at the end of a Markdown list, written as that list is (pure).
 
-A new item has the list's own marker, indentation, numbering and tightness, as CommonMark 0.31,
-sections 5.2 and 5.3, has them.
+A new item has the list's own marker, indentation, numbering and tightness, as defined by CommonMark
+0.31, sections 5.2 and 5.3.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MARKER = re.compile(r"(?P<indent> {0,3})(?P<marker>[-+*]|\d{1,9}[.)])(?P<gap>[ 
 _TASK = re.compile(r"\[[ xX]\][ \t]")
 _LISTS = frozenset(("bullet_list_open", "ordered_list_open"))
 _TAB = 4
-_WIDEST_GAP = 4  # five blanks behind a marker begin indented code
+_WIDEST_GAP = 4  # five blanks after a marker begin indented code
 _HIGHEST = 999_999_999
 # What begins with more digits is a year, not an item that the author numbered.
 _NUMBERED = re.compile(r" {0,3}(?:[-+*]|\d{1,3}[.)])(?:[ \t]|$)")
@@ -26,25 +26,25 @@ _NUMBERED = re.compile(r" {0,3}(?:[-+*]|\d{1,3}[.)])(?:[ \t]|$)")
 
 @dataclass(frozen=True)
 class MarkdownList:
-    """A list that stands in no other block: the lines where its items begin, and its end."""
+    """A list nested in no other block: the lines where its items begin, and its end."""
 
     items: tuple[int, ...]
     end: int
 
 
 def lists_in(blocks: Sequence[Block]) -> list[MarkdownList]:
-    """Give the outermost lists among blocks, in order."""
+    """Return the outermost lists among blocks, in order."""
     return [
-        MarkdownList(_items_of(blocks, place), block.after)
-        for place, block in enumerate(blocks)
+        MarkdownList(_items_of(blocks, number), block.after)
+        for number, block in enumerate(blocks)
         if block.level == 0 and block.kind in _LISTS
     ]
 
 
 def new_items(lines: Sequence[str], target: MarkdownList, text: str, newline: str) -> list[str]:
-    """Give the lines that add `text` to the list: one item, or each of the list that it is.
+    """Return the lines that add `text` to the list: one item, or each of the list that it is.
 
-    They begin with a blank line where the list is loose. Raises BundleInvalid.
+    They begin with a blank line if the list is loose. Raises BundleInvalid.
     """
     shape = _Shape.of(lines, target)
     block: list[str] = []
@@ -56,7 +56,7 @@ def new_items(lines: Sequence[str], target: MarkdownList, text: str, newline: st
 
 @dataclass(frozen=True)
 class _Shape:
-    """How a list is written, read off its last item."""
+    """How a list is written, judged by its last item."""
 
     indent: str
     marker: str
@@ -81,7 +81,7 @@ class _Shape:
         )
 
     def item(self, text: Sequence[str], number: int) -> list[str]:
-        """Give the lines of the `number`-th new item, without their endings."""
+        """Return the lines of the `number`-th new item, without their endings."""
         lead = f"{self.indent}{self._next(number)}{self.gap}"
         hang = " " * len(lead.expandtabs(_TAB))
         box = "[ ] " if self.is_task and not _TASK.match(f"{text[0]} ") else ""
@@ -100,7 +100,7 @@ class _Shape:
 
 def _marker(line: str) -> re.Match[str]:
     found = _MARKER.match(line)
-    assert found is not None  # the parser said that an item begins here
+    assert found is not None  # the parser found an item here
     return found
 
 
@@ -110,7 +110,7 @@ def _items_of(blocks: Sequence[Block], opening: int) -> tuple[int, ...]:
 
 
 def _items_to_add(text: str) -> list[list[str]]:
-    """Give the items that a text stands for, each as its lines without marker and indentation."""
+    """Return the items that a text stands for, each as its lines without marker and indentation."""
     lines = [line.rstrip("\r\n") for line in lines_of(text)]
     while is_blank(lines[0]):
         lines.pop(0)
@@ -126,7 +126,7 @@ def _items_to_add(text: str) -> list[list[str]]:
 
 
 def _bare(lines: list[str]) -> list[str]:
-    """Give the lines of an item without its marker and what it is indented by."""
+    """Return the lines of an item without its marker and indentation."""
     marker = _marker(lines[0])
     gap = marker["gap"] if len(marker["gap"].expandtabs(_TAB)) <= _WIDEST_GAP else marker["gap"][:1]
     lead = lines[0][: marker.end("marker")] + gap

@@ -28,23 +28,24 @@ _COMPARED_PAIRS = 64_000_000  # of characters, summed over the pairs of passages
 _AMONG = 20_000
 _CANDIDATES = 4
 _TELLING_WORDS = 6
-_WORD_BEGINS = 3  # Korean words keep their beginning, and so do inflected English ones
+_WORD_BEGINS = 3  # inflected words keep their beginning, in Korean as in English
 _SENTENCE_ENDS = re.compile(r"(?<=\D[.!?。])\s+")
 _ANY_WORD = re.compile(r"\w+")
 
 
 def passages(text: str) -> list[str]:
-    """Give what a text says, a sentence or line each, of at most 400 characters."""
+    """Return the passages of a text, a sentence or line each, of at most 400 characters."""
     lines = (line for line in map(str.strip, text.splitlines()) if line)
     sentences = (part for line in lines for part in _SENTENCE_ENDS.split(line))
     return [part[at : at + _LONGEST] for part in sentences for at in range(0, len(part), _LONGEST)]
 
 
-def held(old: Sequence[str], new: Iterable[str]) -> list[int]:
-    """Give of each old passage how many characters stand in the new ones.
+def surviving(old: Sequence[str], new: Iterable[str]) -> list[int]:
+    """Return, for each old passage, how many of its characters survive in the new ones.
 
-    All where the same passage stands there, in any order; of a changed one what it shares with
-    the passage most like it, if that is similar; else 0. Each new passage stands in for one.
+    All of them if the same passage is there, in any order; for a changed passage what it shares
+    with the most similar one, if that is similar enough; else 0. Each new passage stands in for
+    one.
     """
     left = Counter(new)
     found: list[int] = []
@@ -56,28 +57,28 @@ def held(old: Sequence[str], new: Iterable[str]) -> list[int]:
         if not is_there:
             changed.append(at)
     fresh = _Fresh([*islice((+left).elements(), _AMONG)])
-    for place, at in enumerate(changed[:_COMPARED]):
-        found[at] = fresh.shared(old[at], place)
+    for position, at in enumerate(changed[:_COMPARED]):
+        found[at] = fresh.shared(old[at], position)
     return found
 
 
 class _Fresh:
-    """New passages, found by the words that they share with an old one."""
+    """New passages, indexed by the words that they share with an old one."""
 
     def __init__(self, passages: list[str]) -> None:
         self._passages = passages
         self._used = [False] * len(passages)
         self._left = _COMPARED_PAIRS
-        self._places: defaultdict[str, deque[int]] = defaultdict(deque)
+        self._positions: defaultdict[str, deque[int]] = defaultdict(deque)
         for at, passage in enumerate(passages):
             for word in _telling_words(passage):
-                self._places[word].append(at)
+                self._positions[word].append(at)
 
-    def shared(self, passage: str, place: int) -> int:
-        """Take the passage most like this one, and give how many characters the two share."""
+    def shared(self, passage: str, position: int) -> int:
+        """Claim the passage most similar to this one; return how many characters the two share."""
         best, size = None, 0
         matcher = SequenceMatcher(None, "", passage, autojunk=False)
-        for at in self._candidates(passage, place):
+        for at in self._candidates(passage, position):
             other = self._passages[at]
             matcher.set_seq1(other)
             at_most = matcher.quick_ratio()
@@ -93,26 +94,26 @@ class _Fresh:
             self._used[best] = True
         return size
 
-    def _candidates(self, passage: str, place: int) -> list[int]:
-        """Give those that share the rarest words, and the one at the same place."""
-        known = [self._unused(word) for word in _telling_words(passage) if word in self._places]
+    def _candidates(self, passage: str, position: int) -> list[int]:
+        """Return the passages that share the rarest words, and the one at the same position."""
+        known = [self._unused(word) for word in _telling_words(passage) if word in self._positions]
         known.sort(key=len)
         votes = Counter(
-            at for places in known[:_TELLING_WORDS] for at in islice(places, _CANDIDATES)
+            at for positions in known[:_TELLING_WORDS] for at in islice(positions, _CANDIDATES)
         )
         among = [at for at, _ in votes.most_common(_CANDIDATES)]
-        beside = [place] if place < len(self._passages) else []
+        beside = [position] if position < len(self._passages) else []
         return [at for at in dict.fromkeys([*among, *beside]) if not self._used[at]]
 
     def _unused(self, word: str) -> deque[int]:
-        places = self._places[word]
-        while places and self._used[places[0]]:
-            places.popleft()
-        return places
+        positions = self._positions[word]
+        while positions and self._used[positions[0]]:
+            positions.popleft()
+        return positions
 
 
 def _telling_words(passage: str) -> Iterator[str]:
-    """Give the beginnings of its words, each once."""
+    """Yield the beginnings of its words, each once."""
     return iter({word[:_WORD_BEGINS].casefold() for word in _ANY_WORD.findall(passage)})
 
 
@@ -128,12 +129,12 @@ _Item = TypeVar("_Item", bound=Hashable)
 
 
 def missing_lines(old: str, new: str) -> list[str]:
-    """Give the lines of `old` that are not in `new` in this order."""
+    """Return the lines of `old` that are not in `new` in this order."""
     return _missing(_exact(old), _exact(new))
 
 
 def turned_lines(old: str, new: str) -> list[str]:
-    """Give the lines of a Markdown text that would be read as something else than they were.
+    """Return the lines of a Markdown text that would be read as another kind of block.
 
     As code, a comment or other HTML, a quotation or a heading, or no longer as such.
     """
@@ -141,16 +142,16 @@ def turned_lines(old: str, new: str) -> list[str]:
 
 
 def grows(old: str, new: str) -> bool:
-    """Tell whether all words of `old` are in `new`, in order; a word may change its ending."""
+    """Whether all words of `old` are in `new`, in order; a word may change its ending."""
     rest = iter(_words(new))
     return all(any(_same_word(word, other) for other in rest) for word in _words(old))
 
 
 def _missing(old: Sequence[_Item], new: Sequence[_Item]) -> list[_Item]:
     gone: list[_Item] = []
-    rest, places = iter(new), Counter(new)
+    rest, positions = iter(new), Counter(new)
     for item in old:
-        if places[item] == 0:
+        if positions[item] == 0:
             gone.append(item)
         elif not any(item == found for found in rest):
             return [*gone, item]
@@ -158,12 +159,12 @@ def _missing(old: Sequence[_Item], new: Sequence[_Item]) -> list[_Item]:
 
 
 def _exact(text: str) -> list[str]:
-    """Give the lines that say something, as they are but for their endings."""
+    """Return the non-blank lines, unchanged but for their endings."""
     return [line.rstrip("\r\n") for line in lines_of(text) if not is_blank(line)]
 
 
 def _read(text: str) -> list[tuple[str, frozenset[str]]]:
-    """Give the lines that say something, each with the kinds of block that it stands in."""
+    """Return the non-blank lines, each with the kinds of block around it."""
     lines = lines_of(text)
     kinds: list[frozenset[str]] = [frozenset()] * len(lines)
     for block in blocks(text):
@@ -193,14 +194,14 @@ _REPLACE = "only merge_mode REPLACE may drop what the skill says"
 
 
 def losses(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
-    """Say what `after` drops of `before` that an update in this mode may not drop; [] is well.
+    """Return what `after` drops of `before` that an update in this mode may not drop, or [].
 
-    EXTEND keeps every line of every file, in order and as what it is read; the description may
-    grow. REFINE keeps all headings and frontmatter keys, of each code block and of the description
-    at least half, and drops at most `percent` of the text of SKILL.md and of all text together.
-    What stands elsewhere in the skill now is not dropped, nor is what a changed sentence shares
-    with one like it; other new text makes up for nothing. Raises BundleInvalid for a changed text
-    of too many lines.
+    EXTEND preserves every line of every file, in order and as the same kind of block; the
+    description may grow. REFINE preserves all headings and frontmatter keys, at least half of each
+    code block and of the description, and drops at most `percent` of the text of SKILL.md and of
+    all text together. What is elsewhere in the skill now is not dropped, nor is what a changed
+    sentence shares with a similar one; other new text makes up for nothing. Raises BundleInvalid
+    for a changed text of too many lines.
     """
     same = {path for path, file in before.files.items() if after.files.get(path) == file}
     old, new = _Folder.of(before, same), _Folder.of(after, same)
@@ -214,7 +215,7 @@ def losses(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> li
 
 
 def refusals(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
-    """Give the losses as problems for the author: what to do instead, and what would permit it."""
+    """Return the losses as problems for the author: what to do, and what would permit it."""
     return [
         f"{mode}: {loss}; answer with edits that keep it ({_REPLACE})"
         for loss in losses(before, after, mode, percent)
@@ -236,14 +237,14 @@ class _Folder:
         return self.texts.get(SKILL_MD, "")
 
     @property
-    def said(self) -> list[str]:
-        """What SKILL.md says but for its description, and then the other texts."""
+    def bodies(self) -> list[str]:
+        """The texts of SKILL.md without its description, and then of the other files."""
         own = "\n".join([*_keys(self).values(), parted(self.document)[1]])
         return [own, *(text for path, text in self.texts.items() if path != SKILL_MD)]
 
     @classmethod
     def of(cls, bundle: Bundle, same: Collection[str]) -> _Folder:
-        """Look into a skill; what both have the same needs no look at its structure."""
+        """Parse a skill; the structure of files that both sides share is not needed."""
         texts, binary = _sorted_out(bundle)
         headings: Counter[str] = Counter()
         code: Counter[str] = Counter()
@@ -279,27 +280,27 @@ def _lost_structure(old: _Folder, new: _Folder) -> Iterator[str]:
 
 
 def _lost_code(old: _Folder, new: _Folder) -> Iterator[str]:
-    """Give the code blocks of which less than half stands in blocks that are new."""
+    """Yield the code blocks of which less than half survives in new blocks."""
     gone = [*(old.code - new.code).elements()]
     parts = [passages(block) for block in gone]
     fresh = [part for block in (new.code - old.code).elements() for part in passages(block)]
-    kept = iter(held([part for block in parts for part in block], fresh))
+    survived = iter(surviving([part for block in parts for part in block], fresh))
     for block, own in zip(gone, parts, strict=True):
-        if 2 * sum(islice(kept, len(own))) < _chars(own):
+        if 2 * sum(islice(survived, len(own))) < _chars(own):
             yield block
 
 
 def _lost_text(old: _Folder, new: _Folder, percent: float) -> Iterator[str]:
     """Compare SKILL.md, then all text; a skill without text has none to lose."""
-    parts = [passages(text) for text in old.said]
+    parts = [passages(text) for text in old.bodies]
     every = [part for text in parts for part in text]
-    kept = held(every, [part for text in new.said for part in passages(text)])
+    survived = surviving(every, [part for text in new.bodies for part in passages(text)])
     for label, count, was, now in (
         (SKILL_MD, len(parts[0]), [old.document], [new.document]),
         ("all its text", len(every), [*old.texts.values()], [*new.texts.values()]),
     ):
         total = _chars(every[:count])
-        dropped = total - sum(kept[:count])
+        dropped = total - sum(survived[:count])
         if dropped * 100 > percent * total:
             yield (
                 f"{math.ceil(dropped * 100 / total)} % of {label} would be gone, and {percent:g} %"
@@ -308,7 +309,7 @@ def _lost_text(old: _Folder, new: _Folder, percent: float) -> Iterator[str]:
 
 
 def _gutted(old: str, new: str) -> Iterator[str]:
-    """A description may be written anew, but it is what the skill is found by."""
+    """Yield a description that lost too much: a skill is found by it, so it is more than text."""
     placeholder = is_placeholder(new, markdown=False) and not is_placeholder(old, markdown=False)
     if placeholder or 2 * len(new.strip()) < len(old.strip()):
         yield f"the description would lose more than half: {_named([old])} → {_named([new])}"
@@ -348,7 +349,7 @@ def _description(bundle: Bundle) -> str:
 
 
 def _keys(folder: _Folder) -> dict[str, str]:
-    """Give the frontmatter's keys with the text of their values, the description's left out."""
+    """Return the frontmatter's keys with the text of their values, except the description's."""
     try:
         values = read_values(folder.document)
     except BundleInvalid:
@@ -370,13 +371,13 @@ def _chars(parts: Iterable[str]) -> int:
 
 
 def _size(texts: Iterable[str]) -> str:
-    kept = [*texts]
-    count = sum(len(text.splitlines()) for text in kept)
-    return f"{count} lines, {_chars(part for text in kept for part in passages(text))} characters"
+    whole = [*texts]
+    count = sum(len(text.splitlines()) for text in whole)
+    return f"{count} lines, {_chars(part for text in whole for part in passages(text))} characters"
 
 
 def _named(names: Iterable[str]) -> str:
-    """Name the first few, and say how many more there are."""
+    """Return the first few names, and how many more there are."""
     listed = list(names)
     shown = ", ".join(
         repr(shorten(" ".join(name.split()), _NAME_CHARS)) for name in listed[:_NAMED]

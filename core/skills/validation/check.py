@@ -1,4 +1,4 @@
-"""Check a bundle by the rules of this folder, and join them to one file that runs in a pod."""
+"""Check a bundle by the rules of this folder, and join the modules into one script for a pod."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.skills.validation.document import (
 )
 from core.skills.validation.paths import Problem, errors_of
 
-# In the order in which one needs the other.
+# In dependency order.
 _PARTS = (
     "paths",
     "folder",
@@ -31,17 +31,18 @@ _FUTURE = "from __future__ import annotations\n"
 def check_bundle(
     bundle: Bundle, base: Bundle | None = None, *, created: bool = False
 ) -> list[Problem]:
-    """Give the rules that a skill breaks, errors first.
+    """Return the rules that a skill breaks, errors first.
 
-    A skill that is `created` must keep the platforms' upload rules too. Of one that was `base`
-    before, what it broke then is a warning, and only what is new in it binds as if created.
+    A skill that is `created` must obey the platforms' upload rules too. For one that was `base`
+    before, what it already broke is a warning, and only what is new must obey the rules for created
+    skills.
     """
     problems = _problems(bundle)
     if created:
         return as_new(problems)
     if base is None:
         return problems
-    known = [*_kept(_problems(base), base, bundle), *name_problems(base.name)]
+    known = [*_still_meant(_problems(base), base, bundle), *name_problems(base.name)]
     before = {_without_severity(problem) for problem in known}
     old = [problem for problem in problems if _without_severity(problem) in before]
     new = [problem for problem in problems if _without_severity(problem) not in before]
@@ -49,9 +50,9 @@ def check_bundle(
 
 
 def get_quick_validate_script(base: Bundle | None = None) -> str:
-    """Give the text of `quick_validate.py`: one file that needs only the standard library.
+    """Return the text of `quick_validate.py`: one file that needs only the standard library.
 
-    What the skill broke already as `base` is a warning for it.
+    What the skill already broke as `base` is a warning for it.
     """
     known = sorted(_rules(errors_of(_problems(base)))) if base else []
     return _joined().replace(
@@ -69,8 +70,8 @@ def _document(bundle: Bundle) -> bytes | None:
     return file.data if file else None
 
 
-def _kept(problems: list[Problem], base: Bundle, bundle: Bundle) -> list[Problem]:
-    """Those of the base's problems that are about a description only if it stayed the same."""
+def _still_meant(problems: list[Problem], base: Bundle, bundle: Bundle) -> list[Problem]:
+    """Return the base's problems; those about a description only if it is unchanged."""
     texts = [description_of(_document(skill) or b"") for skill in (base, bundle)]
     if texts[0] == texts[1]:
         return problems
@@ -87,7 +88,11 @@ def _rules(problems: list[Problem]) -> set[tuple[str, str]]:
 
 @cache
 def _joined() -> str:
-    """The modules of `core.skills.validation` as one, without what they import of each other."""
+    """Return the modules of `core.skills.validation` as one, without imports of each other.
+
+    The pod has neither this package nor a way to install it, and its packager imports
+    `quick_validate` as a single file; joining the modules leaves one definition of each rule.
+    """
     folder = files("core.skills.validation")
     sources = {part: (folder / f"{part}.py").read_text(encoding="utf-8") for part in _PARTS}
     doc = ast.get_docstring(ast.parse(sources[_PARTS[-1]]))

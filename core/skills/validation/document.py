@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from core.domain.messages import Message
 from core.skills.validation.head_reader import find_head, read_head
 from core.skills.validation.head_values import HeadError, Node
 from core.skills.validation.paths import (
@@ -32,7 +33,7 @@ _BODY_HINT = "keep the way to work in SKILL.md and move details into references/
 
 
 def document_problems(folder_name: str, document: bytes | None) -> list[Problem]:
-    """Give the rules that the bytes of SKILL.md break, in a folder of that name."""
+    """Return the rules that the bytes of SKILL.md break, in a folder of that name."""
     if document is None:
         return [_error("document-missing", "SKILL.md not found", "put SKILL.md at the root")]
     try:
@@ -51,7 +52,7 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
 
 
 def description_of(document: bytes) -> str | None:
-    """Give the description that SKILL.md states, None where it cannot be read."""
+    """Return the description in SKILL.md, or None if it cannot be read."""
     try:
         text = document.decode("utf-8")
         start, end, _ = find_head(text)
@@ -62,40 +63,44 @@ def description_of(document: bytes) -> str | None:
 
 
 def name_problems(name: str) -> list[Problem]:
-    """Give the rules for a skill's name that `name` breaks; the last three bind new skills."""
+    """Return the rules for a skill's name that `name` breaks; the last three bind new skills."""
     found = []
     if not _NAME.fullmatch(name):
-        said = f"Name {cut(name)!r} must be hyphen-case: a-z, 0-9 and single hyphens between"
-        found.append(_error("name-form", said, "as in refund-check"))
+        message = f"Name {cut(name)!r} must be hyphen-case: a-z, 0-9 and single hyphens between"
+        found.append(_error("name-form", message, "as in refund-check"))
     if len(name) > MAX_NAME:
-        said = f"Name has {len(name)} characters, more than {MAX_NAME}"
-        found.append(_error("name-length", said, "shorten it"))
+        message = f"Name has {len(name)} characters, more than {MAX_NAME}"
+        found.append(_error("name-length", message, "shorten it"))
     if is_device_name(name):
-        said = f"Name {name!r} is a device name on some systems"
+        said = Message(
+            "skill.name_is_device", "Name {name!r} is a device name on some systems", name=name
+        )
         found.append(_warning("name-device", said, "choose another name"))
     for word in RESERVED:
         if word in name.lower():
-            said = f"Name must not contain {word!r}"
+            said = Message("skill.name_word", "Name must not contain {word!r}", word=word)
             found.append(_warning("name-reserved", said, "platforms refuse it at upload"))
     return found
 
 
 def description_problems(description: str) -> list[Problem]:
-    """Give the rules for a skill's description that it breaks; the last two bind new texts."""
+    """Return the rules for a skill's description that it breaks; the last two bind new texts."""
     found = []
     if not description.strip():
         found.append(_error("description-empty", "Description is empty", "say what and when"))
     if "<" in description or ">" in description:
-        said = "Description must not contain angle brackets (< or >)"
-        found.append(_error("description-brackets", said, "write it without markup"))
+        message = "Description must not contain angle brackets (< or >)"
+        found.append(_error("description-brackets", message, "write it without markup"))
     if len(description) > MAX_DESCRIPTION:
-        said = f"Description has {len(description)} characters, more than {MAX_DESCRIPTION}"
-        found.append(_error("description-length", said, "keep details for the body"))
+        message = f"Description has {len(description)} characters, more than {MAX_DESCRIPTION}"
+        found.append(_error("description-length", message, "keep details for the body"))
     if re.search(r"[\r\n]", description.strip()):
-        said = "Description must be one line"
+        said = Message("skill.description_lines", "Description must be one line")
         found.append(_warning("description-lines", said, "join its lines"))
     if any(is_invisible(char) and char not in _JOINERS + "\r\n" for char in description):
-        said = "Description has control or invisible characters"
+        said = Message(
+            "skill.description_invisible", "Description has control or invisible characters"
+        )
         found.append(_warning("description-invisible", said, "leave them out"))
     return found
 
@@ -120,36 +125,60 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
 
 def _folder_problems(folder_name: str, name: str) -> Iterator[Problem]:
     if name != folder_name:
-        said = f"the frontmatter's name is {cut(name)!r}, the skill's folder {cut(folder_name)!r}"
+        said = Message(
+            "skill.name_not_folder",
+            "the frontmatter's name is {name!r}, the skill's folder {folder!r}",
+            name=cut(name),
+            folder=cut(folder_name),
+        )
         yield _warning("name-folder", said, "let both be the same")
 
 
 def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
     for key in head:
         if key not in KEYS:
-            said = f"Key {cut(key)!r} is not one of the specification: {', '.join(KEYS)}"
+            said = Message(
+                "skill.key_unknown",
+                "Key {key!r} is not one of the specification: {keys}",
+                key=cut(key),
+                keys=", ".join(KEYS),
+            )
             yield _warning("key-unknown", said, "platforms may refuse it; metadata can hold it")
     value = head["compatibility"].value if "compatibility" in head else "none"
     if not isinstance(value, str) or not 0 < len(value) <= MAX_COMPATIBILITY:
-        said = f"Compatibility must be text of 1 to {MAX_COMPATIBILITY} characters"
+        said = Message(
+            "skill.compatibility",
+            "Compatibility must be text of 1 to {n} characters",
+            n=MAX_COMPATIBILITY,
+        )
         yield _warning("compatibility", said, "shorten it")
 
 
 def _mark_problems(document: str) -> Iterator[Problem]:
     if document.startswith("\ufeff"):
-        said = "SKILL.md begins with a byte order mark"
+        said = Message("skill.byte_order_mark", "SKILL.md begins with a byte order mark")
         yield _warning("document-mark", said, "save it without; some readers find no frontmatter")
 
 
 def _body_problems(body: str) -> Iterator[Problem]:
     lines = len(body.splitlines())
     if lines > MAX_BODY_LINES:
-        said = f"the body has {lines} lines, more than {MAX_BODY_LINES}"
+        said = Message(
+            "skill.many_lines",
+            "the body has {lines} lines, more than {most}",
+            lines=lines,
+            most=MAX_BODY_LINES,
+        )
         yield _warning("body-lines", said, _BODY_HINT)
     # A token is about four bytes of UTF-8, in English as in Korean.
     tokens = len(body.encode("utf-8")) // 4
     if tokens > MAX_BODY_TOKENS:
-        said = f"the body has about {tokens} tokens, more than {MAX_BODY_TOKENS}"
+        said = Message(
+            "skill.many_tokens",
+            "the body has about {tokens} tokens, more than {most}",
+            tokens=tokens,
+            most=MAX_BODY_TOKENS,
+        )
         yield _warning("body-tokens", said, _BODY_HINT)
 
 
@@ -161,7 +190,7 @@ def _warning(code: str, message: str, hint: str) -> Problem:
     return Problem(code, WARNING, SKILL_MD, message, hint)
 
 
-# Warnings for a skill that is there already; what is created must not have them.
+# Warnings for an existing skill; what is created must not have them.
 _BIND_WHAT_IS_NEW = frozenset(
     (
         "compatibility",
@@ -179,7 +208,7 @@ _BIND_WHAT_IS_NEW = frozenset(
 def skill_problems(
     name: str, sizes: Mapping[str, int], document: bytes | None, folders: Iterable[str] = ()
 ) -> list[Problem]:
-    """Give the rules that a skill breaks: its folder's name, files (path -> bytes) and SKILL.md.
+    """Return the rules that a skill breaks: its folder's name, files (path -> bytes) and SKILL.md.
 
     Errors come first, each kind in the order of the rules.
     """
@@ -188,7 +217,7 @@ def skill_problems(
 
 
 def as_new(problems: Iterable[Problem]) -> list[Problem]:
-    """The same problems as they bind what is created: the platforms' upload rules are errors."""
+    """Return the problems as they bind what is created: the platforms' upload rules are errors."""
     return [
         problem._replace(severity=ERROR) if problem.code in _BIND_WHAT_IS_NEW else problem
         for problem in problems
@@ -196,7 +225,7 @@ def as_new(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def tolerated(problems: Iterable[Problem], known: Iterable[tuple[str, str]]) -> list[Problem]:
-    """The same problems, those whose (code, path) was `known` before as warnings."""
+    """Return the problems, those whose (code, path) was `known` before as warnings."""
     before = set(known)
     return [
         problem._replace(severity=WARNING) if (problem.code, problem.path) in before else problem

@@ -1,4 +1,4 @@
-"""What lies in a folder on disk, whatever the locale; links are told and never followed."""
+"""The content of a folder on disk, whatever the locale; links are reported and never followed."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _LITTER = frozenset((".DS_Store", "__pycache__"))
 
 
 class FolderFile(NamedTuple):
-    """A regular file: its path inside the folder, size in bytes, executable bit, and real place."""
+    """A regular file: its path inside the folder, size in bytes, executable bit, real location."""
 
     path: str
     size: int
     executable: bool
-    place: bytes
+    location: bytes
 
 
 def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
-    """Give the files of a folder, by path in NFC, and what in it can be no file of a skill.
+    """Return the files of a folder, by path in NFC, and what cannot be a file of a skill.
 
-    What interpreters and file managers leave behind (`__pycache__`, `.DS_Store`) is passed over.
-    Raises OSError.
+    What interpreters and file managers leave behind (`__pycache__`, `.DS_Store`) is skipped. Raises
+    OSError.
     """
     files: dict[str, FolderFile] = {}
     problems: list[Problem] = []
-    for place, parts in _walk(folder, ()):
+    for location, parts in _walk(folder, ()):
         if len(files) > 2 * MAX_FILES:
-            break  # far too many to go on; the rule for their number says so
+            break  # far too many to continue; the rule for their number reports it
         try:
             path = unicodedata.normalize("NFC", "/".join(part.decode("utf-8") for part in parts))
         except UnicodeDecodeError:
@@ -40,7 +40,7 @@ def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
             said = f"the name of {shown(path)} is not UTF-8"
             problems.append(Problem("path-encoding", ERROR, path, said, "rename it"))
             continue
-        status = os.lstat(place)
+        status = os.lstat(location)
         if not stat.S_ISREG(status.st_mode):
             said = f"{shown(path)} {_kind(status.st_mode)}"
             problems.append(Problem("file-kind", ERROR, path, said, "put the file itself there"))
@@ -49,7 +49,7 @@ def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
             problems.append(Problem("path-collision", ERROR, path, said, "rename one of them"))
         else:
             executable = bool(status.st_mode & stat.S_IXUSR)
-            files[path] = FolderFile(path, status.st_size, executable, place)
+            files[path] = FolderFile(path, status.st_size, executable, location)
     return sorted(files.values()), problems
 
 

@@ -1,4 +1,4 @@
-"""The one reader of a frontmatter: the part of YAML that means to every reader what it shows."""
+"""The only reader of a frontmatter: the subset of YAML that every reader understands alike."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FLOW_PLAIN = re.compile(
 
 
 class HeadFlow(HeadValues):
-    """Reads `[...]` and `{...}`, over several lines too."""
+    """Reads `[...]` and `{...}`, also over several lines."""
 
     def flow(self) -> Node:
         """Read a collection from its opening bracket."""
@@ -34,13 +34,13 @@ class HeadFlow(HeadValues):
         return Node(found if is_map else items, start, self.at())
 
     def flow_ends(self, closing: str) -> bool:
-        """Go past the closing bracket, if it is next."""
+        """Consume the closing bracket, if it is next."""
         ends = self.flow_peek() == closing
         self.col += ends
         return ends
 
     def flow_next(self, closing: str) -> None:
-        """Go past a comma, or stay before the closing bracket."""
+        """Consume a comma, or stay before the closing bracket."""
         char = self.flow_peek()
         if char == ",":
             self.col += 1
@@ -48,7 +48,7 @@ class HeadFlow(HeadValues):
             raise self.error(f"expected ',' or {closing!r} before {self.rest()[:60]!r}")
 
     def flow_pair(self, key: Node) -> Node:
-        """Read the value of a key, which may be left out."""
+        """Read the value of a key, which may be omitted."""
         row = self.row
         if self.flow_peek() != ":":
             return Node("", key.end, key.end)
@@ -73,7 +73,7 @@ class HeadFlow(HeadValues):
         return node
 
     def flow_plain(self) -> Node:
-        """Read a scalar without quotes, on one line."""
+        """Read an unquoted scalar, on one line."""
         found = _FLOW_PLAIN.match(self.rest())
         if found is None:
             self.refuse_indicator()
@@ -83,7 +83,7 @@ class HeadFlow(HeadValues):
         return Node(text, start, self.at())
 
     def flow_peek(self) -> str:
-        """Go to the next character that is no blank, break or comment, and give it."""
+        """Return the next character that is not a blank, break or comment, and move to it."""
         while self.row < len(self.lines):
             rest = self.rest()
             self.col += len(rest) - len(rest.lstrip(" "))
@@ -94,7 +94,7 @@ class HeadFlow(HeadValues):
         raise self.error("a bracket is not closed")
 
     def unmerged(self, key: str) -> str:
-        """Give a key back, unless it would merge another mapping into this one."""
+        """Return the key, unless it would merge another mapping into this one."""
         if key == "<<":
             raise self.error("merge keys are not allowed", "head-anchor")
         return key
@@ -113,9 +113,9 @@ _MAX_HEAD = 64 * 2**10
 
 
 def find_head(document: str) -> tuple[int, int, int]:
-    """Give where the YAML of the frontmatter starts and ends, and where the body starts.
+    """Return where the YAML of the frontmatter starts and ends, and where the body starts.
 
-    A byte order mark before it and CRLF are taken. Raises HeadError.
+    A preceding byte order mark and CRLF are accepted. Raises HeadError.
     """
     found = _HEAD.match(document)
     if found:
@@ -128,8 +128,8 @@ def find_head(document: str) -> tuple[int, int, int]:
 def read_head(source: str) -> dict[str, Node]:
     """Read the YAML of a frontmatter; every scalar is text. Raises HeadError with the line.
 
-    Block and flow collections and all scalars are read; keys that stand twice, anchors, aliases,
-    tags, directives and explicit (`? `) keys are refused.
+    Block and flow collections and all scalars are read; duplicate keys, anchors, aliases, tags,
+    directives and explicit (`? `) keys are refused.
     """
     if len(source) > _MAX_HEAD:
         raise HeadError("head-size", f"Frontmatter is over {_MAX_HEAD} characters")
@@ -204,7 +204,7 @@ class _HeadReader(HeadFlow):
         return self.unmerged(self.unquoted([text], double=found["double"] is not None))
 
     def after_indicator(self, indent: int, *, nested: bool) -> Node:
-        """Read what stands behind `key:` or `-`, on the line or below it."""
+        """Read what follows `key:` or `-`, on the line or below it."""
         empty = self.at()
         if _COMMENT.match(self.rest()) is None:
             self.col += len(self.rest()) - len(self.rest().lstrip(" "))
@@ -217,7 +217,7 @@ class _HeadReader(HeadFlow):
         return Node("", empty, empty)
 
     def scalar(self, above: int) -> Node:
-        """Read a scalar or a flow collection; what is behind it on its line may be a comment."""
+        """Read a scalar or a flow collection; only a comment may follow it on its line."""
         first = self.rest()[0]
         if first in "|>":
             return self.literal(max(above, 0))

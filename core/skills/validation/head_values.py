@@ -1,4 +1,4 @@
-"""The scalars of a frontmatter: plain, quoted and blocks of text, each read as text."""
+"""The scalars of a frontmatter: plain, quoted and block, each read as text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def unescaped(text: str) -> str:
 
 
 def folded(lines: list[str]) -> str:
-    """Join the lines of a flow scalar: one break is a blank, each empty line a break."""
+    """Join the lines of a flow scalar: a single break is a blank, each empty line a break."""
     text, breaks = lines[0], 0
     for line in lines[1:]:
         if not line:
@@ -52,7 +52,7 @@ def folded(lines: list[str]) -> str:
 
 
 def quoted(lines: list[str], double: bool) -> str:
-    """Give the text of a quoted scalar from its raw lines, less the quotes. Raises ValueError."""
+    """Return the text of a quoted scalar from its raw lines, less the quotes. Raises ValueError."""
     text, breaks, glued = "", 0, True
     for at, line in enumerate(lines):
         last = at == len(lines) - 1
@@ -69,7 +69,7 @@ def quoted(lines: list[str], double: bool) -> str:
 
 
 def block_text(lines: list[str], style: str, chomping: str) -> str:
-    """Give the text of a block scalar from its lines, their indentation removed."""
+    """Return the text of a block scalar from its lines, their indentation removed."""
     end = len(lines)
     while end and not lines[end - 1]:
         end -= 1
@@ -93,7 +93,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def _trimmed(line: str, double: bool) -> str:
-    """A line without the blanks at its end; in double quotes an escaped blank is none."""
+    """Return a line without trailing blanks; in double quotes an escaped blank is not one."""
     text = line.rstrip(" \t")
     return line[: len(text) + 1] if double and _escapes_break(text) else text
 
@@ -110,7 +110,7 @@ def _folded_block(lines: list[str]) -> str:
             continue
         if not previous:
             text = "\n" * breaks + line
-        elif previous[0] in " \t" or line[0] in " \t":  # what is indented further is not folded
+        elif previous[0] in " \t" or line[0] in " \t":  # more indented lines are not folded
             text += "\n" * (breaks + 1) + line
         else:
             text += ("\n" * breaks or " ") + line
@@ -135,7 +135,7 @@ class HeadError(ValueError):
 
 
 class Node(NamedTuple):
-    """A value of the frontmatter; `start` and `end` are where its text stands in the YAML."""
+    """A value of the frontmatter; `start` and `end` are the offsets of its text in the YAML."""
 
     value: str | list[Node] | dict[str, Node]
     start: int
@@ -162,20 +162,20 @@ class HeadLines:
                 raise self.error("a second document is not allowed")
         self.row = 0
 
-    def error(self, said: str, code: str = "head-yaml") -> HeadError:
-        """The error for the line where the cursor stands; the fence is line 1."""
-        return HeadError(code, f"Invalid frontmatter, line {self.row + 2}: {said}")
+    def error(self, message: str, code: str = "head-yaml") -> HeadError:
+        """Return the error for the line at the cursor; the fence is line 1."""
+        return HeadError(code, f"Invalid frontmatter, line {self.row + 2}: {message}")
 
     def rest(self) -> str:
-        """What is left of the line."""
+        """Return the rest of the line."""
         return self.lines[self.row][self.col :]
 
     def at(self) -> int:
-        """The offset of the cursor in the source."""
+        """Return the offset of the cursor in the source."""
         return self.starts[self.row] + self.col if self.row < len(self.lines) else self.size
 
     def content(self) -> bool:
-        """Go to the next line that says something, from the beginning of a line."""
+        """Move to the next line with content, from the beginning of a line."""
         while self.row < len(self.lines):
             line = self.lines[self.row]
             self.col = len(line) - len(line.lstrip(" "))
@@ -187,7 +187,7 @@ class HeadLines:
         return False
 
     def deeper(self) -> None:
-        """Count a level down. Raises HeadError where it is one too many."""
+        """Enter a nested level. Raises HeadError if it is one too many."""
         self.depth += 1
         if self.depth > _MAX_LEVELS:
             raise self.error(f"is over {_MAX_LEVELS} levels deep")
@@ -202,10 +202,10 @@ _REFUSED = {
 
 
 class HeadValues(HeadLines):
-    """Reads one scalar from where the cursor stands."""
+    """Reads one scalar from the cursor's position."""
 
     def plain(self, above: int) -> Node:
-        """Read a scalar without quotes, over all its lines."""
+        """Read an unquoted scalar, over all its lines."""
         self.refuse_indicator()
         start, end, texts = self.at(), 0, []
         more = True
@@ -219,7 +219,7 @@ class HeadValues(HeadLines):
         return Node(folded(texts), start, end)
 
     def continues(self, above: int, texts: list[str]) -> bool:
-        """Go to the line that continues a plain scalar, if there is one."""
+        """Move to the line that continues a plain scalar, if there is one."""
         row = self.row
         while row < len(self.lines) and not self.lines[row].strip(" "):
             row += 1
@@ -232,7 +232,7 @@ class HeadValues(HeadLines):
         return True
 
     def plain_text(self, text: str) -> str:
-        """See that a part of a plain scalar is one, and give it."""
+        """Return part of a plain scalar. Raises HeadError if it is not one."""
         if "\t" in text:
             raise self.error("a tab must be put in quotes", "head-quotes")
         if re.search(r":(?: |$)", text):
@@ -243,8 +243,8 @@ class HeadValues(HeadLines):
         """Refuse what cannot begin a plain scalar, anchors and tags by name."""
         rest = self.rest()
         if rest[:1] in _REFUSED:
-            code, said = _REFUSED[rest[0]]
-            raise self.error(said, code)
+            code, message = _REFUSED[rest[0]]
+            raise self.error(message, code)
         if not re.match(FIRST, rest):
             raise self.error(f"{rest[:1]!r} cannot begin a value; put it in quotes", "head-quotes")
 
@@ -270,14 +270,14 @@ class HeadValues(HeadLines):
                 raise self.error("the quotes are not closed")
 
     def unquoted(self, texts: list[str], *, double: bool) -> str:
-        """Give the text of a quoted scalar's lines."""
+        """Return the text of a quoted scalar's lines."""
         try:
             return quoted(texts, double)
         except ValueError as error:
             raise self.error(str(error)) from error
 
     def literal(self, above: int) -> Node:
-        """Read a block of text behind `|` or `>`."""
+        """Read a block scalar after `|` or `>`."""
         header = BLOCK.fullmatch(self.rest())
         if header is None:
             raise self.error("the header of a block of text is malformed")
@@ -299,7 +299,7 @@ class HeadValues(HeadLines):
         return Node(text, start, end)
 
     def literal_indent(self, above: int) -> int:
-        """Find how far a block of text is indented: as its first line that says something."""
+        """Return the indentation of a block scalar: that of its first line with content."""
         blank = 0
         for row in range(self.row, len(self.lines)):
             line = self.lines[row]

@@ -1,4 +1,4 @@
-"""The rules for paths: safe, portable, in one normal form, and one file a name."""
+"""The rules for paths: safe, portable, in one normal form, and one file per name."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Problem(NamedTuple):
 
 
 def errors_of(problems: Iterable[Problem]) -> list[Problem]:
-    """Give those problems that make a skill invalid."""
+    """Return the problems that make a skill invalid."""
     return [problem for problem in problems if problem.severity == ERROR]
 
 
 def shown(path: str) -> str:
-    """A path for a message: quoted, escaped and not too long."""
+    """Return a path for a message: quoted, escaped and not too long."""
     return repr(cut(path))
 
 
 def cut(text: str) -> str:
-    """The beginning of a text, as much as a message should carry."""
+    """Return the beginning of a text, as much as a message should carry."""
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -57,28 +57,28 @@ _PATH_HINT = "use a relative path such as references/guide.md"
 
 
 def is_device_name(name: str) -> bool:
-    """Tell whether a file of this name would be a device on some systems, as `con` or `nul`."""
+    """Whether a file of this name would be a device on some systems, like `con` or `nul`."""
     return _DEVICE.fullmatch(name.split(".")[0].rstrip().casefold()) is not None
 
 
 def is_invisible(char: str) -> bool:
-    """Tell whether a reader cannot see the character: control, format, half, line separator."""
+    """Whether a character is invisible: control, format, lone surrogate, line separator."""
     return unicodedata.category(char) in _INVISIBLE
 
 
 def path_problems(path: str) -> list[Problem]:
-    """Give the first rule that `path` breaks, or nothing."""
+    """Return the first rule that `path` breaks, or nothing."""
     parts = path.split("/")
     rules = [*_path_rules(path, parts), *(rule for part in parts for rule in _part_rules(part))]
     return [
-        Problem(code, ERROR, path, f"path {shown(path)} {said}", _PATH_HINT)
-        for broken, code, said in rules
+        Problem(code, ERROR, path, f"path {shown(path)} {message}", _PATH_HINT)
+        for broken, code, message in rules
         if broken
     ][:1]
 
 
 def folder_problems(sizes: Mapping[str, int], folders: Iterable[str] = ()) -> list[Problem]:
-    """Give the rules that a set of files (path -> bytes) breaks, empty `folders` beside them."""
+    """Return the rules that a set of files (path -> bytes) and empty `folders` breaks."""
     found = [problem for path in sorted(sizes) for problem in path_problems(path)]
     return [
         *found,
@@ -134,12 +134,12 @@ def _part_rules(part: str) -> list[tuple[bool, str, str]]:
 def _second_documents(sizes: Mapping[str, int]) -> Iterator[Problem]:
     for path in sorted(sizes):
         if path != SKILL_MD and path.split("/")[-1].casefold() == SKILL_MD.casefold():
-            said = f"{shown(path)} is a second {SKILL_MD}"
-            yield Problem("document-second", ERROR, path, said, "give it another name")
+            message = f"{shown(path)} is a second {SKILL_MD}"
+            yield Problem("document-second", ERROR, path, message, "give it another name")
 
 
 def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Problem]:
-    """Names that one file system keeps apart and another does not."""
+    """Yield names that one file system distinguishes and another does not."""
     known: dict[str, tuple[str, bool]] = {}
     for path, whole_is_file in sorted(
         [*((p, True) for p in sizes), *((p, False) for p in folders)]
@@ -150,11 +150,11 @@ def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Pr
             key = unicodedata.normalize("NFC", unicodedata.normalize("NFD", spelled).casefold())
             first, first_is_file = known.setdefault(key, (spelled, is_file))
             if first != spelled:
-                said = f"{shown(spelled)} and {shown(first)} differ only in case or normal form"
-                yield Problem("path-collision", ERROR, path, said, "rename one of them")
+                message = f"{shown(spelled)} and {shown(first)} differ only in case or normal form"
+                yield Problem("path-collision", ERROR, path, message, "rename one of them")
             elif first_is_file != is_file:
-                said = f"{shown(spelled)} is a file and a folder"
-                yield Problem("path-file-and-folder", ERROR, path, said, "rename one of them")
+                message = f"{shown(spelled)} is a file and a folder"
+                yield Problem("path-file-and-folder", ERROR, path, message, "rename one of them")
 
 
 def _size_problems(sizes: Mapping[str, int]) -> Iterator[Problem]:
@@ -164,9 +164,9 @@ def _size_problems(sizes: Mapping[str, int]) -> Iterator[Problem]:
         )
     for path, size in sorted(sizes.items()):
         if size > MAX_FILE_BYTES:
-            said = f"{shown(path)} has {size} bytes, more than {MAX_FILE_BYTES}"
-            yield Problem("file-size", ERROR, path, said)
+            message = f"{shown(path)} has {size} bytes, more than {MAX_FILE_BYTES}"
+            yield Problem("file-size", ERROR, path, message)
     total = sum(sizes.values())
     if total > MAX_BUNDLE_BYTES:
-        said = f"the files have {total} bytes, more than {MAX_BUNDLE_BYTES}"
-        yield Problem("files-size", ERROR, "", said)
+        message = f"the files have {total} bytes, more than {MAX_BUNDLE_BYTES}"
+        yield Problem("files-size", ERROR, "", message)

@@ -16,7 +16,7 @@ KNOWN: tuple[tuple[str, str], ...] = ()
 
 
 def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
-    """Give the rules that a skill folder on disk breaks, errors first."""
+    """Return the rules that a skill folder on disk breaks, errors first."""
     folder = os.path.realpath(os.fsencode(skill_path))
     try:
         files, problems = list_folder(folder)
@@ -32,13 +32,13 @@ def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
 def validate_skill(
     skill_path: str | os.PathLike[str], known: Iterable[tuple[str, str]] = ()
 ) -> tuple[bool, str]:
-    """Give (True, "Skill is valid!") or (False, the first rule that is broken)."""
+    """Return (True, "Skill is valid!") or (False, the first rule that is broken)."""
     errors = errors_of(tolerated(check_folder(skill_path), (*KNOWN, *known)))
     return (False, errors[0].message) if errors else (True, VALID)
 
 
 def main(arguments: list[str]) -> int:
-    """Validate the folder that is named, say what came of it, and give the exit status."""
+    """Validate the named folder, print the result, and return the exit status."""
     if len(arguments) != 1:
         _say("Usage: quick_validate.py SKILL_FOLDER")
         return 1

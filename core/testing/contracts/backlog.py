@@ -46,7 +46,7 @@ class BacklogContract:
     ) -> None:
         made = [waiting(f"m{number}") for number in range(4)]
         for change in made:
-            await change_log.keep(change, {}, HAPPENED)
+            await change_log.store(change, {}, HAPPENED)
         await reviews.end(made[0], ChangeStatus.STALE, "", "it moved", HAPPENED)
         await reviews.end(made[1], ChangeStatus.REJECTED, "kim", "no", HAPPENED)
         long_ago = {"prepared_at": await reviews.now() - timedelta(hours=2)}

@@ -18,6 +18,7 @@ from core.domain.errors import (
     ModelDown,
     SkillWorkerError,
 )
+from core.domain.messages import Message
 from core.domain.models import PauseKind
 from core.domain.ports import CircuitBreaker
 
@@ -86,6 +87,18 @@ class CircuitBreakerContract:
                 async with line.call():
                     pytest.fail("the model was asked")
             assert caught.value.retry_after == pytest.approx(15, abs=2)
+
+    async def test_why_it_is_held_back_is_known_with_its_parameters(
+        self, open_breaker: OpenBreaker
+    ) -> None:
+        down = ModelDown(Message("test.down", "{model} is down", model="m"))
+        await hold_back(open_breaker(), down)
+        pause = await open_breaker().current_pause()
+        assert pause is not None
+        assert isinstance(pause.reason, Message)
+        assert (
+            pause.reason.to_json() == Message("test.down", "{model} is down", model="m").to_json()
+        )
 
     async def test_an_answer_to_anyone_ends_the_row(self, open_breaker: OpenBreaker) -> None:
         one, other = open_breaker(), open_breaker()

@@ -43,7 +43,7 @@ class DuplicateWaitersContract:
         self, change_log: ChangeLog, duplicate_waiters: DuplicateWaiters
     ) -> None:
         first = taught(1, None, "하나", status=ChangeStatus.HELD, held=("why",))
-        await change_log.keep(first, {}, HELD)
+        await change_log.store(first, {}, HELD)
         same = taught(2, None, "하나", target_id="m2")
         joined = await duplicate_waiters.join(same)
         assert joined is not None
@@ -65,7 +65,7 @@ class DuplicateWaitersContract:
     ) -> None:
         for number, status in enumerate((ChangeStatus.STALE, ChangeStatus.REJECTED), start=1):
             held = taught(number, None, "하나", status=status, held=("why",))
-            await change_log.keep(held, {}, HELD)
+            await change_log.store(held, {}, HELD)
         undo = {"status": ChangeStatus.HELD, "held": ("why",), "reverts": "c0"}
-        await change_log.keep(taught(4, None, "하나", **undo), {}, HELD)
+        await change_log.store(taught(4, None, "하나", **undo), {}, HELD)
         assert await duplicate_waiters.join(taught(5, None, "하나")) is None

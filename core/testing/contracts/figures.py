@@ -91,7 +91,7 @@ class FiguresContract:
             change = memory_change(f"c{number}", None, f"원화 {number}").model_copy(
                 update={"status": ChangeStatus.HELD, "held": ("a check warns",)}
             )
-            await change_log.keep(change, {}, RunEvent(name="change.held"))
+            await change_log.store(change, {}, RunEvent(name="change.held"))
         tenant = change.tenant_id
         (outcome,) = await figures.outcomes(tenant)
         assert (outcome.kind, outcome.operation, outcome.status) == ("MEMORY", "CREATE", "held")

@@ -9,6 +9,7 @@ import pytest
 
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.messages import Message
 from core.domain.models import (
     AgentFeedback,
     Candidate,
@@ -26,6 +27,7 @@ from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
+_BUSY = Message("test.busy", "{kind} is busy", kind="model")
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 
 
@@ -136,6 +138,18 @@ class InboxContract:
         assert list(await jobs()) == [feedback_id, feedback_id]
         again = await claimed(inbox, feedback_id)
         assert (again.attempts, again.retry_at, again.error) == (2, None, "model: it was busy")
+
+    async def test_why_it_waits_or_ended_is_known_with_its_parameters(self, inbox: Inbox) -> None:
+        feedback_id = await added(inbox)
+        for error in (_BUSY, Message("test.ended", "it ended: {why}", why=_BUSY)):
+            held = await claimed(inbox, feedback_id)
+            if error is _BUSY:
+                await inbox.give_back(held, error, 0)
+            else:
+                await inbox.finish(held, Outcome(status=FeedbackStatus.FAILED, error=error))
+            found = (await inbox.get(feedback_id)).error
+            assert isinstance(found, Message)
+            assert found.to_json() == error.to_json()
 
     async def test_an_attempt_that_does_not_count_is_taken_back(self, inbox: Inbox) -> None:
         feedback_id = await added(inbox)

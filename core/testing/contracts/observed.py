@@ -49,7 +49,7 @@ class ObservedContract:
         self, change_log: ChangeLog, told: Told
     ) -> None:
         change = memory_change("c1", None, "원화").model_copy(update={"status": "failed"})
-        await change_log.keep(change, {}, HAPPENED, history_of(change))
+        await change_log.store(change, {}, HAPPENED, history_of(change))
         assert told == [(HAPPENED, NO_USAGE)]
 
     async def test_each_model_call_outside_the_thread_is_told_with_its_cost(

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from core.domain.errors import NotFound
-from core.domain.models import Change, ChangeStatus
+from core.domain.messages import Message
+from core.domain.models import Change, ChangeStatus, Kind
 from core.domain.models.review import QueuePlace
 from core.domain.ports import ChangeLog, ReviewQueue, Reviews
 from core.domain.ports.changes import AHEAD
@@ -27,23 +28,40 @@ class ReviewQueueContract:
             change = waiting(name).model_copy(update={"id": name, "key": name})
             if tenant_id is not None:
                 change = change.model_copy(update={"tenant_id": tenant_id})
-            await change_log.keep(change, {}, HAPPENED)
+            await change_log.store(change, {}, HAPPENED)
             made.append(await change_log.get(change.id))
         return made
 
     async def _place(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePlace:
-        return (await queue.look(change.id, tenant_id=None, but=but)).place
+        return (await queue.open(change.id, tenant_id=None, but=but)).place
 
     async def test_it_is_given_whole_and_with_its_place(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         first, second, third = await self._line(change_log, 3)
-        found = await queue.look(second.id, tenant_id=None, but=())
+        found = await queue.open(second.id, tenant_id=None, but=())
         assert found.change == second
         assert (found.cause, found.matched) == (None, None)
         assert found.place == QueuePlace(
             waiting=3, position=2, previous=first.id, following=(third.id, first.id)
         )
+
+    async def test_what_was_said_of_it_is_known_with_its_parameters(
+        self, change_log: ChangeLog, queue: ReviewQueue, reviews: Reviews
+    ) -> None:
+        said = [Message("test.said", "{what} of {kind}", what=n, kind=Kind.SKILL) for n in range(5)]
+        texts = {"held": (said[0], "said by a person"), "warnings": (said[1],), "reason": said[2]}
+        change = waiting("m").model_copy(update=texts)
+        await change_log.store(change, {}, HAPPENED)
+        await reviews.end(change, ChangeStatus.STALE, "", said[3], HAPPENED)
+        await reviews.end(change, ChangeStatus.REJECTED, "kim", said[4], HAPPENED)
+        found = (await queue.open(change.id, tenant_id=None, but=())).change
+        stored = [found.held[0], *found.warnings, found.reason, found.error, found.decision]
+        assert stored == said
+        assert [read.to_json() for read in stored if isinstance(read, Message)] == [
+            one.to_json() for one in said
+        ]
+        assert not isinstance(found.held[1], Message)
 
     async def test_the_line_begins_again_behind_the_last(
         self, change_log: ChangeLog, queue: ReviewQueue
@@ -58,16 +76,16 @@ class ReviewQueueContract:
     ) -> None:
         first, second, third = await self._line(change_log, 3)
         assert (await self._place(queue, first, second.id)).following == (third.id,)
-        assert list(await queue.first(tenant_id=None, but=[first.id])) == [second.id, third.id]
+        assert list(await queue.oldest(tenant_id=None, but=[first.id])) == [second.id, third.id]
 
     async def test_a_tenant_has_a_line_of_its_own(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         await self._line(change_log, 2)
         own, other = await self._line(change_log, 2, "u")
-        found = await queue.look(own.id, tenant_id="u", but=())
+        found = await queue.open(own.id, tenant_id="u", but=())
         assert found.place == QueuePlace(waiting=2, position=1, following=(other.id,))
-        assert list(await queue.first(tenant_id="u", but=())) == [own.id, other.id]
+        assert list(await queue.oldest(tenant_id="u", but=())) == [own.id, other.id]
 
     async def test_what_was_decided_has_no_place_but_neighbours(
         self, change_log: ChangeLog, queue: ReviewQueue, reviews: Reviews
@@ -83,22 +101,22 @@ class ReviewQueueContract:
     ) -> None:
         (change,) = await self._line(change_log, 1)
         await reviews.end(change, ChangeStatus.STALE, "", "it moved", HAPPENED)
-        assert list(await queue.first(tenant_id=None, but=())) == [change.id]
+        assert list(await queue.oldest(tenant_id=None, but=())) == [change.id]
         assert (await self._place(queue, change)).position == 1
 
     async def test_what_was_taken_back_names_what_did_it(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         gone, undoing, again = await self._undone(change_log, {"reverts": "m0"})
-        assert (await queue.look(gone, tenant_id=None, but=())).undone_by == undoing
-        assert (await queue.look(again, tenant_id=None, but=())).undone_by is None
-        assert (await queue.look(undoing, tenant_id=None, but=())).undone_by is None
+        assert (await queue.open(gone, tenant_id=None, but=())).undone_by == undoing
+        assert (await queue.open(again, tenant_id=None, but=())).undone_by is None
+        assert (await queue.open(undoing, tenant_id=None, but=())).undone_by is None
 
     async def test_what_was_retracted_names_what_did_it(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         gone, undoing, _ = await self._undone(change_log, {"retracts": ("m9", "m0")})
-        assert (await queue.look(gone, tenant_id=None, but=())).undone_by == undoing
+        assert (await queue.open(gone, tenant_id=None, but=())).undone_by == undoing
 
     async def _undone(self, change_log: ChangeLog, update: Mapping[str, object]) -> Sequence[str]:
         """Put in a change that was taken back, the one that did, and one that nothing did."""
@@ -110,12 +128,12 @@ class ReviewQueueContract:
             )
             if status is ChangeStatus.APPLIED:
                 change = change.model_copy(update=update)
-            await change_log.keep(change, {}, HAPPENED)
+            await change_log.store(change, {}, HAPPENED)
         return [f"m{number}" for number in range(len(statuses))]
 
     async def test_what_is_unknown_is_not_found(self, queue: ReviewQueue) -> None:
         with pytest.raises(NotFound):
-            await queue.look("nothing", tenant_id=None, but=())
+            await queue.open("nothing", tenant_id=None, but=())
 
     async def test_nothing_waits(self, queue: ReviewQueue) -> None:
-        assert list(await queue.first(tenant_id=None, but=())) == []
+        assert list(await queue.oldest(tenant_id=None, but=())) == []

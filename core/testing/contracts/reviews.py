@@ -28,7 +28,7 @@ class ReviewsContract:
     """Tests for any such store; a test class supplies `change_log` and its `reviews`."""
 
     async def _held(self, change_log: ChangeLog, change: Change) -> Change:
-        await change_log.keep(change, {}, HAPPENED)
+        await change_log.store(change, {}, HAPPENED)
         return await change_log.get(change.id)
 
     async def test_what_waits_is_kept_whole(self, change_log: ChangeLog) -> None:

@@ -80,7 +80,7 @@ class StepsContract:
         await self._apply(change_log, taught(1, None, "하나"))
         waiting = {"target_id": "m2", "status": ChangeStatus.HELD, "held": ("why",)}
         held = taught(2, None, "둘", feedback_id="f1", **waiting)
-        await change_log.keep(held, {}, HELD)
+        await change_log.store(held, {}, HELD)
         assert [change.id for change in await steps.of_feedback("f1")] == ["c1", "c2"]
         await self._apply(change_log, taught(3, "하나", None, feedback_id="f1", retracts=("c1",)))
         assert [change.id for change in await steps.of_feedback("f1")] == ["c2"]

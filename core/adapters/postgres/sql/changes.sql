@@ -9,6 +9,10 @@ SELECT * FROM changes WHERE id = %(id)s
 -- The fence is read FOR SHARE: nobody raises the epoch between this check and the commit.
 WITH fence AS (
     SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
+), noted AS (
+    INSERT INTO change_messages (change_id, said)
+    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
 )
 INSERT INTO changes (
     id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
@@ -102,6 +106,11 @@ WITH change AS (
 SELECT (SELECT status FROM change) AS status, (SELECT epoch FROM fence) AS epoch
 
 -- name: close
+WITH noted AS (
+    INSERT INTO change_messages (change_id, said)
+    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
+)
 UPDATE changes
 SET status = %(status)s,
     error = coalesce(%(error)s, error),

@@ -1,16 +1,17 @@
 -- name: state
-SELECT failures, open_since, fatal, reason,
+SELECT failures, open_since, fatal, reason, said,
        extract(epoch FROM probe_at - clock_timestamp())::float8 AS look_in
 FROM model_lines WHERE model = %(model)s
 
 -- name: fail
 -- At the limit it opens. What fails after that began before: it may only put the look off.
-INSERT INTO model_lines AS line (model, failures, reason, open_since, probe_at)
-SELECT %(model)s, %(count)s, %(reason)s, opened, opened + make_interval(secs => %(look)s)
+INSERT INTO model_lines AS line (model, failures, reason, said, open_since, probe_at)
+SELECT %(model)s, %(count)s, %(reason)s, %(said)s::jsonb, opened, opened + make_interval(secs => %(look)s)
 FROM (SELECT CASE WHEN %(count)s >= %(limit)s THEN clock_timestamp() END AS opened) AS first
 ON CONFLICT (model) DO UPDATE
 SET failures = line.failures + excluded.failures,
     reason = CASE WHEN line.open_since IS NULL THEN excluded.reason ELSE line.reason END,
+    said = CASE WHEN line.open_since IS NULL THEN excluded.said ELSE line.said END,
     open_since = CASE WHEN line.open_since IS NULL
                        AND line.failures + excluded.failures >= %(limit)s
                       THEN clock_timestamp() ELSE line.open_since END,
@@ -19,7 +20,7 @@ SET failures = line.failures + excluded.failures,
                                   clock_timestamp() + make_interval(secs => %(asked)s))
                     WHEN line.failures + excluded.failures >= %(limit)s
                     THEN clock_timestamp() + make_interval(secs => %(look)s) END
-RETURNING failures, open_since, fatal, reason,
+RETURNING failures, open_since, fatal, reason, said,
           extract(epoch FROM probe_at - clock_timestamp())::float8 AS look_in
 
 -- name: answer
@@ -41,7 +42,7 @@ RETURNING open_since,
 -- name: prolong
 UPDATE model_lines
 SET probe_at = clock_timestamp() + make_interval(secs => %(look)s),
-    fatal = %(fatal)s, reason = %(reason)s
+    fatal = %(fatal)s, reason = %(reason)s, said = %(said)s
 WHERE model = %(model)s AND open_since = %(open_since)s
 
 -- name: release

@@ -44,7 +44,7 @@ RETURNING *, clock_timestamp() AS claimed_at
 -- What has to wait gets a new turn, as if it were new: else all that failed in an outage would
 -- come before other tenants when it is due again.
 UPDATE feedback f
-SET status = 'queued', error = %(error)s,
+SET status = 'queued', error = %(error)s, said = %(said)s,
     attempts = attempts - CASE WHEN %(counts)s THEN 0 ELSE 1 END,
     retry_at = CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END,
     turn = CASE WHEN %(delay)s > 0 THEN least(1 + greatest(%(turn)s, (
@@ -76,7 +76,7 @@ WITH spent AS (
     FROM spent
 )
 UPDATE feedback f
-SET status = %(status)s, error = %(error)s, finished_at = clock_timestamp(), retry_at = NULL,
+SET status = %(status)s, error = %(error)s, said = %(said)s, finished_at = clock_timestamp(), retry_at = NULL,
     model_calls = total.model_calls, input_tokens = total.input_tokens,
     output_tokens = total.output_tokens, cost = total.cost
 FROM total

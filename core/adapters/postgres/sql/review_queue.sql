@@ -2,6 +2,7 @@
 -- One trip: the change, what it came of, what it cost, and its place in the line. Those in `but` are skipped;
 -- behind the last one the line begins again.
 SELECT c.*,
+    (SELECT m.said FROM change_messages m WHERE m.change_id = c.id) AS said,
     (SELECT jsonb_build_object('id', f.id, 'content', f.content, 'author', f.author,
         'task', f.task, 'source', f.source, 'status', f.status, 'created_at', f.created_at)
      FROM feedback f WHERE f.id = c.feedback_id) AS cause,

@@ -11,6 +11,11 @@ RETURNING c.decided_by, c.decided_at, c.epoch
 SELECT set_config('synchronous_commit', 'off', true)
 
 -- name: end
+WITH noted AS (
+    INSERT INTO change_messages (change_id, said)
+    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
+)
 UPDATE changes
 SET status = %(status)s, error = CASE WHEN %(status)s = 'stale' THEN %(reason)s ELSE error END,
     decision = CASE WHEN %(status)s = 'stale' THEN '' ELSE %(reason)s END,
@@ -21,6 +26,11 @@ WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
 RETURNING id
 
 -- name: replace
+WITH noted AS (
+    INSERT INTO change_messages (change_id, said)
+    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
+)
 UPDATE changes
 SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
     operation = %(operation)s, before = %(before)s, after = %(after)s,

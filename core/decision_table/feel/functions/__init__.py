@@ -1,4 +1,4 @@
-"""The built-in functions of FEEL that are known, by name."""
+"""The supported built-in functions of FEEL, by name."""
 
 from core.decision_table.feel.functions.conversion import CALENDAR, CONVERSION
 from core.decision_table.feel.functions.function import Function

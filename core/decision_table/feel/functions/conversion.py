@@ -1,4 +1,4 @@
-"""Built-in conversion functions (DMN 1.3, 10.3.4.1), and the moment of the evaluation."""
+"""Built-in conversion functions (DMN 1.3, 10.3.4.1), and the time of the evaluation."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _today(moment: Value) -> date:
 
 
 def _months_between(start: date, end: date) -> Months:
-    """Give the whole months from one date to another; negative where it lies before."""
+    """Return the whole months from one date to another; negative if the second is earlier."""
     count = (end.year - start.year) * 12 + end.month - start.month
     if count > 0 and end.day < start.day:
         count -= 1
@@ -126,7 +126,7 @@ def _day_of_year(day: date) -> Decimal:
 
 
 def _week_of_year(day: date) -> Decimal:
-    """Give the week as ISO 8601 counts: the first one has the year's first Thursday."""
+    """Return the ISO 8601 week number: week 1 contains the year's first Thursday."""
     return Decimal(day.isocalendar().week)
 
 

@@ -1,4 +1,4 @@
-"""A built-in function: what it takes, checked and fitted before it is called."""
+"""A built-in function, and how its arguments are checked and coerced before the call."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.decision_table.feel.values import NoValue, Value, bounded, kind_of
 
 @dataclass(frozen=True)
 class Function:
-    """A function over values; `kinds` are those of its parameters, alternatives with `|`.
+    """A function over values; `kinds` are those of its parameters, alternatives separated by `|`.
 
-    `names` are those of its parameters, by commas; a second way of calling it stands behind `;`.
-    The last `optional` parameters may be left out; with `many` the last one may be repeated.
-    With `clock` it is called with the moment of the evaluation and takes nothing else.
+    `names` are those of its parameters, separated by commas; a second signature follows a `;`. The
+    last `optional` parameters may be omitted; with `many` the last one may be repeated. With
+    `clock` it is called with the time of the evaluation and takes nothing else.
     """
 
     call: Callable[..., Value]
@@ -25,20 +25,20 @@ class Function:
     clock: bool = False
 
     def takes(self, count: int) -> bool:
-        """Tell whether the function can be called with so many arguments."""
+        """Whether the function can be called with `count` arguments."""
         least = len(self.kinds) - self.optional
         return least <= count and (self.many or count <= len(self.kinds))
 
     @property
     def arity(self) -> str:
-        """Say how many arguments the function takes."""
+        """Return how many arguments the function takes, in words."""
         least, most = len(self.kinds) - self.optional, len(self.kinds)
         if self.many:
             return f"{least} or more arguments"
         return f"{most} arguments" if least == most else f"{least} to {most} arguments"
 
     def order(self, given: Sequence[str]) -> list[int] | None:
-        """Give the places of arguments that are given by name; None where names do not fit."""
+        """Return the positions of named arguments; None if the names do not fit."""
         for names in self._signatures():
             if len(set(given)) == len(given) and set(given) <= set(names):
                 return [names.index(name) for name in given]
@@ -46,7 +46,7 @@ class Function:
 
     @property
     def parameters(self) -> str:
-        """Say how the parameters are called."""
+        """Return the names of the parameters, in words."""
         listed = (", ".join(f"'{name}'" for name in names) for names in self._signatures())
         return " or ".join(filter(None, listed)) or "none"
 
@@ -66,7 +66,7 @@ class Function:
 
 
 def _fitted(value: Value, wanted: str, function: str) -> Value:
-    """Give a value as the kind that is wanted.
+    """Coerce a value to the wanted kind.
 
     A single value stands for a list of it, and a list of one for its item (DMN 1.3, 10.3.2.9.4).
     """

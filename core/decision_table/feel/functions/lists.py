@@ -1,4 +1,4 @@
-"""Built-in functions that look at lists (DMN 1.3, 10.3.4.4). `sum(1, 2)` is `sum([1, 2])`."""
+"""Built-in list functions (DMN 1.3, 10.3.4.4). `sum(1, 2)` is `sum([1, 2])`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _List = tuple[Value, ...]
 
 
 def items_of(arguments: _List) -> _List:
-    """Give the items of a function that takes one list, or its items one by one."""
+    """Return the items of a function that takes one list, or its items one by one."""
     only = arguments[0] if len(arguments) == 1 else arguments
     return only if isinstance(only, tuple) else (only,)
 
 
 def numbers(items: _List) -> tuple[Decimal, ...]:
-    """Give the items, all of them numbers. Raises NoValue."""
+    """Return the items, all of them numbers. Raises NoValue."""
     for item in items:
         if not isinstance(item, Decimal):
             raise NoValue(f"the list holds {kind_of(item)} where a number is needed")
@@ -27,7 +27,7 @@ def numbers(items: _List) -> tuple[Decimal, ...]:
 
 
 def total(items: _List) -> Decimal:
-    """Add up numbers. Raises NoValue for an empty list and for what is no number."""
+    """Return the sum of numbers. Raises NoValue for an empty list and for a non-number."""
     if not items:
         raise NoValue("the list is empty")
     found = Decimal(0)
@@ -37,7 +37,7 @@ def total(items: _List) -> Decimal:
 
 
 def extreme(items: _List, *, largest: bool) -> Value:
-    """Give the smallest or largest item. Raises NoValue where there is none or no order."""
+    """Return the smallest or largest item. Raises NoValue if there is none, or no order."""
     if not items:
         raise NoValue("the list is empty")
     found = items[0]
@@ -48,14 +48,14 @@ def extreme(items: _List, *, largest: bool) -> Value:
 
 
 def conjunction(items: _List) -> bool | None:
-    """Give false where one is false, true where all are true, else null (three-valued `and`)."""
+    """Return false if an item is false, true if all are true, else null (three-valued `and`)."""
     if any(item is False for item in items):
         return False
     return True if all(item is True for item in items) else None
 
 
 def disjunction(items: _List) -> bool | None:
-    """Give true where one is true, false where all are false, else null (three-valued `or`)."""
+    """Return true if an item is true, false if all are false, else null (three-valued `or`)."""
     if any(item is True for item in items):
         return True
     return False if all(item is False for item in items) else None
@@ -104,11 +104,11 @@ def _union(*lists: _List) -> _List:
 
 
 def _distinct(items: _List) -> _List:
-    kept: list[Value] = []
+    distinct: list[Value] = []
     for item in items:
-        if not any(same(item, other) for other in kept):
-            kept.append(item)
-    return tuple(kept)
+        if not any(same(item, other) for other in distinct):
+            distinct.append(item)
+    return tuple(distinct)
 
 
 def _flatten(items: _List) -> _List:
@@ -124,21 +124,21 @@ def _leaves(items: _List) -> Iterator[Value]:
 
 
 def _index_of(items: _List, match: Value) -> _List:
-    return tuple(Decimal(place) for place, item in enumerate(items, 1) if same(item, match))
+    return tuple(Decimal(position) for position, item in enumerate(items, 1) if same(item, match))
 
 
 def _insert_before(items: _List, position: Decimal, item: Value) -> _List:
-    at = _place(items, position)
+    at = _index(items, position)
     return _bounded((*items[:at], item, *items[at:]))
 
 
 def _remove(items: _List, position: Decimal) -> _List:
-    at = _place(items, position)
+    at = _index(items, position)
     return items[:at] + items[at + 1 :]
 
 
 def _sublist(items: _List, start: Decimal, length: Decimal | None = None) -> _List:
-    at = _place(items, start)
+    at = _index(items, start)
     if length is None:
         return items[at:]
     count = int(length)
@@ -147,11 +147,11 @@ def _sublist(items: _List, start: Decimal, length: Decimal | None = None) -> _Li
     return items[at : at + count]
 
 
-def _place(items: _List, position: Decimal) -> int:
-    place = int(position)
-    if place == 0 or abs(place) > len(items):
+def _index(items: _List, position: Decimal) -> int:
+    index = int(position)
+    if index == 0 or abs(index) > len(items):
         raise NoValue(f"the list of {len(items)} has no place {position}")
-    return place - 1 if place > 0 else len(items) + place
+    return index - 1 if index > 0 else len(items) + index
 
 
 def _bounded(items: _List) -> _List:

@@ -25,7 +25,7 @@ _ONE = Decimal(1)
 
 
 def rounded(number: Decimal, scale: Decimal, mode: str) -> Decimal:
-    """Give a number with `scale` digits after the point; of the scale its whole part counts.
+    """Return a number with `scale` decimal places; the scale is truncated to an integer.
 
     Raises NoValue beyond the scales that numbers have.
     """
@@ -42,7 +42,7 @@ def _rounding(mode: str) -> Callable[..., Decimal]:
 
 
 def _modulo(dividend: Decimal, divisor: Decimal) -> Decimal:
-    """Give a rest with the sign of the divisor, as the standard has it."""
+    """Return a remainder with the sign of the divisor, as the standard defines it."""
     if not divisor:
         raise NoValue("division by zero")
     rest = NUMBERS.remainder(dividend, divisor)
@@ -101,7 +101,7 @@ def _mean(*given: Value) -> Decimal:
 
 
 def _median(*given: Value) -> Decimal:
-    """Give the middle of the sorted numbers, or the mean of the two in the middle."""
+    """Return the middle of the sorted numbers, or the mean of the two in the middle."""
     ordered = sorted(_some(given))
     half, odd = divmod(len(ordered), 2)
     if odd:
@@ -110,7 +110,7 @@ def _median(*given: Value) -> Decimal:
 
 
 def _stddev(*given: Value) -> Decimal:
-    """Give the standard deviation of a sample: of two numbers at least."""
+    """Return the standard deviation of a sample of at least two numbers."""
     found = _some(given)
     if len(found) < 2:
         raise NoValue("a standard deviation needs two numbers at least")
@@ -120,7 +120,7 @@ def _stddev(*given: Value) -> Decimal:
 
 
 def _mode(*given: Value) -> tuple[Value, ...]:
-    """Give the numbers that come most often, in ascending order."""
+    """Return the most frequent numbers, in ascending order."""
     counts = Counter(numbers(items_of(given)))
     most = max(counts.values(), default=0)
     return tuple(sorted(one for one, count in counts.items() if count == most))

@@ -26,7 +26,7 @@ def _after(text: str, part: str) -> str:
 
 
 def _join(items: tuple[Value, ...], delimiter: str | None = None) -> str:
-    """Put strings together; null is left out. Raises NoValue for what is no string."""
+    """Join strings, omitting null. Raises NoValue for a non-string."""
     strings = [item for item in items if item is not None]
     for item in strings:
         if not isinstance(item, str):

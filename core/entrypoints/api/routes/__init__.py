@@ -1,1 +1,1 @@
-"""The routes of the API, one file for each thing it is about."""
+"""The routes of the API, one file per subject."""

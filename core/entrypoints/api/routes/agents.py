@@ -10,7 +10,7 @@ from pydantic import Field
 from core.domain.models import Agent, Page
 from core.domain.models.base import Model
 from core.entrypoints.api.paging import SEEN, Cursor, Limit, Name, TenantId
-from core.entrypoints.api.sessions import AtAgents
+from core.entrypoints.api.sessions import AgentsServiceDep
 from core.entrypoints.service.agents import AgentFilter
 
 router = APIRouter(prefix="/agents", tags=["agents"])
@@ -33,21 +33,21 @@ class AgentIn(Model):
 
 @router.get("")
 async def list_agents(
-    service: AtAgents, tenant_id: TenantId = None, limit: Limit = 50, cursor: Cursor = None
+    service: AgentsServiceDep, tenant_id: TenantId = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Page[Agent]:
     """List the agents that learn, by id."""
     return await service.page(AgentFilter(tenant_id=tenant_id), limit=limit, cursor=cursor)
 
 
 @router.get("/{agent_id:path}")
-async def get_agent(agent_id: AgentPath, service: AtAgents) -> Agent:
+async def get_agent(agent_id: AgentPath, service: AgentsServiceDep) -> Agent:
     """One agent."""
     return await service.get(agent_id)
 
 
 @router.put("/{agent_id:path}", responses={201: {"model": Agent, "description": "It is new."}})
 async def save_agent(
-    agent_id: AgentPath, agent: AgentIn, service: AtAgents, response: Response
+    agent_id: AgentPath, agent: AgentIn, service: AgentsServiceDep, response: Response
 ) -> Agent:
     """Add an agent, or change one that is there."""
     told = agent.model_dump(exclude={"tenant_id"})

@@ -1,4 +1,4 @@
-"""Changes over HTTP: the line of those that wait, what each would do, and deciding."""
+"""Changes over HTTP: the queue of those that wait, what each would do, and deciding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.domain.models import Change, ChangeFilter, ChangeStatus, Edited, Kind,
 from core.domain.models.base import Model, Page
 from core.domain.models.skills import SkillFile
 from core.entrypoints.api.paging import AgentId, Cursor, Limit, Reason, TenantId
-from core.entrypoints.api.sessions import AtChanges
+from core.entrypoints.api.sessions import ChangesServiceDep
 from core.entrypoints.service.changes import NextChange
 from core.entrypoints.service.review_view.heads import ChangeHead
 from core.entrypoints.service.review_view.shown import Side
@@ -24,7 +24,7 @@ Seen = Annotated[
     Field(min_length=1, max_length=100, description="The `content_hash` that was looked at."),
 ]
 ChangeId = Annotated[str, Path(description="Id of the change.")]
-# Whatever a file holds, no browser is to run it in the name of this server.
+# Whatever a file contains, no browser may run it in the name of this server.
 _AS_DATA = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "private, no-store",
@@ -68,7 +68,7 @@ class Reverting(Deciding):
 
 @router.get("")
 async def list_changes(
-    service: AtChanges,
+    service: ChangesServiceDep,
     status: Annotated[
         list[ChangeStatus] | None, Query(description="Only these; may be repeated.")
     ] = None,
@@ -97,19 +97,19 @@ async def list_changes(
 
 
 @router.get("/next")
-async def next_change(service: AtChanges) -> NextChange:
+async def next_change(service: ChangesServiceDep) -> NextChange:
     """What waits longest and nobody else looks at: where a reviewer begins."""
     return await service.next()
 
 
 @router.get("/{change_id}")
-async def get_change(change_id: ChangeId, service: AtChanges) -> Change:
+async def get_change(change_id: ChangeId, service: ChangesServiceDep) -> Change:
     """One change whole, with the states before and after it."""
     return await service.get(change_id)
 
 
 @router.get("/{change_id}/review")
-async def review_change(change_id: ChangeId, service: AtChanges) -> ReviewView:
+async def review_change(change_id: ChangeId, service: ChangesServiceDep) -> ReviewView:
     """All that there is to look at before one decides."""
     return await service.review_view(change_id)
 
@@ -122,7 +122,7 @@ async def review_change(change_id: ChangeId, service: AtChanges) -> ReviewView:
 async def get_file(
     change_id: ChangeId,
     path: Annotated[str, Query(max_length=1000, description="The file's path in the folder.")],
-    service: AtChanges,
+    service: ChangesServiceDep,
     side: Annotated[Side, Query(description="Before the change, or after it.")] = Side.AFTER,
 ) -> Response:
     """One file of a change, whole, as it was before or would be after it."""
@@ -134,32 +134,40 @@ async def get_file(
 
 
 @router.post("/{change_id}/approve")
-async def approve_change(change_id: ChangeId, body: Approval, service: AtChanges) -> Receipt:
+async def approve_change(
+    change_id: ChangeId, body: Approval, service: ChangesServiceDep
+) -> Receipt:
     """Apply a change that waits, exactly as it was seen."""
     return await service.approve(change_id, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/reject")
-async def reject_change(change_id: ChangeId, body: Rejection, service: AtChanges) -> ChangeHead:
+async def reject_change(
+    change_id: ChangeId, body: Rejection, service: ChangesServiceDep
+) -> ChangeHead:
     """End a change that waits; nothing is applied."""
     return await service.reject(change_id, reason=body.reason, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/edit")
-async def edit_change(change_id: ChangeId, body: Edit, service: AtChanges) -> ChangeHead:
+async def edit_change(change_id: ChangeId, body: Edit, service: ChangesServiceDep) -> ChangeHead:
     """Put other content in the place of what waits; it is checked, and waits again."""
     edited = Edited(content=body.content, files=body.files)
     return await service.edit(change_id, edited, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/refresh")
-async def refresh_change(change_id: ChangeId, body: Deciding, service: AtChanges) -> ChangeHead:
+async def refresh_change(
+    change_id: ChangeId, body: Deciding, service: ChangesServiceDep
+) -> ChangeHead:
     """Prepare a change that waits anew, against what is there now; it waits again."""
     return await service.refresh(change_id, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/revert")
-async def revert_change(change_id: ChangeId, body: Reverting, service: AtChanges) -> Receipt:
+async def revert_change(
+    change_id: ChangeId, body: Reverting, service: ChangesServiceDep
+) -> Receipt:
     """Bring the target of an applied change back to what it was before it."""
     return await service.revert(change_id, reason=body.reason, dry_run=body.dry_run)
 

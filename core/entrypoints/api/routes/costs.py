@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from core.domain.models import Costs, TenantBudget
 from core.domain.models.base import Model
 from core.entrypoints.api.paging import TenantId
-from core.entrypoints.api.sessions import AtCosts
+from core.entrypoints.api.sessions import CostsServiceDep
 from core.entrypoints.service.costs import MOST_DAYS
 
 router = APIRouter(prefix="/costs", tags=["costs"])
@@ -24,7 +24,7 @@ class Budgets(Model):
 
 @router.get("")
 async def list_costs(
-    service: AtCosts,
+    service: CostsServiceDep,
     tenant_id: TenantId = None,
     days: Annotated[
         int, Query(ge=1, le=MOST_DAYS, description="So many days in UTC, today among them.")
@@ -35,7 +35,7 @@ async def list_costs(
 
 
 @router.get("/budgets")
-async def list_budgets(service: AtCosts, tenant_id: TenantId = None) -> Budgets:
+async def list_budgets(service: CostsServiceDep, tenant_id: TenantId = None) -> Budgets:
     """What was spent today, and may be, of each tenant that has spent or has a budget."""
     found = await service.budgets(tenant_id)
     return Budgets(currency=service.currency, items=tuple(found))

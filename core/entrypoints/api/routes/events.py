@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from core.domain.models import Feedback, PlacedEvent
 from core.entrypoints.api.paging import FeedbackId, TenantId
-from core.entrypoints.api.sessions import Caller
+from core.entrypoints.api.sessions import SessionDep
 from core.entrypoints.service.events import EventsService
 
 RETRY_MILLISECONDS = 2_000
@@ -32,22 +32,25 @@ Watched = tuple[str, AsyncIterator[PlacedEvent]]
 
 
 async def _watched(
-    taken: Caller,
+    session: SessionDep,
     tenant_id: TenantId = None,
     names: Names = [],  # noqa: B006 - FastAPI copies it
     after: After = None,
     last_event_id: LastEventId = None,
 ) -> Watched:
-    """Open the stream before the answer begins, so that what is wrong is told by its status."""
-    return await EventsService(taken).watch(
+    """Open the stream before the answer begins, so that errors can still set its status."""
+    return await EventsService(session).watch(
         last_event_id or after, tenant_id=tenant_id, names=tuple(names)
     )
 
 
 async def _of_feedback(
-    feedback_id: FeedbackId, taken: Caller, after: After = None, last_event_id: LastEventId = None
+    feedback_id: FeedbackId,
+    session: SessionDep,
+    after: After = None,
+    last_event_id: LastEventId = None,
 ) -> AsyncIterator[PlacedEvent | Feedback]:
-    return await EventsService(taken).of_feedback(feedback_id, last_event_id or after)
+    return await EventsService(session).of_feedback(feedback_id, last_event_id or after)
 
 
 @router.get("/events", response_class=EventSourceResponse)
@@ -56,7 +59,7 @@ async def watch_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """All events as they happen, of every worker; without a place those from now on."""
     place, events = watched
-    # It has no data, so that nobody is told of it, but who comes again goes on from there.
+    # Without data no client reports it, but one that reconnects continues from there.
     yield ServerSentEvent(id=place, retry=RETRY_MILLISECONDS, comment="events follow")
     async with aclosing(events):  # type: ignore[type-var]
         async for placed in events:
@@ -87,11 +90,11 @@ def _sent(placed: PlacedEvent) -> ServerSentEvent:
 
 
 def _ended(piece: Feedback) -> ServerSentEvent:
-    """The last event, which has no place: who comes again hears it again."""
+    """Return the last event, which has no id: a client that reconnects receives it again."""
     data: dict[str, JsonValue] = {"feedback_id": piece.id, "status": piece.status}
     return ServerSentEvent(event="end", raw_data=_json(data))
 
 
 def _json(data: Mapping[str, JsonValue]) -> str:
-    """Write data on one line, Korean as Korean: people read streams too."""
+    """Return data on one line, Korean unescaped: people read streams too."""
     return json.dumps(data, ensure_ascii=False)

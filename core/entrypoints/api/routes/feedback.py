@@ -22,7 +22,7 @@ from core.entrypoints.api.paging import (
     Reason,
     TenantId,
 )
-from core.entrypoints.api.sessions import AtFeedback
+from core.entrypoints.api.sessions import FeedbackServiceDep
 from core.entrypoints.service.feedback import MOST_AT_ONCE, Taken
 
 router = APIRouter(prefix="/feedback", tags=["feedback"])
@@ -69,7 +69,7 @@ class Retracting(Model):
 
 
 def _key(request: Request) -> str | None:
-    """Give the call's idempotency key, which who answers keeps too; the document has it there."""
+    """Return the call's idempotency key; the middleware stores the answer under it."""
     return request.headers.get(HEADER)
 
 
@@ -77,14 +77,16 @@ Key = Annotated[str | None, Depends(_key)]
 
 
 @router.post("", status_code=202)
-async def add_feedback(piece: FeedbackIn, service: AtFeedback, key: Key) -> Taken:
+async def add_feedback(piece: FeedbackIn, service: FeedbackServiceDep, key: Key) -> Taken:
     """Take in one thing a user said; the worker learns from it later."""
     (taken,) = await service.add([piece.model_dump(mode="json")], piece.tenant_id, key)
     return taken
 
 
 @router.post("/batch", status_code=202)
-async def add_feedback_batch(batch: FeedbackBatch, service: AtFeedback, key: Key) -> TakenBatch:
+async def add_feedback_batch(
+    batch: FeedbackBatch, service: FeedbackServiceDep, key: Key
+) -> TakenBatch:
     """Take in many pieces of one tenant: all of them, or none where one is refused."""
     taken = await service.add([piece.model_dump(mode="json") for piece in batch.items], None, key)
     return TakenBatch(items=tuple(taken))
@@ -92,7 +94,7 @@ async def add_feedback_batch(batch: FeedbackBatch, service: AtFeedback, key: Key
 
 @router.get("")
 async def list_feedback(
-    service: AtFeedback,
+    service: FeedbackServiceDep,
     status: Annotated[
         tuple[FeedbackStatus, ...], Query(description="Only these; may be repeated.")
     ] = (),
@@ -125,20 +127,20 @@ async def list_feedback(
 
 
 @router.get("/{feedback_id}")
-async def get_feedback(feedback_id: FeedbackId, service: AtFeedback) -> Feedback:
+async def get_feedback(feedback_id: FeedbackId, service: FeedbackServiceDep) -> Feedback:
     """One piece of feedback, and where it stands."""
     return await service.get(feedback_id)
 
 
 @router.post("/{feedback_id}/retry")
-async def retry_feedback(feedback_id: FeedbackId, service: AtFeedback) -> Feedback:
+async def retry_feedback(feedback_id: FeedbackId, service: FeedbackServiceDep) -> Feedback:
     """Queue an ended piece again."""
     return await service.retry(feedback_id)
 
 
 @router.post("/{feedback_id}/cancel")
 async def cancel_feedback(
-    feedback_id: FeedbackId, cancelling: Cancelling, service: AtFeedback
+    feedback_id: FeedbackId, cancelling: Cancelling, service: FeedbackServiceDep
 ) -> Feedback:
     """End a piece that waits or is worked on; nothing more is learnt from it."""
     return await service.cancel(feedback_id, cancelling.reason)
@@ -146,7 +148,7 @@ async def cancel_feedback(
 
 @router.post("/{feedback_id}/retract")
 async def retract_feedback(
-    feedback_id: FeedbackId, retracting: Retracting, service: AtFeedback
+    feedback_id: FeedbackId, retracting: Retracting, service: FeedbackServiceDep
 ) -> Retraction:
     """Take back what a piece taught and keep what was learnt since.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from core.entrypoints.api.paging import AgentId, TenantId
-from core.entrypoints.api.sessions import AtGraph
+from core.entrypoints.api.sessions import GraphServiceDep
 from core.entrypoints.service.graph.shown import Graph
 
 router = APIRouter(prefix="/graph", tags=["knowledge"])
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/graph", tags=["knowledge"])
 
 @router.get("")
 async def get_graph(
-    service: AtGraph,
+    service: GraphServiceDep,
     agent_id: AgentId = None,
     tenant_id: TenantId = None,
     nodes: Annotated[int, Query(ge=1, le=1000, description="Most nodes.")] = 300,

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Path, Query
 
 from core.domain.models import HistoryFilter, HistoryRecord, HistoryStatus, Kind, Page
 from core.entrypoints.api.paging import AgentId, Cursor, Limit, TenantId
-from core.entrypoints.api.sessions import AtHistory
+from core.entrypoints.api.sessions import HistoryServiceDep
 
 router = APIRouter(prefix="/history", tags=["history"])
 
 
 @router.get("")
 async def list_history(
-    service: AtHistory,
+    service: HistoryServiceDep,
     status: Annotated[
         tuple[HistoryStatus, ...], Query(description="Only these; may be repeated.")
     ] = (),
@@ -45,7 +45,7 @@ async def list_history(
 
 @router.get("/{record_id}")
 async def get_history_record(
-    record_id: Annotated[str, Path(description="Id of the record.")], service: AtHistory
+    record_id: Annotated[str, Path(description="Id of the record.")], service: HistoryServiceDep
 ) -> HistoryRecord:
     """One record: what was there before, what after, and why."""
     return await service.get(record_id)

@@ -1,4 +1,4 @@
-"""What is known over HTTP. Ids may hold anything, slashes too: they stand in the query."""
+"""What is known over HTTP. Ids may contain anything, slashes too: they are in the query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.domain.models import Kind, Receipt
 from core.domain.models.base import Model
 from core.domain.models.views import KnowledgeFilter
 from core.entrypoints.api.paging import AgentId, Cursor, Limit, Moment, TenantId
-from core.entrypoints.api.sessions import AtKnowledge
+from core.entrypoints.api.sessions import KnowledgeServiceDep
 from core.entrypoints.service.items import Known, KnownPage, KnownText, Provenance, Versions
 
 router = APIRouter(prefix="/knowledge", tags=["knowledge"])
@@ -37,7 +37,7 @@ class Restoring(Model):
 
 @router.get("")
 async def list_knowledge(
-    service: AtKnowledge,
+    service: KnowledgeServiceDep,
     kind: KindName = None,
     agent_id: AgentId = None,
     tenant_id: TenantId = None,
@@ -51,7 +51,7 @@ async def list_knowledge(
 
 @router.get("/item")
 async def get_knowledge(
-    service: AtKnowledge,
+    service: KnowledgeServiceDep,
     item_id: ItemId,
     kind: KindName = None,
     tenant_id: TenantId = None,
@@ -64,7 +64,7 @@ async def get_knowledge(
 
 @router.get("/file")
 async def get_skill_file(
-    service: AtKnowledge,
+    service: KnowledgeServiceDep,
     item_id: ItemId,
     path: Annotated[str, Query(min_length=1, max_length=_LONGEST, description="The file's path.")],
     tenant_id: TenantId = None,
@@ -77,7 +77,7 @@ async def get_skill_file(
 
 @router.get("/versions")
 async def list_knowledge_versions(
-    service: AtKnowledge, item_id: ItemId, kind: KindName = None, tenant_id: TenantId = None
+    service: KnowledgeServiceDep, item_id: ItemId, kind: KindName = None, tenant_id: TenantId = None
 ) -> Versions:
     """The versions of an item, newest first, each with what brought it."""
     return await service.versions(item_id, kind=kind, tenant_id=tenant_id)
@@ -85,7 +85,7 @@ async def list_knowledge_versions(
 
 @router.get("/provenance")
 async def get_provenance(
-    service: AtKnowledge,
+    service: KnowledgeServiceDep,
     item_id: ItemId,
     kind: KindName = None,
     tenant_id: TenantId = None,
@@ -99,7 +99,7 @@ async def get_provenance(
 
 
 @router.post("/restore")
-async def restore_knowledge(wanted: Restoring, service: AtKnowledge) -> Receipt:
+async def restore_knowledge(wanted: Restoring, service: KnowledgeServiceDep) -> Receipt:
     """Bring an item back to a version, byte for byte; the review policy may hold the change."""
     return await service.restore(
         wanted.id,

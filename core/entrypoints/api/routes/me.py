@@ -1,4 +1,4 @@
-"""Who calls, over HTTP."""
+"""The caller, over HTTP."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.entrypoints.api.sessions import Caller
+from core.entrypoints.api.sessions import SessionDep
 
 router = APIRouter(prefix="/me", tags=["me"])
 
@@ -21,12 +21,12 @@ class Me(Model):
 
 
 @router.get("")
-async def get_me(taken: Caller) -> Me:
+async def get_me(session: SessionDep) -> Me:
     """Who the caller is, and what the token lets them do."""
-    who = taken.who
+    principal = session.principal
     return Me(
-        token_id=who.token_id,
-        name=who.name,
-        tenant_id=who.tenant_id,
-        roles=tuple(sorted(who.roles)),
+        token_id=principal.token_id,
+        name=principal.name,
+        tenant_id=principal.tenant_id,
+        roles=tuple(sorted(principal.roles)),
     )

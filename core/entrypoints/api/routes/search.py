@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from core.domain.models import Kind
 from core.entrypoints.api.paging import AgentId, TenantId
-from core.entrypoints.api.sessions import AtSearch
+from core.entrypoints.api.sessions import SearchServiceDep
 from core.entrypoints.service.items import Found
 
 router = APIRouter(prefix="/search", tags=["knowledge"])
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/search", tags=["knowledge"])
 
 @router.get("")
 async def search_knowledge(
-    service: AtSearch,
+    service: SearchServiceDep,
     q: Annotated[str, Query(min_length=1, max_length=4000, description="What to look for.")],
     agent_id: AgentId = None,
     kind: Annotated[Kind | None, Query(description="Only this kind of knowledge.")] = None,

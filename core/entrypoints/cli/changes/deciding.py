@@ -1,4 +1,4 @@
-"""What a user puts in the place of a held change: a file, a folder, or what their editor leaves."""
+"""The replacement for a held change's content: a file, a folder, or what an editor saved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SUFFIX = {Kind.MEMORY: ".txt", Kind.DMN_RULE: ".dmn", Kind.SKILL: ".md", Kind.A
 
 
 async def edit(opened: App, change_id: str, file: Path | None, folder: Path | None) -> Change:
-    """Put other content in the place of a held change's."""
+    """Replace the content of a held change."""
     change = await opened.stores.changes.get(change_id)
     edited = _given(file, folder) or Edited(content=_written(change))
     return await opened.gate.decisions.edit(change_id, edited, by=who(), seen=change.content_hash)
@@ -39,7 +39,7 @@ def _given(file: Path | None, folder: Path | None) -> Edited | None:
 
 
 def _written(change: Change) -> str:
-    """Let the user write it in their editor. Raises InvalidInput where they left it as it was."""
+    """Let the user edit it in their editor. Raises InvalidInput if they left it unchanged."""
     before = change.after.content if change.after else ""
     try:
         after = click.edit(before, extension=_SUFFIX[change.kind])
@@ -49,7 +49,7 @@ def _written(change: Change) -> str:
             hint="set EDITOR, or give --file or --folder",
         ) from None
     if after is not None and not before.endswith("\n"):
-        after = after.removesuffix("\n")  # which editors put at the end
+        after = after.removesuffix("\n")  # which editors append
     if after is None or after == before:
         raise InvalidInput("nothing was edited", hint="approve it, or reject it")
     return after

@@ -1,4 +1,4 @@
-"""Taking feedback in: good lines are stored, bad ones are named by their number."""
+"""Adding feedback: good lines are stored, bad ones are reported by line number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BATCH = 500
 
 
 class Added(Model):
-    """A line that is in the inbox now; `new` is False where it was there already."""
+    """A line that is now in the inbox; `new` is False if it already was."""
 
     line: int
     id: str
@@ -23,7 +23,7 @@ class Added(Model):
 
 
 class Report(Model):
-    """What became of each line."""
+    """The outcome of each line."""
 
     added: tuple[Added, ...]
     problems: tuple[Problem, ...]
@@ -35,7 +35,7 @@ async def take_in(
     entries: Iterable[Line | Problem],
     on_progress: Callable[[int], None],
 ) -> Report:
-    """Store what is good, in batches; `on_progress` gets the bytes of each batch."""
+    """Store good lines in batches; `on_progress` receives the bytes of each batch."""
     known = {agent.id: agent for agent in await agents.list()}
     added: list[Added] = []
     problems: list[Problem] = []
@@ -76,7 +76,7 @@ def _sorted(
 async def _store(
     inbox: Inbox, lines: Sequence[Line], added: list[Added], problems: list[Problem]
 ) -> None:
-    """Store a batch at once; where one piece is refused, one by one, so that it is named."""
+    """Store a batch at once; if one piece is refused, one by one, so that it can be named."""
     if not lines:
         return
     try:

@@ -1,4 +1,4 @@
-"""Queueing ended feedback again: one piece, or all that ended in one way."""
+"""Queueing ended feedback again: one piece, or all with one status."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ async def revive_all(
     tenant_id: str | None,
     on_progress: Callable[[int], None],
 ) -> list[Feedback]:
-    """Queue all pieces of these statuses again (of a tenant), and give them, newest first.
+    """Queue all pieces with these statuses again (of a tenant); return them, newest first.
 
-    What somebody else revives meanwhile is left to them.
+    Pieces that someone else revives meanwhile are left to them.
     """
     revived: list[Feedback] = []
     for status in statuses:

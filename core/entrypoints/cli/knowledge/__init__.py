@@ -61,7 +61,7 @@ async def _list(
 
 
 def _listed(item: KnowledgeItem) -> JsonValue:
-    """Give an item as a list has it: a skill without its text, which is behind the skill API."""
+    """Return an item for a list: a skill without its text, which only the skill API has."""
     from core.domain.models import Kind
 
     dumped: JsonValue = item.model_dump(

@@ -78,7 +78,7 @@ def _is_stdout(out: Path | None) -> bool:
 
 @contextmanager
 def _output(out: Path | None) -> Iterator[TextIO]:
-    """Give stdout, or a file that is there only once all of it is written. Raises InvalidInput."""
+    """Yield stdout, or a file that appears only once it is complete. Raises InvalidInput."""
     if out is None or _is_stdout(out):
         yield sys.stdout
         return

@@ -1,4 +1,4 @@
-"""`skill-worker knowledge import`: what people have, brought in line by line."""
+"""`skill-worker knowledge import`: what people have, imported line by line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from core.domain.input_formats.feedback import Problem
     from core.knowledge.transfer.importer import Imported, Importer
 
-_ORDER = ("created", "updated", "known", "held")
+_ORDER = (
+    Message("receipt.created", "created"),
+    Message("receipt.updated", "updated"),
+    "known",
+    "held",
+)
 # A file of much that is alike would drown what is wrong with it; --json gives all.
 _SHOWN_WARNINGS = 20
 _FURTHER = (
@@ -38,7 +44,7 @@ _GO_ON = "repeat the import to go on"
 
 @dataclass
 class Tally:
-    """What became of the lines so far; each is kept only where all are asked for at the end."""
+    """The outcome of the lines so far; results are retained only if all are printed at the end."""
 
     keep: bool
     dry_run: bool
@@ -49,7 +55,7 @@ class Tally:
     problems: list[JsonValue] = field(default_factory=list)
 
     def add(self, result: Imported | Problem | None) -> None:
-        """Count what became of a line, and say what a person should know of it."""
+        """Count the outcome of a line, and print what a person should know of it."""
         from core.knowledge.transfer.importer import Imported
 
         if isinstance(result, Imported):
@@ -65,7 +71,7 @@ class Tally:
 
     @property
     def summary(self) -> str:
-        """Say it in one line."""
+        """Return the counts in one line."""
         words = [f"{self.counts[word]} {word}" for word in _ORDER if self.counts[word]]
         words += [f"{self.refused} refused"] if self.refused else []
         words += [f"{self.warned} with a warning"] if self.warned else []
@@ -73,7 +79,7 @@ class Tally:
         return lead + (", ".join(words) or "there was nothing to import")
 
     def show(self) -> None:
-        """Print the end of it."""
+        """Print the final result."""
         if not self.keep:
             say(self.summary)
             return
@@ -139,7 +145,7 @@ def import_(
 
 @contextmanager
 def told_so_far(tally: Tally) -> Iterator[None]:
-    """Say how far an import came, whatever ends it before its time."""
+    """Report how far an import came, whatever interrupts it."""
     try:
         yield
     except typer.Exit:

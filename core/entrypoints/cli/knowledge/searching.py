@@ -64,7 +64,7 @@ def search(
 
 
 def _row(hit: Hit) -> tuple[str, ...]:
-    """Give the cells of a hit; the name of a memory is but the beginning of its text."""
+    """Return the cells of a hit; the name of a memory is only the beginning of its text."""
     name = "" if hit.kind == "MEMORY" else hit.name
     return f"{hit.score:.2f}", hit.kind, hit.id, name, hit.excerpt, hit.why
 
@@ -87,7 +87,7 @@ class _Search:
         self._limit = limit
 
     async def hits(self, query: str) -> Sequence[Hit]:
-        """Give the hits. Raises InvalidInput where the query holds nothing to look for."""
+        """Return the hits. Raises InvalidInput if the query contains no words."""
         from core.domain.models import Kind
         from core.knowledge.search.tokens import read_question
 
@@ -117,7 +117,7 @@ async def _with_search(
 
 
 async def _answer_lines(search: _Search) -> int:
-    """Answer each line before the next is read; give how many could not be answered."""
+    """Answer each line before the next is read; return how many could not be answered."""
     from core.entrypoints.cli.files import read_lines
 
     failed = 0

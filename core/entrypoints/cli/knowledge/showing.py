@@ -51,7 +51,7 @@ def show(
 
 
 def _extra(found: Shown) -> dict[str, JsonValue]:
-    """Give what JSON says besides the item."""
+    """Return what JSON says besides the item."""
     extra: dict[str, JsonValue] = {"replaces": found.replaced}
     if found.at is not None:
         extra["as_of"] = found.at.isoformat()
@@ -64,7 +64,7 @@ def _extra(found: Shown) -> dict[str, JsonValue]:
 
 
 def _facts(found: Shown) -> dict[str, object]:
-    """Give how it came about, for people."""
+    """Return how the item came about, for people."""
     item, by = found.item, found.by
     return {
         "as of": found.at,
@@ -105,9 +105,9 @@ async def _read(
 async def find_known(
     opened: App, item_id: str, tenant: str | None, kind: KindName | None
 ) -> KnowledgeItem:
-    """Give the one item that has the id or the name, or had it; one that is there comes first.
+    """Return the one item that has, or had, the id or the name; a current one is preferred.
 
-    Raises NotFound, and InvalidInput where there are several.
+    Raises NotFound, and InvalidInput if there are several.
     """
     return await _items(opened).find(item_id, tenant, _kind(kind))
 

@@ -1,4 +1,4 @@
-"""Whose knowledge a command is about, and a look at the skills that others wrote there."""
+"""Which tenant's knowledge a command is about, and discovery of skills that others wrote."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LISTED = 20
 
 
 async def only_tenant(opened: App, agent_id: str | None = None) -> str:
-    """Give the tenant of an agent, or the only one there is. Raises InvalidInput, NotFound."""
+    """Return the tenant of an agent, or the only one there is. Raises InvalidInput, NotFound."""
     if agent_id is not None:
         return (await opened.stores.agents.get(agent_id)).tenant_id
     tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
@@ -32,9 +32,9 @@ async def only_tenant(opened: App, agent_id: str | None = None) -> str:
 
 
 async def known_tenant(opened: App, tenant: str) -> str:
-    """Give a tenant's id back where anything is known of it: an agent, feedback, knowledge.
+    """Return the tenant's id if anything of it is known: an agent, feedback, knowledge.
 
-    Raises NotFound: a name that was mistyped is not to look like a tenant without anything.
+    Raises NotFound: a mistyped name must not look like an empty tenant.
     """
     from core.domain.models import FeedbackFilter
 
@@ -52,7 +52,7 @@ async def known_tenant(opened: App, tenant: str) -> str:
 
 
 async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> None:
-    """Raise NotFound where a tenant or an agent that is named is not there, or not its."""
+    """Raise NotFound if the tenant or agent does not exist, or the agent is not the tenant's."""
     if tenant is not None:
         await known_tenant(opened, tenant)
     if agent_id is None:
@@ -66,7 +66,7 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
 
 
 async def refresh_skills(opened: App, tenants: Sequence[str]) -> None:
-    """Look what skills others wrote; where the skill API is down, say that they may be missing."""
+    """Discover skills that others wrote; warn if the skill API is down."""
     try:
         for tenant_id in tenants:
             await opened.stores.search.refresh(tenant_id)
@@ -75,7 +75,7 @@ async def refresh_skills(opened: App, tenants: Sequence[str]) -> None:
 
 
 async def tenants_of(opened: App, tenant: str | None, agent_id: str | None) -> Sequence[str]:
-    """Give the tenant that is named, or those of all agents, or of one."""
+    """Return the named tenant, or those of all agents, or of one."""
     if tenant:
         return [tenant]
     agents = await opened.stores.agents.list()
@@ -83,5 +83,5 @@ async def tenants_of(opened: App, tenant: str | None, agent_id: str | None) -> S
 
 
 async def follow_skills(opened: App, tenant: str | None) -> None:
-    """Look what skills others wrote, in one tenant or in all that have agents."""
+    """Discover skills that others wrote, in one tenant or in all that have agents."""
     await refresh_skills(opened, await tenants_of(opened, tenant, None))

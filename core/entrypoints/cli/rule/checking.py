@@ -34,12 +34,12 @@ class _Checked:
 
     @property
     def errors(self) -> int:
-        """How many findings make the table invalid."""
+        """The number of findings that make the table invalid."""
         return bool(self.problem) + sum(found.severity == "error" for found in self.findings)
 
     @property
     def warnings(self) -> int:
-        """How many findings do not."""
+        """The number of findings that do not."""
         return sum(found.severity == "warning" for found in self.findings)
 
 

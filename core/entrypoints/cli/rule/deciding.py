@@ -24,7 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read_options(options: Sequence[str]) -> dict[str, JsonValue]:
-    """Give the inputs that `NAME=VALUE` options name. Raises WrongCall with all that is wrong."""
+    """Return the inputs that `NAME=VALUE` options name. Raises WrongCall with all problems."""
     inputs: dict[str, JsonValue] = {}
     problems = []
     for option in options:
@@ -50,10 +50,10 @@ def decide_one(table: DecisionTable, case: Mapping[str, JsonValue], *, as_json: 
 
 
 def decide_lines(table: DecisionTable, *, as_json: bool) -> int:
-    """Answer each line of stdin with a line; give how many could not be decided.
+    """Answer each line of stdin with a line; return how many could not be decided.
 
-    Those are answered with an error, and without `as_json` named on stderr too. Raises
-    RuleInvalid where the table itself is wrong.
+    Those are answered with an error, and without `as_json` reported on stderr too. Raises
+    RuleInvalid if the table itself is wrong.
     """
     compile_table(table)
     failed = 0

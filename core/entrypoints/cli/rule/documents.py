@@ -1,4 +1,4 @@
-"""DMN files as requests to the gate: one table a document, under a key that repeats."""
+"""DMN files as requests to the gate: one table per document, under a repeatable key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OVER = {ChangeStatus.APPLIED, ChangeStatus.REVERTED, ChangeStatus.REJECTED}
 
 @dataclass(frozen=True)
 class Document:
-    """A DMN document with one table: where it is from, its text, what of the file it lacks."""
+    """A DMN document with one table: its origin, its text, and what of the file it lacks."""
 
     file: str
     name: str
@@ -43,9 +43,9 @@ class Document:
 
 
 def documents_of(file: Path, decisions: Sequence[str]) -> list[Document]:
-    """Read the tables of a file: the one, or those that are named. Raises InvalidInput, NotFound.
+    """Read the tables of a file: the only one, or those named. Raises InvalidInput, NotFound.
 
-    A file with several tables is refused where none is named, since nothing is left out unsaid.
+    A file with several tables is refused if none is named, since nothing is omitted silently.
     """
     xml = _text(file)
     if not decisions:
@@ -78,7 +78,7 @@ class Importer:
     async def open(
         cls, app: App, agent_id: str, tenant_id: str | None, *, replace: bool, unrelated: str
     ) -> Importer:
-        """Make one for an agent that is there. Raises NotFound."""
+        """Create an importer for an existing agent. Raises NotFound."""
         agent = await app.stores.agents.get(agent_id)
         if tenant_id not in (None, agent.tenant_id):
             raise NotFound(
@@ -88,7 +88,7 @@ class Importer:
         return cls(app, agent.tenant_id, agent_id, replace=replace, unrelated=unrelated)
 
     async def take(self, document: Document) -> Receipt:
-        """Submit a document. Raises Refused where another table of that name stands."""
+        """Submit a document. Raises Refused if there is another table of that name."""
         knowledge = self._app.stores.knowledge
         known = await knowledge.find_rule(self._tenant_id, self._agent_id, document.name)
         if known is not None and known.content != document.xml and not self._replace:
@@ -124,10 +124,10 @@ class Importer:
         )
 
     async def _key(self, document: Document, known: KnowledgeItem | None) -> str:
-        """Give the key of this document on what stands there now.
+        """Return the idempotency key of this document applied to the table as it is now.
 
-        An import that was cut off is finished under its key. One that was done, and that has been
-        undone since, counts as another.
+        An interrupted import is completed under its key. One that was applied, and undone since,
+        counts as another.
         """
         there = known.content if known else ""
         parts = (self._tenant_id, self._agent_id, self._unrelated, there, document.xml)
@@ -141,7 +141,7 @@ class Importer:
 
 
 def _text(file: Path) -> str:
-    """Give a file's text with every byte of it, a byte order mark too."""
+    """Return a file's text with every byte of it, including a byte order mark."""
     with open_input(file) as handle:
         data = handle.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:

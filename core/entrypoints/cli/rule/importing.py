@@ -27,7 +27,7 @@ _SAME_NAME = "same name"
 
 
 def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
-    """Give the reason with what to do, and the findings that stand in the way, one a line."""
+    """Return the reason with what to do, and the findings that stand in the way, one per line."""
     if receipt.hits:
         return _in_the_way(receipt), []
     findings = _findings(document, receipt)
@@ -55,7 +55,7 @@ def _in_the_way(receipt: Receipt) -> str:
 
 
 def _findings(document: Document, receipt: Receipt) -> list[str]:
-    """Give the errors of the table, where it is these that the receipt tells of."""
+    """Return the errors of the table, if it is these that the receipt reports."""
     from core.decision_table import check_table, parse_xml
     from core.domain.models import Severity
 
@@ -77,13 +77,13 @@ class _Asked:
 
 @dataclass
 class _Told:
-    """What became of each table; problems are also said as they come."""
+    """The outcome of each table; problems are also printed as they occur."""
 
     items: list[JsonValue] = field(default_factory=list)
     problems: list[JsonValue] = field(default_factory=list)
 
     def done(self, document: Document, receipt: Receipt) -> None:
-        """Keep a receipt, and say its warnings."""
+        """Record a receipt, and print its warnings."""
         for warning in receipt.warnings:
             talk(f"{document.file}: warning: {warning}")
         for name in document.left_out:
@@ -95,7 +95,7 @@ class _Told:
         self.items.append({"file": document.file, "left_out": [*document.left_out], **told})
 
     def failed(self, file: str, reason: str, findings: Sequence[str] = ()) -> None:
-        """Keep why a file was not taken, and say it; each finding is a line of its own."""
+        """Record why a file was not imported, and print it; each finding on a line of its own."""
         talk(f"{file}: {reason}")
         for finding in findings:
             talk(f"  {finding}")
@@ -156,7 +156,7 @@ def import_(
 
 
 def _read(file: Path, decisions: tuple[str, ...] | list[str], told: _Told) -> list[Document]:
-    """Give the tables of a file; one that cannot be read is a problem of its own."""
+    """Return the tables of a file; one that cannot be read is a problem of its own."""
     from core.domain.errors import InvalidInput, NotFound
     from core.entrypoints.cli.rule.documents import documents_of
 

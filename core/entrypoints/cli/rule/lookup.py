@@ -1,4 +1,4 @@
-"""A learnt decision table by its name, where several agents and tenants may have that name."""
+"""A learnt decision table by its name, which several agents and tenants may share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.domain.ports import Knowledge
 async def find_rule(
     knowledge: Knowledge, name: str, tenant_id: str | None, agent_id: str | None
 ) -> KnowledgeItem:
-    """Give the one table of that name; tenant and agent narrow the choice where they are given.
+    """Return the one table of that name; tenant and agent narrow the choice if given.
 
     Raises NotFound, and InvalidInput that lists whose tables have that name.
     """

@@ -1,4 +1,4 @@
-"""Whose fault a document is: errors of a DMN file name the file."""
+"""Errors of a DMN document, prefixed with the name of its file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.domain.errors import RuleInvalid
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Put the file before what is wrong with its document. Raises RuleInvalid."""
+    """Prefix what is wrong with a document with its file. Raises RuleInvalid."""
     try:
         yield
     except RuleInvalid as error:

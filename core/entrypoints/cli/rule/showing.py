@@ -14,7 +14,7 @@ _PASSES = {True: "yes", False: "no", None: "unknown"}
 
 
 def as_data(decided: Decided) -> dict[str, JsonValue]:
-    """Give a decision as JSON; `outputs` is an object, a list of objects, or null."""
+    """Return a decision as JSON; `outputs` is an object, a list of objects, or null."""
     return {
         "decision": decided.decision,
         "hit_policy": decided.hit_policy.value,
@@ -30,7 +30,7 @@ def as_data(decided: Decided) -> dict[str, JsonValue]:
 def show_decided(decided: Decided) -> None:
     """Print the outputs, the rows that fired, and each cell with its outcome.
 
-    Of a table of many rows those are shown that fired, matched, or missed by the fewest cells.
+    Of a large table only the rows are shown that fired, matched, or missed by the fewest cells.
     """
     policy = " ".join(filter(None, (decided.hit_policy, decided.aggregation)))
     say(f"{one_line(decided.decision)} ({policy})")
@@ -61,7 +61,7 @@ def show_decided(decided: Decided) -> None:
 
 
 def _nearest(decided: Decided) -> tuple[list[RowOutcome], list[RowOutcome]]:
-    """Give the rows to show, in the order of the table, and the others."""
+    """Return the rows to show, in table order, and the others."""
     fired = set(decided.fired)
 
     def distance(place: int) -> tuple[bool, int]:

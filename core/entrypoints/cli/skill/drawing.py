@@ -1,4 +1,4 @@
-"""The skills of a tenant as they are in the skill API, and the graph of them on stdout."""
+"""The skills of a tenant as the skill API has them, and their graph on stdout."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def read_graph(tenant_id: str | None) -> SkillGraph:
-    """Read all skills of a tenant: of the only one there is, where none is named.
+    """Read all skills of a tenant; of the only tenant if none is named.
 
-    Raises InvalidInput that lists the tenants where there are several, SkillApiDown.
+    Raises InvalidInput that lists the tenants if there are several, SkillApiDown.
     """
     settings = load(interactive=True)
     return run_async(_read(settings, tenant_id))
 
 
 def show_graph(graph: SkillGraph, form: str) -> None:
-    """Print the graph; what could not be read is told on stderr."""
+    """Print the graph; what could not be read is reported on stderr."""
     for name, problem in graph.unreadable.items():
         talk(f"skill {name!r} cannot be read: {problem}")
     if form == "json":
@@ -46,7 +46,7 @@ async def _read(settings: Settings, tenant_id: str | None) -> SkillGraph:
 
 
 async def _tenant_of_all(settings: Settings) -> str:
-    """Give the tenant of all agents; its skills need no database, but whose they are does."""
+    """Return the tenant of all agents; skills need no database, but whose they are does."""
     from core.app import program
 
     async with program.open_app(settings) as app:

@@ -1,4 +1,4 @@
-"""How skills, their files and what is wrong with them are shown."""
+"""How skills, their files and what is wrong with them are printed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.skills.validation.head_values import Node
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a `.skill` file holds; no bundle where it cannot be read. `size` is the file's."""
+    """The content of a `.skill` file; no bundle if it cannot be read. `size` is the file's."""
 
     bundle: Bundle | None
     size: int
@@ -27,12 +27,12 @@ class Inspection:
 
     @classmethod
     def of(cls, bundle: Bundle, size: int) -> Inspection:
-        """Look into a skill that was read."""
+        """Inspect a skill that was read."""
         return cls(bundle, size, tuple(check_bundle(bundle)))
 
     @classmethod
     def unreadable(cls, error: BundleInvalid, size: int) -> Inspection:
-        """A file that is no skill."""
+        """Return the inspection of a file that is not a skill."""
         problem = Problem("archive", "error", "", error.message, error.hint)
         return cls(None, size, (problem,))
 
@@ -43,7 +43,7 @@ class Inspection:
 
 
 def show_verdict(name: str, problems: Sequence[Problem], *, as_json: bool) -> None:
-    """Print whether a skill is valid, and all that is wrong with it."""
+    """Print whether a skill is valid, and everything wrong with it."""
     valid = not errors_of(problems)
     if as_json:
         print_json({"name": name, "valid": valid, "problems": _problems(problems)})

@@ -1,1 +1,1 @@
-"""The pages of the console, a file each; `add` of each puts it on the site."""
+"""The pages of the console, a file each; `add` of each registers it on the site."""

@@ -1,4 +1,4 @@
-"""Feedback: what was said and where it stands, with filters that live in the address."""
+"""Feedback: what was said and its state, with filters that live in the URL."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ RUN = "/console/feedback/run"
 _PAGE = 50
 _FILTERS = ("status", "agent", "tenant", "since", "until", "text")
 _DAY = timedelta(days=1)
-_BUDGET = f"{BudgetUsedUp.kind}:"  # what the error of a piece begins with, as of any kind
+_BUDGET = f"{BudgetUsedUp.kind}:"  # how the error of such a piece begins, as of any kind
 
 
 def add(site: Site) -> None:
-    """Put the page on the site."""
+    """Register the page on the site."""
     site.page("/feedback", "feedback", build)
 
 
@@ -81,7 +81,7 @@ def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
         tenant_id=given["tenant"],
         agent_id=given["agent"],
         since=_day(given["since"]),
-        until=_day(given["until"], and_then=_DAY),  # the day itself is in
+        until=_day(given["until"], and_then=_DAY),  # the day itself is included
         text=given["text"],
     )
 
@@ -96,8 +96,9 @@ def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | N
 
 
 def _pause_banner(visit: Visit, pause: Pause | None) -> None:
-    """Say what holds work back, and let those who operate all tenants pause and go on."""
-    may = Role.OPERATE in visit.session.who.roles and visit.session.who.tenant_id is None
+    """Draw what blocks work; those who operate all tenants may pause and resume."""
+    principal = visit.session.principal
+    may = Role.OPERATE in principal.roles and principal.tenant_id is None
     service = WorkService(visit.session)
 
     async def pause_intake(reason: str) -> None:
@@ -125,7 +126,7 @@ def _pause_banner(visit: Visit, pause: Pause | None) -> None:
 
 
 def _filters(visit: Visit, given: Mapping[str, str | None]) -> None:
-    """Draw the states as links, and the other filters as fields that lead to a new address."""
+    """Draw the states as links, and the other filters as fields that lead to a new URL."""
     others = {name: value for name, value in given.items() if name != "status"}
     chips = [_chip(visit.say("frame.all"), None, given["status"], others)]
     chips += [
@@ -144,7 +145,7 @@ def _filters(visit: Visit, given: Mapping[str, str | None]) -> None:
         "since": visit.say("feedback.from"),
         "until": visit.say("feedback.until"),
     }
-    if visit.session.who.tenant_id is None:
+    if visit.session.principal.tenant_id is None:
         fields["tenant"] = visit.say("common.tenant")
     with ui.row().classes("row fields"):
         for name, label in fields.items():

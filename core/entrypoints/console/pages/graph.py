@@ -22,7 +22,7 @@ from core.entrypoints.service.graph.shown import Graph, Node, NodeKind
 
 PATH = "/console/graph"
 _NODES = 300
-_LABEL = 28  # characters of a label in the picture; the list has them whole
+_LABEL = 28  # characters of a label in the picture; the list shows them in full
 _COLOURS = {
     NodeKind.AGENT: "#3f7fd8",
     NodeKind.MEMORIES: "#8d6fd1",
@@ -35,7 +35,7 @@ _SIZES = {NodeKind.AGENT: 34, NodeKind.SKILL: 24}
 
 
 def add(site: Site) -> None:
-    """Put the page on the site."""
+    """Register the page on the site."""
     site.page("/graph", "graph", build)
 
 
@@ -61,7 +61,7 @@ async def build(visit: Visit) -> None:
 
 
 def _agents(visit: Visit, graph: Graph) -> Iterator[Markup]:
-    """Give links to the graphs of single agents."""
+    """Yield links to the graphs of single agents."""
     agents = [node for node in graph.nodes if node.kind is NodeKind.AGENT and node.agent_id]
     links = [
         chip(node.label, address(PATH, agent=node.agent_id), here=node.agent_id == graph.agent_id)
@@ -87,7 +87,7 @@ def _warnings(visit: Visit, graph: Graph) -> Iterator[Markup]:
 
 
 def _picture(visit: Visit, graph: Graph) -> None:
-    """Draw on a canvas, where text is only ever text."""
+    """Draw on a canvas, where text is never markup."""
     pages = [_page_of(node, graph.tenant_id) for node in graph.nodes]
 
     def go(event: EChartPointClickEventArguments) -> None:
@@ -156,7 +156,7 @@ def _label(visit: Visit, node: Node) -> str:
 
 
 def _page_of(node: Node, tenant: str) -> str | None:
-    """Give the page that a node leads to."""
+    """Return the page that a node leads to."""
     item, browse = "/console/knowledge/item", "/console/knowledge"
     if node.missing:
         return None

@@ -1,4 +1,4 @@
-"""Dialogs: a reason that has to be given, a question that has to be answered."""
+"""Dialogs: a mandatory reason, a question to confirm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OnReason = Callable[[str], Awaitable[None]]
 
 
 def ask_reason(visit: Visit, title: str, do: str, on_reason: OnReason) -> ui.dialog:
-    """Make a dialog that asks why; `do` is the word on its button. Without a reason it stays."""
+    """Create a dialog that asks why; `do` labels its button. Without a reason it stays open."""
     with _dialog(title) as dialog:
         given = ui.textarea(visit.say("frame.reason")).props("autofocus outlined autogrow")
         given.classes("full-width")
@@ -40,7 +40,7 @@ def ask(
     on_yes: Callable[[], Awaitable[None]],
     details: Sequence[str] = (),
 ) -> ui.dialog:
-    """Make a dialog that asks whether something is really to be done, and says what that is."""
+    """Create a dialog that asks for confirmation of an action, with details."""
     with _dialog(title) as dialog:
         if details:
             show(el("ul", *(el("li", detail) for detail in details), class_="text"))
@@ -54,7 +54,7 @@ def ask(
 
 
 def keys_help(visit: Visit, keys: Mapping[str, str]) -> ui.dialog:
-    """Make the dialog that says which key does what."""
+    """Create the dialog that lists the keys."""
     with _dialog(visit.say("frame.keys")) as dialog:
         rows = [el("tr", el("td", el("kbd", key)), el("td", what)) for key, what in keys.items()]
         show(el("table", el("tbody", *rows), class_="keys"))
@@ -64,7 +64,7 @@ def keys_help(visit: Visit, keys: Mapping[str, str]) -> ui.dialog:
 
 @contextmanager
 def _dialog(title: str) -> Iterator[ui.dialog]:
-    """Make a dialog under a title, which is its name for who does not see it."""
+    """Create a dialog with a title, which is also its accessible name."""
     with ui.dialog() as dialog, ui.card().classes("dialog"):
         dialog.props["aria-label"] = title
         show(el("h2", title))

@@ -1,6 +1,4 @@
-"""A diff to look at: side by side, on a phone one below the other. Words and signs say what
-colours show.
-"""
+"""A diff drawn side by side, on a phone one below the other; no fact is told by colour alone."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ from core.entrypoints.service.review_view.shown import (
 
 
 def table(visit: Visit, diff: TableDiff) -> Markup:
-    """Draw the rows with both values of each cell, changed columns, and what checks find."""
+    """Draw the rows with both values of each cell, changed columns, and findings of the checks."""
     heads = [
         visit.say("diff.row"),
         *(f"{_name(visit, column)}{_type(column)}" for column in diff.columns),
@@ -120,12 +118,12 @@ def _finding(visit: Visit, finding: Finding) -> tuple[Markup | str, Markup | str
 _SIGNS = {RowKind.ADDED: "+", RowKind.REMOVED: "−", RowKind.CHANGED: "~"}
 
 
-# Says where a file of the change can be had whole: its path and the side -> an address.
+# Returns where a file of the change can be fetched whole: its path and the side -> a URL.
 FileLink = Callable[[str, Side], str]
 
 
 def show_diff(visit: Visit, diff: Diff, whole: FileLink) -> Iterator[Markup]:
-    """Give the parts of a diff: the list or the table where it has one, then its files."""
+    """Yield the parts of a diff: the list or the table if it has one, then its files."""
     if diff.names is not None:
         yield _names(visit, diff.names)
         return
@@ -208,7 +206,7 @@ def _described(visit: Visit, side: FileSide) -> Markup:
 
 
 def _lines(visit: Visit, file: FileDiff, text: TextDiff) -> Markup:
-    """Draw both sides; of a file that comes or goes the one that there is."""
+    """Draw both sides; of a file that is added or removed only the one that exists."""
     sides = [
         side
         for side, there in ((Side.BEFORE, file.before), (Side.AFTER, file.after))

@@ -1,4 +1,4 @@
-"""Leading the browser to another page of the console, as a link would."""
+"""Navigation to another page of the console, as by a link."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from nicegui import ui
 
 from core.entrypoints.console.parts.markup import see_own
 
-MOUNTED = "/console"  # the framework puts it before what it leads to
+MOUNTED = "/console"  # NiceGUI prefixes it to the path it navigates to
 
 
 def go_to(path: str) -> None:
-    """Open a page of the console. Raises ValueError on what is no path of it."""
+    """Open a page of the console. Raises ValueError on a path outside it."""
     see_own(path)
     if not path.startswith(f"{MOUNTED}/"):
         raise ValueError(f"{path!r} is no page of the console")

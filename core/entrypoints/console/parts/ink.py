@@ -1,7 +1,7 @@
-"""The colour of what is written in a chart.
+"""The text colour of charts.
 
-A chart draws on a canvas, which knows nothing of the style sheet: the browser looks the colour up
-as it draws, so that it is read on light and on dark.
+A chart is drawn on a canvas, to which the style sheet does not apply: the browser looks the colour
+up as it draws, so that it suits the light and the dark theme.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-# NiceGUI evaluates what stands under a key that begins with a colon.
+# NiceGUI evaluates the value of a key that begins with a colon as JavaScript.
 INK: Mapping[str, JsonValue] = {
     ":color": "getComputedStyle(document.body).getPropertyValue('--muted')"
 }

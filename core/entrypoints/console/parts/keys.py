@@ -1,4 +1,4 @@
-"""What keys do on a page, and the help that "?" shows."""
+"""Keyboard shortcuts of a page, and the help that "?" shows."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ HELP = "?"
 
 @dataclass(frozen=True)
 class Key:
-    """What a key does, in the visitor's words; `do` is what it does."""
+    """The action of a key, in the visitor's words; `do` performs it."""
 
     what: str
     do: Callable[[], Awaitable[None] | None]
 
 
 def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
-    """Let keys act while nobody types and no dialog is open; "?" tells which there are.
+    """Let keys act while no field has the focus and no dialog is open; "?" lists them.
 
     Names are those of the browser: `a`, `ArrowLeft`. Keys with Ctrl, Alt or Meta are left to it.
     """
@@ -50,7 +50,7 @@ def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
 
 
 def _meant(name: str, code: str, keys: Mapping[str, Key]) -> Key | None:
-    """Give the key that is meant, also with Caps Lock, or where another script is typed."""
+    """Return the key that is meant, also with Caps Lock or a non-Latin keyboard layout."""
     by_place = code.removeprefix("Key").lower()
     return (
         keys.get(name)
@@ -60,7 +60,7 @@ def _meant(name: str, code: str, keys: Mapping[str, Key]) -> Key | None:
 
 
 def _is_asked() -> bool:
-    """Say whether a dialog is open: what is typed there, however early, is no key of the page."""
+    """Whether a dialog is open: a key typed in it, however early, is not one of the page."""
     return any(
         isinstance(element, ui.dialog) and element.value
         for element in ui.context.client.elements.values()

@@ -1,4 +1,4 @@
-"""Lists of things, badges for where they stand, and what is said where there is nothing."""
+"""Lists, status badges, and what is shown for an empty list."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _TONES = {
 
 
 def badge(text: str, status: str) -> Markup:
-    """Make a badge: the words say it, the colour of `status` only helps."""
+    """Return a badge: the words say it, the colour of `status` only helps."""
     tone = next((tone for tone, of in _TONES.items() if status in of), "")
     return el("span", text, class_=f"badge {tone}".strip())
 
 
 def chip(text: str, to: str, *, here: bool) -> Markup:
-    """Make one of several links of which the one that is chosen is marked."""
+    """Return one of several links; the chosen one is marked."""
     current = "true" if here else None
     return el("a", text, href=to, class_="chip here" if here else "chip", aria_current=current)
 
 
 def listed(heads: Sequence[str], rows: Iterable[Sequence[Part]], *, label: str) -> Markup:
-    """Make a table that becomes cards on a phone."""
+    """Return a table that becomes cards on a phone."""
     head = el("thead", el("tr", *(el("th", name, scope="col") for name in heads)))
     body = el(
         "tbody",
@@ -46,18 +46,18 @@ def listed(heads: Sequence[str], rows: Iterable[Sequence[Part]], *, label: str) 
 
 
 def empty(title: str, hint: Part = None) -> Markup:
-    """Say that there is nothing, and what to do about it."""
+    """Return the message of an empty list, and what to do about it."""
     return el("div", el("strong", title), hint, class_="empty")
 
 
 def twin(visit: Visit, path: str, **query: str | None) -> Markup:
-    """Make the link to what a page shows, as JSON."""
+    """Return the link to what a page shows, as JSON."""
     to = address(path, **query)
     return el("p", el("a", visit.say("frame.as_json"), href=to), class_="small")
 
 
 def pages(visit: Visit, path: str, following: str | None, **query: str | None) -> Markup | None:
-    """Make the links to the first and the next page of a list; None where it is all on one."""
+    """Return links to the first and the next page of a list; None if there is only one."""
     cursor = visit.query("cursor")
     parts = []
     if cursor is not None:

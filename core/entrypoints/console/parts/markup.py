@@ -10,7 +10,7 @@ from nicegui import ui
 
 Part = str | Markup | None
 
-# An attribute that runs a script or loads from elsewhere has no place here.
+# Attributes that run a script or load from elsewhere must not be added.
 _ATTRIBUTES = frozenset(
     {
         "aria-current", "aria-label", "class", "colspan", "data-label", "datetime", "dir", "for",
@@ -20,7 +20,7 @@ _ATTRIBUTES = frozenset(
 
 
 def el(tag: str, *parts: Part, **attributes: str | None) -> Markup:
-    """Make an element of escaped parts; `class_` and `data_label` stand for what has a hyphen.
+    """Return an element of escaped parts; `class_` and `data_label` become hyphenated names.
 
     Raises ValueError on an attribute that is not known to be harmless.
     """
@@ -39,28 +39,28 @@ def el(tag: str, *parts: Part, **attributes: str | None) -> Markup:
 
 
 def join(parts: Iterable[Part], between: str = "") -> Markup:
-    """Put parts one after another, escaped where they are no markup."""
+    """Join parts, escaped unless they are markup."""
     return escape(between).join(escape(part) for part in parts if part is not None)
 
 
 def link(text: Part, path: str, /, class_: str | None = None, **query: str | None) -> Markup:
-    """Make a link to a path of this server."""
+    """Return a link to a path of this server."""
     return el("a", text, href=address(path, **query), class_=class_)
 
 
 def address(path: str, /, **query: str | None) -> str:
-    """Give a path of this server with a query; what is None or empty is left out."""
+    """Return a path of this server with a query; None and empty values are omitted."""
     see_own(path)
     given = {name: value for name, value in query.items() if value}
     return f"{path}?{urlencode(given)}" if given else path
 
 
 def see_own(reference: str) -> None:
-    """Raise ValueError where a reference leads anywhere but to this server."""
+    """Raise ValueError if a reference leads anywhere but to this server."""
     if not reference.startswith(("/", "#")) or reference.startswith(("//", "/\\")):
         raise ValueError(f"{reference!r} is no path of this server")
 
 
 def show(markup: Markup, tag: str = "div") -> ui.html:
-    """Put markup on the page; the browser cleans it once more."""
+    """Put markup on the page; the browser sanitises it once more."""
     return ui.html(str(markup), tag=tag)

@@ -1,4 +1,4 @@
-"""What the program itself names, in the visitor's words."""
+"""The program's own terms, in the visitor's words."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _LIKE = {RowKind.ADDED: "completed", RowKind.REMOVED: "failed", RowKind.CHANGED:
 
 
 def status(visit: Visit, value: FeedbackStatus | ChangeStatus) -> Markup:
-    """Make the badge of a state."""
+    """Return the badge of a status."""
     return badge(visit.say(f"common.{value.value}"), value.value)
 
 
 def kind(visit: Visit, value: Kind) -> str:
-    """Name a kind of knowledge."""
+    """Return the words for a kind of knowledge."""
     return visit.say(f"common.{value.value}")
 
 
 def operation(visit: Visit, value: Operation) -> str:
-    """Name what a change does."""
+    """Return the words for what a change does."""
     return visit.say(f"common.{value.value}")
 
 
 def row_kind(visit: Visit, value: RowKind) -> Markup:
-    """Say in a badge what became of a file, a row or a column."""
+    """Return the badge of what became of a file, a row or a column."""
     return badge(visit.say(f"diff.{value.value}"), _LIKE.get(value, ""))
 
 
 def spent(visit: Visit, usage: Usage) -> str:
-    """Say what model calls took."""
+    """Return the words for what model calls cost."""
     return visit.say(
         "common.spent_of",
         calls=f"{usage.model_calls:,}",
@@ -48,7 +48,7 @@ def spent(visit: Visit, usage: Usage) -> str:
 
 
 def moment(visit: Visit, at: datetime | None) -> Markup:
-    """Say how long ago something was; the exact time, in UTC, is its title."""
+    """Return how long ago something was; the exact time, in UTC, is its title."""
     if at is None:
         return el("span", visit.say("frame.none"), class_="muted")
     exact = at.isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""What came of something: told on the page or in a corner of it."""
+"""The outcome of an action, shown on the page or in a notification."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 def show_problem(visit: Visit, error: SkillWorkerError) -> None:
-    """Tell on the page why it cannot be shown."""
+    """Show on the page why it cannot be drawn."""
     key = {NotFound: "frame.not_found", Forbidden: "frame.forbidden"}.get(type(error))
     ui.context.client.status_code = problem_of(error).status
     title = el("h1", visit.say(key or "frame.failed"))
@@ -29,7 +29,7 @@ def show_problem(visit: Visit, error: SkillWorkerError) -> None:
 
 
 def show_unexpected(visit: Visit) -> None:
-    """Tell on the page that something went wrong which nobody planned; the log has what."""
+    """Show on the page that an unexpected error occurred; details are in the log."""
     ui.context.client.status_code = HTTPStatus.INTERNAL_SERVER_ERROR
     title = el("h1", visit.say("frame.unexpected"))
     hint = el("p", visit.say("frame.unexpected_hint"), class_="muted")
@@ -38,7 +38,7 @@ def show_unexpected(visit: Visit) -> None:
 
 @contextmanager
 def told(visit: Visit) -> Iterator[None]:
-    """Tell in a corner why something that was asked for did not work; the page stays."""
+    """Show in a notification why an action failed; the page stays."""
     try:
         yield
     except SkillWorkerError as error:
@@ -50,9 +50,9 @@ def told(visit: Visit) -> Iterator[None]:
 
 
 def tell_done(visit: Visit, key: str, done: object, name: str) -> None:
-    """Tell in a corner that something is done, or, as a receipt may say, waits for a person.
+    """Show in a notification that an action is done, or, per its receipt, waits for a person.
 
-    Raises Refused where a receipt says that nothing was done.
+    Raises Refused if the receipt says that nothing was done.
     """
     if isinstance(done, Receipt) and not done.status.is_outcome:
         raise Refused(done.message)

@@ -12,7 +12,7 @@ from core.entrypoints.service.agents import AgentsService
 
 
 async def tenant_of(visit: Visit) -> str | None:
-    """Give the tenant of the visit: one's own, that of the address, or the only one there is."""
+    """Return the tenant of the visit: one's own, that of the URL, or the only one there is."""
     chosen = await named_tenant(visit)
     if chosen is not None:
         return chosen
@@ -21,9 +21,9 @@ async def tenant_of(visit: Visit) -> str | None:
 
 
 async def named_tenant(visit: Visit) -> str | None:
-    """Give one's own tenant, or that of the address. Raises NotFound on one nobody knows."""
+    """Return one's own tenant, or that of the URL. Raises NotFound on an unknown one."""
     chosen = visit.session.tenant(visit.query("tenant"))
-    if chosen is None or visit.session.who.tenant_id is not None:
+    if chosen is None or visit.session.principal.tenant_id is not None:
         return chosen
     if chosen not in await AgentsService(visit.session).tenants():
         raise NotFound(f"no tenant {chosen!r} has an agent")
@@ -31,8 +31,8 @@ async def named_tenant(visit: Visit) -> str | None:
 
 
 async def tenant_chips(visit: Visit, path: str, chosen: str | None) -> Markup | None:
-    """Make links to each tenant; None where there is no choice."""
-    if visit.session.who.tenant_id is not None:
+    """Return links to each tenant; None if there is no choice."""
+    if visit.session.principal.tenant_id is not None:
         return None
     known = await AgentsService(visit.session).tenants()
     if len(known) < 2:

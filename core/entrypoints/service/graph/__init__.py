@@ -1,1 +1,1 @@
-"""Agents, their skills and who taught what, as one graph that people can look at."""
+"""Agents, their skills and who taught what, as one graph for people to read."""

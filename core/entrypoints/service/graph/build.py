@@ -1,4 +1,4 @@
-"""Puts the graph together, the most telling nodes first, until it is full (pure)."""
+"""Builds the graph, the most informative nodes first, until it is full (pure)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from core.domain.models.views import KnownCount, Taught
 from core.entrypoints.service.graph.shown import Graph, Link, LinkKind, Node, NodeKind
 from core.skills.graph import SkillGraph
 
-SHARE = 4  # no kind but files takes more than this part of all places
+SHARE = 4  # no kind but files takes more than one part in this many of all nodes
 _COUNTED = {Kind.MEMORY: NodeKind.MEMORIES, Kind.DMN_RULE: NodeKind.RULES}
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the graph is made of: `names` are all skills of the tenant, `wanted` those it is of."""
+    """What the graph is built from: `names` are all skills of the tenant, `wanted` those shown."""
 
     agents: Sequence[Agent]
     counts: Sequence[KnownCount]
@@ -30,7 +30,7 @@ class Parts:
 
 @dataclass
 class _Shelf:
-    """The nodes so far, by what they stand for; what finds no place is counted."""
+    """The nodes so far, by what they stand for; what does not fit is counted."""
 
     places: int
     nodes: dict[Key, Node] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class _Shelf:
     refused: dict[NodeKind, set[Key]] = field(default_factory=dict)
 
     def put(self, kind: NodeKind, *name: str, **given: str | int | bool | None) -> str | None:
-        """Give the id of a node, made where it is new; None where there is no place for it."""
+        """Return the id of a node, created if it is new; None if it does not fit."""
         key = (kind.value, *name)
         if key not in self.nodes:
             most = self.places if kind is NodeKind.FILE else max(1, self.places // SHARE)
@@ -52,7 +52,7 @@ class _Shelf:
 
 
 def build(tenant_id: str, agent_id: str | None, parts: Parts, places: int) -> Graph:
-    """Make a graph of at most `places` nodes."""
+    """Build a graph of at most `places` nodes."""
     shelf = _Shelf(places)
     links = [
         *_agents(shelf, parts),
@@ -153,7 +153,7 @@ def _files(shelf: _Shelf, parts: Parts) -> list[Link]:
 
 
 def _end(shelf: _Shelf, parts: Parts, skill: str, path: str, *, missing: bool) -> str | None:
-    """Give the node of a file; SKILL.md, and what is in a skill that was not read, is the skill."""
+    """Return the node of a file; for SKILL.md, and in an unread skill, that of the skill."""
     if path == SKILL_MD or skill not in {node.name for node in parts.skills.skills}:
         return _skill(shelf, parts, skill)
     if (NodeKind.SKILL.value, skill) not in shelf.nodes:

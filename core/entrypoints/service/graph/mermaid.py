@@ -27,7 +27,7 @@ _ARROWS = {
 
 
 def mermaid(graph: Graph) -> str:
-    """Give the flowchart; ids are our own, labels stand in quotes with all syntax coded."""
+    """Return the flowchart; ids are generated, labels are quoted with all syntax escaped."""
     return "\n".join(_lines(graph))
 
 
@@ -54,7 +54,7 @@ def _arrow(link: Link) -> str:
 
 
 def _label(text: str) -> str:
-    """Give a label that is short and not empty, which would be a mistake of syntax."""
+    """Return a label that is short and not empty, which would be a syntax error."""
     line = one_line(text)
     short = line if len(line) <= CHARS else f"{line[: CHARS - 1]}…"
     return coded(short) or " "

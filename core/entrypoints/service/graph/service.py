@@ -1,4 +1,4 @@
-"""The graph at the desk: reads what it is made of, and no more of it than can be shown."""
+"""Reads what the graph is built from, and no more of it than can be shown."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.domain.errors import DependencyDown
+from core.domain.messages import Message
 from core.domain.models import Agent, Bundle
 from core.domain.models.access import Role
 from core.domain.ports import SkillStore
@@ -21,17 +22,17 @@ from core.skills.library import look_into
 MAX_SKILLS = 100
 MAX_SKILL_BYTES = 2 * 2**20
 SECONDS = 10.0
-_NOT_READ = f"only {MAX_SKILLS} skills are read for a graph"
-_TOO_SLOW = "the skill server was too slow"
+_NOT_READ = Message("graph.too_many_skills", "only {n} skills are read for a graph", n=MAX_SKILLS)
+_TOO_SLOW = Message("graph.too_slow", "the skill server was too slow")
 _TOO_LARGE = "too large to look through for references"
 
 
 async def read_skills(
     skills: SkillStore, tenant_id: str, wanted: Sequence[str], seconds: float = SECONDS
 ) -> SkillGraph:
-    """Read some skills at a time; what was not read is told as unreadable, and may have any file.
+    """Read some skills at a time; one that was not read is unreadable, and may have any file.
 
-    Where the server does not answer, or not in `seconds`, that is what was read until then.
+    If the server does not answer, or not within `seconds`, the result is what was read until then.
     """
     seen: dict[str, SkillParts] = {}
     large: dict[str, str] = {}
@@ -43,7 +44,7 @@ async def read_skills(
         else:
             seen[bundle.name] = SkillParts.of(bundle)
 
-    unread = dict.fromkeys(wanted[MAX_SKILLS:], _NOT_READ)
+    unread: dict[str, str] = dict.fromkeys(wanted[MAX_SKILLS:], _NOT_READ)
     asked, why = wanted[:MAX_SKILLS], ""
     try:
         async with asyncio.timeout(seconds):
@@ -67,11 +68,11 @@ class GraphService:
     async def graph(
         self, *, tenant_id: str | None = None, agent_id: str | None = None, nodes: int = 300
     ) -> Graph:
-        """Give the graph of a tenant, or of one agent: at most that many nodes.
+        """Return the graph of a tenant, or of one agent, with at most `nodes` nodes.
 
-        Raises NotFound; InvalidInput where no tenant is told.
+        Raises NotFound; InvalidInput if no tenant is named.
         """
-        self.session.needs(Role.READ)
+        self.session.require(Role.READ)
         app, tenant = self.session.app, self.session.tenant(tenant_id)
         if agent_id is not None:
             agents: Sequence[Agent] = [await own_agent(self.session, agent_id, tenant)]
@@ -97,10 +98,16 @@ class GraphService:
     async def _names(
         self, tenant_id: str, agents: Sequence[Agent]
     ) -> tuple[Sequence[str], tuple[str, ...]]:
-        """Give the names of all skills; where the skill API is down, those on lists of agents."""
+        """Return the names of all skills; if the skill API is down, those on agents' lists."""
         try:
             listed = await self.session.stores.skills.list(tenant_id)
         except DependencyDown as error:
             names = sorted({name for agent in agents for name in agent.skills})
-            return names, (f"skills were not looked through: {error.message}",)
+            return names, (
+                Message(
+                    "graph.skills_unread",
+                    "skills were not looked through: {why}",
+                    why=error.message,
+                ),
+            )
         return [summary.name for summary in listed], ()

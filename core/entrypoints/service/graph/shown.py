@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class NodeKind(StrEnum):
@@ -69,6 +70,6 @@ class Graph(Model):
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     left_out: Mapping[NodeKind, int]
-    unread: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
+    unread: Mapping[str, Text]
+    warnings: tuple[Text, ...] = ()
     mermaid: str = ""

@@ -1,1 +1,1 @@
-"""The review sheet: all that a person looks at to decide about one change."""
+"""The review view: all that a person considers to decide about one change."""

@@ -1,7 +1,7 @@
-"""Which units of two sequences belong together, in about linear time whatever they hold (pure).
+"""Which units of two sequences correspond, in about linear time whatever they contain (pure).
 
-Units that stand once on both sides are anchors (patience diff); what lies between them is
-compared closely where it is small, and counts as rewritten where it is not.
+Units that occur once on both sides are anchors (patience diff); what lies between them is compared
+closely if it is small, and counts as rewritten if not.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Effort:
 
 
 def align(old: Sequence[str], new: Sequence[str], effort: Effort) -> list[Block]:
-    """Give the blocks of two sequences in order, without empty ones."""
+    """Return the blocks of two sequences in order, without empty ones."""
     whole = Block(False, 0, len(old), 0, len(new))
     return [*_joined(_aligned(old, new, whole, effort, _DEPTH))]
 
@@ -74,7 +74,7 @@ def _middle(
         yield Block(True, place, place + 1, to_place, to_place + 1)
         at, to_at = place + 1, to_place + 1
     rest = Block(False, at, end, to_at, to_end)
-    if rest == part:  # no anchor: nothing would be gained by looking again
+    if rest == part:  # no anchor: another pass would gain nothing
         yield part
     else:
         yield from _aligned(old, new, rest, effort, depth - 1)
@@ -96,16 +96,16 @@ def _closely(
 def _anchors(
     old: Sequence[str], new: Sequence[str], part: Block, once: set[str]
 ) -> list[tuple[int, int]]:
-    """Give the longest run of pairs of units that stand once, rising on both sides."""
+    """Return the longest run of pairs of units that occur once, rising on both sides."""
     places = {new[at]: at for at in range(part.to_start, part.to_end) if new[at] in once}
     pairs = [(at, places[old[at]]) for at in range(part.start, part.end) if old[at] in once]
     return [pairs[at] for at in rising([to for _, to in pairs])]
 
 
 def rising(numbers: Sequence[int]) -> list[int]:
-    """Give the places of a longest rising run of different numbers."""
+    """Return the indexes of a longest increasing subsequence of distinct numbers."""
     ends: list[int] = []  # the lowest last number of a run of each length
-    places: list[int] = []  # where it stands
+    places: list[int] = []  # its index
     before: list[int] = []
     for place, number in enumerate(numbers):
         length = bisect_left(ends, number)
@@ -124,7 +124,7 @@ def rising(numbers: Sequence[int]) -> list[int]:
 
 
 def _joined(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Join neighbours of one kind, and drop what is empty."""
+    """Join neighbours of one kind, and drop empty ones."""
     last: Block | None = None
     for block in blocks:
         if block.start == block.end and block.to_start == block.to_end:

@@ -1,4 +1,4 @@
-"""What a change does, made ready to be looked at: its files, its table, its names."""
+"""What a change does, prepared for display: its files, its table, its names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import Change, FileRef, Kind, Snapshot
 from core.domain.ports import ChangeLog
 from core.entrypoints.service.review_view.shown import Diff, FileDiff, FileSide, ListDiff, RowKind
@@ -14,11 +15,11 @@ from core.entrypoints.service.review_view.tables import table_diff
 from core.entrypoints.service.review_view.texts import Room, text_diff
 
 MAX_FILES = 200
-_LARGE = 20_000  # bytes above which others are not to wait while it is compared
+_LARGE = 20_000  # bytes above which comparing goes to a thread, so as not to block other calls
 
 
 async def diff_of(change: Change, changes: ChangeLog) -> Diff:
-    """Compare the two states of a change; what is large is compared in a thread."""
+    """Compare the two states of a change; large ones are compared in a thread."""
     old, new = tree_of(change.kind, change.before), tree_of(change.kind, change.after)
     paths = sorted(path for path in {**old.files, **new.files} if _differ(old, new, path))
     data = await read_files((old, new), paths[:MAX_FILES], changes)
@@ -74,10 +75,12 @@ def _file(
 ) -> FileDiff:
     kind = RowKind.ADDED if old is None else RowKind.REMOVED if new is None else RowKind.CHANGED
     plain = FileDiff(path=path, kind=kind, before=_side(old), after=_side(new))
-    if old and new and old.sha256 == new.sha256:  # its mode alone has changed
+    if old and new and old.sha256 == new.sha256:  # only its mode has changed
         return plain
     if any(ref is not None and ref.sha256 not in data for ref in (old, new)):
-        return plain.model_copy(update={"problem": "its content is not stored here"})
+        return plain.model_copy(
+            update={"problem": Message("review.file_not_stored", "its content is not stored here")}
+        )
     try:
         before, after = _text(old, data), _text(new, data)
     except UnicodeDecodeError:
@@ -90,7 +93,7 @@ def _side(ref: FileRef | None) -> FileSide | None:
 
 
 def _text(ref: FileRef | None, data: Mapping[str, bytes]) -> str | None:
-    """Read a file as text. Raises UnicodeDecodeError where it is none; a NUL is in no text."""
+    """Decode a file as text. Raises UnicodeDecodeError if it is binary; a NUL is in no text."""
     if ref is None:
         return None
     raw = data[ref.sha256]

@@ -1,37 +1,41 @@
-"""What a person may edit of a change that waits: its texts, one by one."""
+"""What a person may edit of a held change: its texts, one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from core.domain.errors import InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Change, Edited, Kind, SkillFile
 from core.domain.ports import ChangeLog
 from core.entrypoints.service.review_view.states import read_files, tree_of
 
 
 async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str]:
-    """Give the texts of the state that a change leads to, SKILL.md first.
+    """Return the texts of the state that a change leads to, SKILL.md first.
 
-    Raises InvalidInput where it leads to none, NotFound where a file is not stored.
+    Raises InvalidInput if it leads to none, NotFound if a file is not stored.
     """
     if change.after is None:
-        raise InvalidInput("a deletion has no content to edit", hint="approve it, or reject it")
+        raise InvalidInput(
+            Message("review.deletion_not_edited", "a deletion has no content to edit"),
+            hint=Message("review.approve_or_reject_deletion", "approve it, or reject it"),
+        )
     files = await _files(change, changes)
     texts = {path: text for path, file in files.items() if (text := _text(file)) is not None}
     return dict(sorted(texts.items(), key=lambda item: (item[0] != SKILL_MD, item[0])))
 
 
 async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLog) -> Edited:
-    """Give what takes the place of a change's content; files that are no texts stay.
+    """Return what replaces a change's content; binary files stay.
 
-    Raises InvalidInput on a path that the change does not have, and where nothing differs.
+    Raises InvalidInput on a path that the change does not have, and if nothing differs.
     """
     files = await _files(change, changes)
     for path in texts.keys() - files.keys():
         raise InvalidInput(f"change {change.id} has no file {path!r}")
     if all(text == _text(files[path]) for path, text in texts.items()):
-        raise InvalidInput("nothing was edited")
+        raise InvalidInput(Message("review.not_edited", "nothing was edited"))
     if change.kind is not Kind.SKILL:
         return Edited(content=next(iter(texts.values())))
     edited = {
@@ -45,8 +49,15 @@ async def _files(change: Change, changes: ChangeLog) -> dict[str, SkillFile]:
     tree = tree_of(change.kind, change.after)
     data = await read_files((tree,), list(tree.files), changes)
     gone = [path for path, ref in tree.files.items() if ref.sha256 not in data]
-    if gone:  # what is put in its place would lose them
-        raise NotFound(f"change {change.id}: the content of {', '.join(gone)} is not stored here")
+    if gone:  # the replacement would lose them
+        raise NotFound(
+            Message(
+                "review.content_not_stored",
+                "change {id}: the content of {paths} is not stored here",
+                id=change.id,
+                paths=", ".join(gone),
+            )
+        )
     return {
         path: SkillFile(data=data[ref.sha256], executable=ref.executable)
         for path, ref in tree.files.items()

@@ -1,4 +1,4 @@
-"""A change without its contents: what a list, a decision and the head of a sheet tell."""
+"""A change without its contents, for lists, decisions and the head of a review view."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.domain.models import (
     Relationship,
 )
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class ChangeHead(Model):
@@ -30,27 +31,27 @@ class ChangeHead(Model):
     agent_id: str
     status: ChangeStatus
     origin: Origin
-    reason: str
+    reason: Text
     merge_mode: MergeMode | None
     relationship: Relationship | None
-    held: tuple[str, ...]
-    warnings: tuple[str, ...]
+    held: tuple[Text, ...]
+    warnings: tuple[Text, ...]
     content_hash: str
     feedback_id: str | None
     candidate_id: str | None
     reverts: str | None
     retracts: tuple[str, ...]
-    error: str | None
+    error: Text | None
     edited_by: str | None
     decided_by: str | None
-    decision: str
+    decision: Text
     decided_at: datetime | None
     created_at: datetime | None
     applied_at: datetime | None
 
 
 def head_of(change: Change) -> ChangeHead:
-    """Give a change without its contents."""
+    """Return a change without its contents."""
     return ChangeHead.model_construct(
         **{name: getattr(change, name) for name in ChangeHead.model_fields}
     )

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from core.domain.models import Defect
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 class Side(StrEnum):
@@ -79,7 +80,7 @@ class FileDiff(Model):
     after: FileSide | None
     binary: bool = False
     text: TextDiff | None = None
-    problem: str = ""
+    problem: Text = ""
 
 
 class ListDiff(Model):
@@ -150,5 +151,5 @@ class Diff(Model):
     unchanged: int = 0
     more: int = 0
     table: TableDiff | None = None
-    table_problem: str = ""
+    table_problem: Text = ""
     names: ListDiff | None = None

@@ -1,4 +1,4 @@
-"""The two states of a change as files: what a skill has many of, everything else one."""
+"""The two states of a change as files: many for a skill, one for everything else."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _FILE = {
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of one state, by path; `whole` holds the text of what is no folder."""
+    """The files of one state, by path; `whole` is the text of what is not a folder."""
 
     files: Mapping[str, FileRef]
     whole: Mapping[str, bytes]
 
 
 def tree_of(kind: Kind, state: Snapshot | None) -> Tree:
-    """Give a state as files."""
+    """Return a state as files."""
     if state is None:
         return Tree({}, {})
     if state.files is not None:
@@ -39,12 +39,12 @@ def tree_of(kind: Kind, state: Snapshot | None) -> Tree:
 
 
 def state_at(change: Change, side: Side) -> Snapshot | None:
-    """Give one of the two states of a change."""
+    """Return one of the two states of a change."""
     return change.before if side is Side.BEFORE else change.after
 
 
 async def read_file(change: Change, path: str, side: Side, changes: ChangeLog) -> bytes:
-    """Give the bytes of one file of a change, whole. Raises NotFound."""
+    """Return the bytes of one file of a change, whole. Raises NotFound."""
     tree = tree_of(change.kind, state_at(change, side))
     if path in tree.whole:
         return tree.whole[path]
@@ -60,7 +60,7 @@ async def read_file(change: Change, path: str, side: Side, changes: ChangeLog) -
 async def read_files(
     trees: Sequence[Tree], paths: Sequence[str], changes: ChangeLog
 ) -> Mapping[str, bytes]:
-    """Give the bytes of files by their SHA-256; what is not stored is left out."""
+    """Return the bytes of files by their SHA-256; files that are not stored are omitted."""
     whole = {
         ref.sha256: tree.whole[path]
         for tree in trees

@@ -1,4 +1,4 @@
-"""The diff of two decision tables: which rows and columns come, go, change and move."""
+"""The diff of two decision tables: which rows and columns are added, removed, changed, moved."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Column(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnPair:
-    """A column as it is shown; `before` and `after` read its cell where it is there."""
+    """A column as it is shown; `before` and `after` read its cell if the column is there."""
 
     shown: ColumnDiff
     before: Read | None
@@ -42,7 +42,7 @@ class ColumnPair:
 
 
 def column_pairs(old: DecisionTable | None, new: DecisionTable | None) -> list[ColumnPair]:
-    """Pair the columns by role and name, in the order after; those removed come last in a role."""
+    """Pair the columns by role and name, in the order after; removed ones come last in a role."""
     ours = {(column.role, column.name): column for column in _columns(old)}
     theirs = {(column.role, column.name): column for column in _columns(new)}
     roles = ("input", "output", "annotation")
@@ -91,12 +91,12 @@ CONTEXT = 3
 MAX_ROWS = 300
 MAX_FINDINGS = 50
 CELL_CHARS = 1_000
-_BY_PLACE = re.compile(r"row_\d+(_\d+)?")  # the ids of rows that have none
+_BY_PLACE = re.compile(r"row_\d+(_\d+)?")  # the ids of rows that have none of their own
 Pairs = Mapping[str, str]
 
 
 def table_diff(before: str | None, after: str | None) -> TableDiff:
-    """Compare two DMN documents, None for one that is not there. Raises RuleInvalid."""
+    """Compare two DMN documents, None for one that does not exist. Raises RuleInvalid."""
     old = None if before is None else read_xml(before)
     new = None if after is None else read_xml(after)
     pairs = _row_pairs(old.rows if old else (), new.rows if new else ())
@@ -125,7 +125,7 @@ def _policy(table: DecisionTable) -> str:
 
 
 def _row_pairs(old: Sequence[DecisionRow], new: Sequence[DecisionRow]) -> Pairs:
-    """Give which row became which, by ids where rows have their own, else by what they say."""
+    """Return which row became which, by ids if rows have their own, else by content."""
     pairs: dict[str, str] = {}
     named = {row.id: row for row in new}
     _pair_up(pairs, old, named, lambda row: row.id, _says_same)
@@ -162,7 +162,7 @@ def _says_same(row: DecisionRow, other: DecisionRow) -> bool:
 
 @dataclass(frozen=True)
 class _Numbered:
-    """A row and its place in its table, from 1."""
+    """A row and its number in its table, from 1."""
 
     row: DecisionRow
     number: int
@@ -179,7 +179,7 @@ def _rows(
     pairs: Pairs,
     columns: Sequence[ColumnPair],
 ) -> Iterator[TableRow]:
-    """Give all rows in the order after; what is removed stands behind what it stood behind."""
+    """Yield all rows in the order after; removed rows follow their former predecessors."""
     ours, theirs = _numbered(old), _numbered(new)
     was = {now: then for then, now in pairs.items()}
     stayed = [(ours[was[row_id]].number, row_id) for row_id in theirs if row_id in was]
@@ -194,7 +194,7 @@ def _rows(
 
 
 def _removed_behind(ours: Mapping[str, _Numbered], pairs: Pairs) -> dict[str, list[str]]:
-    """Give the rows that are removed, by the id of the row before them that stays."""
+    """Return the removed rows, by the id of the last remaining row before them."""
     removed: dict[str, list[str]] = {}
     last = ""
     for row_id in ours:
@@ -238,7 +238,7 @@ def _cell_of(pair: ColumnPair, old: _Numbered | None, new: _Numbered | None) -> 
 
 
 def _folded(rows: Sequence[TableRow]) -> Iterator[TableRow]:
-    """Give rows with those that stay, and stand far from all others, folded."""
+    """Yield rows, with unchanged ones that are far from all others folded."""
     told = [place for place, row in enumerate(rows) if row.moved or row.kind is not RowKind.SAME]
     shown = {near for place in told for near in range(place - CONTEXT, place + CONTEXT + 1)}
     hidden = 0

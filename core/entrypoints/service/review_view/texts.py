@@ -10,9 +10,9 @@ from core.entrypoints.service.review_view.alignment import Block, Effort, align
 from core.entrypoints.service.review_view.shown import Line, LineRow, RowKind, Span, TextDiff
 
 LINE_CHARS = 1_000
-_AHEAD = 100  # shown of a long line before its first change
-_ALIKE = 0.3  # with less in common than this part the whole line counts as changed
-# Letters in a row are a word; syllables of Hangul and CJK stand alone, jamo with their syllable,
+_AHEAD = 100  # characters shown of a long line before its first change
+_ALIKE = 0.3  # with a smaller part in common the whole line counts as changed
+# Consecutive letters are a word; syllables of Hangul and CJK are alone, jamo with their syllable,
 # marks with their letter.
 _UNIT = re.compile(
     r"[ᄀ-ᅟ]+[ᅠ-ᆧ]*[ᆨ-ᇿ]*"
@@ -25,7 +25,7 @@ _UNIT = re.compile(
 def lines_side_by_side(
     left: str, right: str, numbers: tuple[int, int], effort: Effort
 ) -> tuple[Line, Line]:
-    """Give two lines that differ with their changed spans, long ones cut around the first."""
+    """Return two lines that differ with their changed spans, long ones cut around the first."""
     start = 0
     if max(len(left), len(right)) > LINE_CHARS:
         start = max(0, _common(left, right) - _AHEAD)
@@ -38,7 +38,7 @@ def lines_side_by_side(
 
 
 def one_line(text: str, number: int) -> Line:
-    """Give a line that stands alone, or is the same on both sides."""
+    """Return a line that is alone, or the same on both sides."""
     return Line(number=number, text=text[:LINE_CHARS], cut=len(text) > LINE_CHARS)
 
 
@@ -47,7 +47,7 @@ def _cut(text: str, start: int) -> str:
 
 
 def _common(left: str, right: str) -> int:
-    """Give how many characters both begin with; halving compares slices, which is fast."""
+    """Return the length of the common prefix; bisecting compares slices, which is fast."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
@@ -72,7 +72,7 @@ def _spans(left: str, right: str, effort: Effort) -> tuple[tuple[Span, ...], tup
 
 
 def _rid_of_splinters(blocks: Sequence[Block], units: Sequence[str]) -> list[Block]:
-    """Let a lone character that stays between two changes count as changed: so it reads better."""
+    """Treat a lone unchanged character between two changes as changed: that reads better."""
     kept: list[Block] = []
     for number, block in enumerate(blocks):
         inner = 0 < number < len(blocks) - 1
@@ -90,7 +90,7 @@ def _text(units: Sequence[str], start: int, end: int) -> str:
 
 
 def _placed(units: Sequence[str], parts: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
-    """Give parts of units as spans of characters; a part without any is none."""
+    """Return parts of units as spans of characters; an empty part is none."""
     ends = [0]
     for unit in units:
         ends.append(ends[-1] + len(unit))
@@ -102,14 +102,14 @@ CONTEXT = 3
 
 @dataclass
 class Room:
-    """How much a sheet may still show, over all of its files."""
+    """How much a review view may still show, over all of its files."""
 
     rows: int = 1_000
     chars: int = 200_000
     effort: Effort = field(default_factory=Effort)
 
     def takes(self, row: LineRow) -> bool:
-        """Take up the place of a row; False where there is none left."""
+        """Account for a row; False if no room is left."""
         if self.rows <= 0 or self.chars <= 0:
             return False
         self.rows -= 1
@@ -118,7 +118,7 @@ class Room:
 
 
 def text_diff(before: str | None, after: str | None, room: Room) -> TextDiff:
-    """Give the rows of two texts, None for one that is not there; what stays is folded."""
+    """Return the rows of two texts, None for one that does not exist; unchanged rows are folded."""
     old, new = _lines(before, after)
     blocks = align(old, new, room.effort)
     changed = [block for block in blocks if not block.same]
@@ -140,7 +140,7 @@ def text_diff(before: str | None, after: str | None, room: Room) -> TextDiff:
 
 
 def _lines(before: str | None, after: str | None) -> tuple[list[str], list[str]]:
-    """Split at line feeds alone: all else is content. A last line feed is shown if one has none."""
+    """Split at line feeds alone; a final one is shown if only one of the texts has it."""
     texts = [text for text in (before, after) if text is not None]
     drop = all(text.endswith("\n") or not text for text in texts)
     return _split(before, drop=drop), _split(after, drop=drop)
@@ -162,7 +162,7 @@ def _rows(
     *,
     full: bool,
 ) -> Iterator[LineRow]:
-    """Give a block's rows; once the sheet is full, one that stands for all of them."""
+    """Yield a block's rows; once there is no room, one that stands for all of them."""
     longest = max(block.end - block.start, block.to_end - block.to_start)
     if full:
         yield LineRow(kind=RowKind.FOLDED, hidden=longest)

@@ -1,4 +1,4 @@
-"""Puts a review sheet together; what cannot be looked up is said, and hides nothing else."""
+"""Assembles a review view; what cannot be looked up is reported, and hides nothing else."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import TypeVar
 from core.app.program import App
 from core.decision_table import read_xml, search_text
 from core.domain.errors import BundleInvalid, RuleInvalid, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import Change, ChangeCost, ChangeStatus, Hit, Kind, KnownText, Snapshot
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 from core.domain.models.review import Cause, Matched, OpenedChange
 from core.domain.ports import Search
 from core.entrypoints.service.review_view.diffs import diff_of
@@ -20,13 +22,13 @@ from core.knowledge.duplicates import Evidence, Known, compare
 from core.skills.document.frontmatter import read_frontmatter
 
 SHOWN = 3
-# What a text is about stands at its beginning; more of it costs more than it finds.
+# The subject of a text is at its beginning; more of it costs more than it finds.
 _CHARS = 200
 _EXCERPT_CHARS = 200
 
 
 async def similar_to(change: Change, search: Search) -> tuple[Hit, ...]:
-    """Give at most three items of the kind, the most similar first, the target left out."""
+    """Return at most three items of the kind, the most similar first, except the target."""
     text = _words(change.kind, change.after or change.before)[:_CHARS]
     if change.kind is Kind.AGENT_SKILLS or not text.strip():
         return ()
@@ -75,7 +77,7 @@ def _description(document: str) -> str:
         return ""
 
 
-LOOK_SECONDS = 2.0  # a search by meaning, or a skill, may be asked of somebody who is slow
+LOOK_SECONDS = 2.0  # a search by meaning, or a skill, may depend on a slow server
 T = TypeVar("T")
 
 
@@ -108,16 +110,16 @@ class ReviewView(Model):
     cost: ChangeCost
     neighbours: Neighbours
     undone_by: str | None = None
-    problems: tuple[str, ...] = ()
+    problems: tuple[Text, ...] = ()
 
 
 async def make_review_view(opened: OpenedChange, following: str | None, app: App) -> ReviewView:
     """Gather what belongs to a change that was opened."""
     change = opened.change
     problems: list[str] = []
-    similar, moved, diff = await asyncio.gather(  # others are asked, then it is compared here
-        _told(similar_to(change, app.stores.search), problems, "similar items"),
-        _told(_moved(change, app), problems, "the target as it is now"),
+    similar, moved, diff = await asyncio.gather(  # I/O runs meanwhile; the diff is computed here
+        _told(similar_to(change, app.stores.search), problems, _SIMILAR),
+        _told(_moved(change, app), problems, _TARGET),
         diff_of(change, app.stores.changes),
     )
     return ReviewView(
@@ -139,20 +141,28 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     )
 
 
+_SIMILAR = Message("review.similar", "similar items")
+_TARGET = Message("review.target", "the target as it is now")
+
+
 async def _told(look: Awaitable[T], problems: list[str], what: str) -> T | None:
-    """Give what a look gives; None, and say so, where it fails or takes too long."""
+    """Return the awaited result; None, with a problem added, if it fails or takes too long."""
     try:
         async with asyncio.timeout(LOOK_SECONDS):
             return await look
     except TimeoutError:
-        problems.append(f"{what}: no answer within {LOOK_SECONDS:g} s")
+        why = Message(
+            "dependency.no_answer", "no answer within {seconds:g} s", seconds=LOOK_SECONDS
+        )
+        problems.append(Message("review.look_failed", "{what}: {why}", what=what, why=why))
     except SkillWorkerError as error:
-        problems.append(f"{what}: {error.message}")
+        failed = Message("review.look_failed", "{what}: {why}", what=what, why=error.message)
+        problems.append(failed)
     return None
 
 
 async def _moved(change: Change, app: App) -> bool:
-    """Tell whether the target has changed; only of what waits that says anything."""
+    """Whether the target has changed; meaningful only for a change that waits."""
     if change.status is ChangeStatus.STALE:
         return True
     if change.status is not ChangeStatus.HELD:

@@ -11,17 +11,17 @@ NAME = "skill-creator"
 
 
 def init_skill_script() -> str:
-    """Give the text of `init_skill.py`, which makes the folder of a new skill."""
+    """Return the text of `init_skill.py`, which creates the folder of a new skill."""
     return _text("init_skill.py")
 
 
 def package_skill_script() -> str:
-    """Give the text of `package_skill.py`, which imports `quick_validate` from beside it."""
+    """Return the text of `package_skill.py`, which imports `quick_validate` from beside it."""
     return _text("package_skill.py")
 
 
 def skill_creator_bundle() -> Bundle:
-    """Give the whole skill; its `quick_validate.py` is the one that the program uses itself."""
+    """Return the whole skill; its `quick_validate.py` is the one that the program itself uses."""
     scripts = {
         "init_skill.py": init_skill_script(),
         "package_skill.py": package_skill_script(),

@@ -70,7 +70,7 @@ FILES = {
 
 
 def init_skill(skill_name: str, path: str) -> Path | None:
-    """Make the folder `path`/`skill_name`; give it, or None where it cannot be made."""
+    """Create the folder `path`/`skill_name` and return it, or None if that fails."""
     if not NAME.fullmatch(skill_name) or len(skill_name) > MAX_NAME:
         say(f"Error: {skill_name!r} is no name of a skill: a-z, 0-9, single hyphens, at most 64")
         return None
@@ -87,7 +87,7 @@ def init_skill(skill_name: str, path: str) -> Path | None:
 
 
 def write(file: Path, skill_name: str, text: str) -> None:
-    """Fill in a template, and say so."""
+    """Fill in a template and report it."""
     file.parent.mkdir(exist_ok=True)
     title = skill_name.replace("-", " ").capitalize()
     content = text.replace("{name}", skill_name).replace("{title}", title)
@@ -104,7 +104,7 @@ def say(message: str) -> None:
 
 
 def main() -> int:
-    """Read the command line; give the exit status."""
+    """Run with the arguments of the command line and return the exit status."""
     parser = argparse.ArgumentParser(description="Make the folder of a new skill.")
     parser.add_argument("name", help="a-z, 0-9 and single hyphens between")
     parser.add_argument("--path", required=True, help="the folder to make it in")

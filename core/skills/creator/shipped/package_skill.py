@@ -22,7 +22,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def package_skill(skill_path: str, output_dir: str | None = None) -> Path | None:
-    """Give the path of the package, or None where there is none."""
+    """Return the path of the package, or None if there is none."""
     folder = Path(skill_path).resolve()
     if not folder.is_dir():
         say(f"Error: there is no folder {folder}")
@@ -46,7 +46,7 @@ def package_skill(skill_path: str, output_dir: str | None = None) -> Path | None
 
 
 def write_zip(folder: Path, target: Path, final: Path) -> None:
-    """Write all files but those left out, under one folder named as the skill."""
+    """Write all files but those left out, in one folder named as the skill."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as package:
         for file in files_of(folder):
             if file in {target, final}:
@@ -61,7 +61,7 @@ def write_zip(folder: Path, target: Path, final: Path) -> None:
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Give the regular files that belong into a package, in order."""
+    """Yield the regular files that belong in a package, in order."""
     for path in sorted(folder.rglob("*")):
         inner = path.relative_to(folder).parts
         if path.is_symlink():
@@ -79,7 +79,7 @@ def say(message: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Package the folder that is named; give the exit status."""
+    """Package the named folder and return the exit status."""
     if len(arguments) not in {1, 2}:
         say("Usage: package_skill.py SKILL_FOLDER [OUTPUT_FOLDER]")
         return 1

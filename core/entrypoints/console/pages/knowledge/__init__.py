@@ -1,4 +1,4 @@
-"""What is known: to look through, to search, and each item with its past."""
+"""What is known: to browse, to search, and each item with its past."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from core.entrypoints.console.site import Site
 
 
 def add(site: Site) -> None:
-    """Put the pages on the site."""
+    """Register the pages on the site."""
     site.page("/knowledge", "knowledge", browsing.build)
     site.page("/knowledge/item", "knowledge", item.build)

@@ -1,4 +1,4 @@
-"""Looking through what is known: by kind, by agent, by words."""
+"""Browsing what is known: by kind, by agent, by words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FILTERS = ("q", "kind", "agent", "tenant")
 
 
 async def build(visit: Visit) -> None:
-    """Draw the page: what was searched for, else all."""
+    """Draw the page: what was searched for, else everything."""
     given = {name: visit.query(name) for name in _FILTERS}
     of = _kind(given["kind"])
     show(el("h1", visit.say("frame.knowledge")))

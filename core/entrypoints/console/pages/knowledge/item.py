@@ -1,4 +1,4 @@
-"""One item: what it says, who taught each line of it, its versions, and the way back to one."""
+"""One item: its content, who taught each line of it, its versions, and restoring one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.entrypoints.service.knowledge import KnowledgeService
 
 
 def provenance_parts(visit: Visit, traced: Provenance) -> Iterator[Markup]:
-    """Draw a text or a table, and beside each part of it where that came from."""
+    """Draw a text or a table, and beside each part its origin."""
     versions = {one.version: one for one in traced.versions if one.version is not None}
     if traced.table is not None:
         yield el("div", _table(visit, traced.table, traced.parts, versions), class_="wide")
@@ -85,7 +85,7 @@ _KINDS = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}
 
 @dataclass(frozen=True)
 class _Place:
-    """Which item is looked at, as the address names it."""
+    """Which item is shown, as the URL names it."""
 
     id: str
     kind: Kind
@@ -94,7 +94,7 @@ class _Place:
     path: str | None
 
     def address(self, *, version: int | None = None, path: str | None = None) -> str:
-        """Give the address of another version, or of another file of it."""
+        """Return the URL of another version, or of another file of it."""
         number = str(version) if version is not None else None
         return address(
             PATH, kind=self.kind.value, tenant=self.tenant, id=self.id, version=number, path=path
@@ -123,7 +123,7 @@ async def build(visit: Visit) -> None:
 
 
 async def _item(visit: Visit, service: KnowledgeService, place: _Place, versions: Versions) -> None:
-    """Draw the item; of what was deleted its versions."""
+    """Draw the item; of a deleted one only its versions."""
     try:
         known = await service.get(
             place.id, kind=place.kind, tenant_id=place.tenant, version=place.version
@@ -237,8 +237,8 @@ def _restoring(
     dialogs: ui.element,
     after: Callable[[], Awaitable[None]],
 ) -> None:
-    """Let those who review bring an earlier version back."""
-    if Role.REVIEW not in visit.session.who.roles:
+    """Let reviewers restore an earlier version."""
+    if Role.REVIEW not in visit.session.principal.roles:
         return
     earlier = [one.version for one in versions.items if one.version and one.valid_to is not None]
     if not earlier:
@@ -254,7 +254,7 @@ def _restoring(
         number = int(chooser.value)
         title = visit.say("knowledge.restore_title", version=number)
         dialogs.clear()
-        with dialogs:  # a drawing deletes what stands on the page
+        with dialogs:  # redrawing deletes what is on the page itself
             ask(visit, title, visit.say("knowledge.restore"), lambda: restore(number)).open()
 
     with ui.row().classes("row restore"):

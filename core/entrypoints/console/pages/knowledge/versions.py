@@ -19,7 +19,7 @@ REVIEW = "/console/review"
 
 
 def version_rows(visit: Visit, versions: Versions, to: Callable[[int], str]) -> Markup:
-    """Draw the table of versions; `to` gives the address of one."""
+    """Draw the table of versions; `to` returns the URL of one."""
     heads = ("knowledge.version", "knowledge.span", "knowledge.what", "knowledge.because")
     rows = [_row(visit, one, to) for one in versions.items]
     table = listed([visit.say(head) for head in heads], rows, label=visit.say("knowledge.versions"))
@@ -30,7 +30,7 @@ def version_rows(visit: Visit, versions: Versions, to: Callable[[int], str]) -> 
 
 
 def because(visit: Visit, cause: Cause) -> Markup:
-    """Say what brought something: whose words, and who let it pass."""
+    """Draw what brought something: whose words, and who approved it."""
     parts: list[Part] = []
     if cause.feedback_id:
         words = cause.feedback or cause.feedback_id

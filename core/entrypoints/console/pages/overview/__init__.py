@@ -7,5 +7,5 @@ from core.entrypoints.console.site import Site
 
 
 def add(site: Site) -> None:
-    """Put the page on the site."""
+    """Register the page on the site."""
     site.page("/", "overview", build)

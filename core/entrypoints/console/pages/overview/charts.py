@@ -1,4 +1,4 @@
-"""The charts of the overview, as options of ECharts; they draw on a canvas, text as text."""
+"""The charts of the overview, as options of ECharts, which draws text on a canvas as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY = 86_400
 
 
 def ended_options(visit: Visit, series: EndedSeries) -> dict[str, object]:
-    """Draw what ended in each step, stacked by how."""
+    """Return the chart of what ended in each step, stacked by outcome."""
     form = "%m-%d" if series.step_seconds >= _DAY else "%H:%M"
     times = [bucket.at.strftime(form) for bucket in series.buckets]
     bars = [
@@ -35,7 +35,7 @@ def ended_options(visit: Visit, series: EndedSeries) -> dict[str, object]:
 
 
 def spent_options(visit: Visit, seen: Overview) -> dict[str, object]:
-    """Draw tokens as bars and money as a line, by day."""
+    """Return the chart of tokens as bars and money as a line, by day."""
     days = [*reversed(seen.spent)]
     tokens = [one.usage.input_tokens + one.usage.output_tokens for one in days]
     money = [float(one.usage.cost) for one in days]

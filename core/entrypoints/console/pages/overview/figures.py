@@ -1,4 +1,4 @@
-"""The first look: one word, what holds work back, and the figures that matter."""
+"""The first glance: the health state, what blocks work, and the figures that matter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATES = {"ok": "ok", "unknown": ""}
 
 
 def strip(visit: Visit, seen: Overview) -> Markup:
-    """Draw how it goes, in one word with the reason, and what holds work back."""
+    """Draw the health state with the reason, and what blocks work."""
     word = _word(seen)
     checks = [_check(visit, name, state) for name, state in seen.checks.items()]
     return el(
@@ -47,7 +47,7 @@ def strip(visit: Visit, seen: Overview) -> Markup:
 
 
 def _word(seen: Overview) -> str:
-    """Give the word; where people have paused work, and nothing is wrong beside, it is that."""
+    """Return the health state; if people paused work, and nothing else is wrong, it is that."""
     paused = any(pause.kind is PauseKind.PAUSED for pause in seen.holds)
     alive = not seen.workers or any(one.is_alive for one in seen.workers)
     well = seen.condition.word is not Word.FAILING and alive
@@ -59,10 +59,10 @@ def _as_of(visit: Visit, seen: Overview) -> str:
 
 
 def _reason(visit: Visit, seen: Overview, word: str) -> str:
-    """Say why; of what is rare the program's own words."""
+    """Return the reason; for rare states in the program's own words."""
     counts = seen.standing.counts
     if word == PAUSED:
-        return ""  # what holds work back is told below
+        return ""  # what blocks work is shown below
     if word == Word.HELD_BACK:
         return visit.say("overview.held_back_why")
     if seen.holds or word in {Word.STUCK, Word.FAILING}:

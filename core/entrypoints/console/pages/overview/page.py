@@ -1,4 +1,4 @@
-"""The overview as it goes on: what is drawn stays, and its figures are looked at anew."""
+"""The overview while it is open: elements stay, and their figures are refreshed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 3.0
 
 
 async def build(visit: Visit) -> None:
-    """Draw the page, and look again every few seconds."""
+    """Draw the page, and refresh it every few seconds."""
     tenant = await named_tenant(visit)
     seen = await OverviewService(visit.session).overview(tenant)
     show(el("h1", visit.say("frame.overview")))
@@ -40,7 +40,7 @@ async def build(visit: Visit) -> None:
 
 @dataclass
 class _Drawn:
-    """The elements whose figures change, and when those were."""
+    """The elements whose figures change, and the time of those figures."""
 
     at: datetime
     late: ui.html
@@ -70,13 +70,13 @@ def _draw(visit: Visit, seen: Overview) -> _Drawn:
 
 
 def _late(visit: Visit, at: datetime) -> Markup:
-    """Say how old the figures are that are shown, for there are no others."""
+    """Draw how old the figures are, while no newer ones are available."""
     said = visit.say("overview.no_answer", age=visit.ago(at))
     return el("p", said, class_="banner bad", role="alert")
 
 
 def _first(visit: Visit, seen: Overview) -> Markup:
-    """Say how to begin, as long as there is no feedback."""
+    """Draw how to begin, as long as there is no feedback."""
     if any(seen.standing.counts.values()) or seen.ended_last_hour:
         return Markup()
     return empty(visit.say("overview.first_title"), visit.say("overview.first_hint"))
@@ -97,7 +97,7 @@ class _Overview:
     drawn: _Drawn
 
     async def look(self) -> None:
-        """Look at the figures anew."""
+        """Refresh the figures."""
         drawn, visit = self.drawn, self.visit
         with told(visit):
             try:

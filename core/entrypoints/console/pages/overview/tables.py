@@ -1,4 +1,4 @@
-"""What was changed, and who works."""
+"""What was changed, and the workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.entrypoints.console.visit import Visit
 
 
 def outcomes(visit: Visit, seen: Overview) -> Markup:
-    """Draw what came of changes: a line a kind and operation, a day and 30 days."""
+    """Draw the outcomes of changes: a row per kind and operation, for a day and for 30 days."""
     title = el("h2", visit.say("overview.outcomes"))
     if not seen.outcomes:
         return join([title, el("p", visit.say("overview.no_outcomes"), class_="muted")])

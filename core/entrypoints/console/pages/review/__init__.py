@@ -8,6 +8,6 @@ from core.entrypoints.console.site import Site
 
 
 def add(site: Site) -> None:
-    """Put the pages on the site."""
+    """Register the pages on the site."""
     site.page("/review", "review", build)
     site.page("/changes", "review", build_list)

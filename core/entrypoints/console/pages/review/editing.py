@@ -13,14 +13,15 @@ from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.review_view.heads import ChangeHead
 
-MOST = 100_000  # characters: an editor sends all of its text at each key, over one small message
+# characters: an editor sends its whole text at each key, in one websocket message of limited size
+MOST = 100_000
 Save = Callable[[Callable[[], Awaitable[object]]], Awaitable[bool]]
 
 
 async def open_editor(
     visit: Visit, service: ChangesService, change: ChangeHead, save: Save
 ) -> None:
-    """Open the editor over the texts of a change. What the checks refuse stays in it."""
+    """Open the editor on the texts of a change. A text that the checks refuse stays in it."""
     known = await service.texts(change.id)
     texts = {path: text for path, text in known.items() if len(text) <= MOST}
     large = [path for path in known if path not in texts]
@@ -62,7 +63,7 @@ async def open_editor(
 
 
 def _elsewhere(visit: Visit, change: ChangeHead, large: Sequence[str]) -> str:
-    """Say how texts are edited that are too large for the editor."""
+    """Return how to edit texts that are too large for the editor."""
     option = "--folder" if change.kind is Kind.SKILL else "--file"
     how = f"skill-worker changes edit {change.id} {option} …"
     return visit.say("review.too_large", files=", ".join(large), most=f"{MOST:,}", how=how)

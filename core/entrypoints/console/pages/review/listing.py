@@ -1,4 +1,4 @@
-"""All changes as a list, by where they stand."""
+"""All changes as a list, by status."""
 
 from __future__ import annotations
 

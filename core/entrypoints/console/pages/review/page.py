@@ -1,4 +1,4 @@
-"""One change at a time: looked at, decided by button or key, and on to the next."""
+"""One change at a time: viewed, decided by button or key, and on to the next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIST = "/console/changes"
 
 
 async def build(visit: Visit) -> None:
-    """Draw the page: the change that the address names, else the next that waits."""
+    """Draw the page: the change that the URL names, else the next that waits."""
     service = ChangesService(visit.session)
     wanted = visit.query("id") or (await service.next()).id
     if wanted is None:
@@ -44,9 +44,9 @@ async def build(visit: Visit) -> None:
 
 @dataclass
 class _Review:
-    """The sheet that is looked at, in a `place` that is drawn anew, and `dialogs` that stay.
+    """The review view on screen, in an element that is redrawn, and `dialogs` that stay.
 
-    While one thing is done, no other begins: what is decided about is what is looked at.
+    Only one action runs at a time, so that a decision is about the change on screen.
     """
 
     visit: Visit
@@ -57,7 +57,7 @@ class _Review:
     is_busy: bool = False
 
     def draw(self) -> None:
-        """Draw the sheet anew."""
+        """Redraw the review view."""
         self.place.clear()
         with self.place:
             self._bar()
@@ -65,7 +65,7 @@ class _Review:
             show(view_parts(self.visit, self.review_view))
 
     def _draw_again(self) -> None:
-        """Draw it anew, and put the reader at its beginning: the button they pressed is gone."""
+        """Redraw it, and move the focus to its beginning: the button that was pressed is gone."""
         self.draw()
         ui.run_javascript('document.querySelector("#content h1")?.focus({preventScroll: true})')
 
@@ -100,7 +100,7 @@ class _Review:
                 )
                 _button(say("review.next"), self._next, "flat icon-right=chevron_right", near.next)
                 show(link(say("review.all_changes"), LIST), tag="span")
-            if Role.REVIEW not in self.visit.session.who.roles:
+            if Role.REVIEW not in self.visit.session.principal.roles:
                 show(el("span", say("review.only_readers"), class_="muted"))
                 return
             with ui.row().classes("row"):
@@ -121,7 +121,7 @@ class _Review:
     @property
     def _can_decide(self) -> bool:
         waits = self.review_view.change.status in {ChangeStatus.HELD, ChangeStatus.STALE}
-        return waits and Role.REVIEW in self.visit.session.who.roles and not self.is_busy
+        return waits and Role.REVIEW in self.visit.session.principal.roles and not self.is_busy
 
     async def _previous(self) -> None:
         await self._open(self.review_view.neighbours.previous)
@@ -178,7 +178,7 @@ class _Review:
                 await open_editor(self.visit, self.service, self.review_view.change, self._edited)
 
     def _dialog(self) -> ui.element:
-        """Give an empty place for the one dialog that is open."""
+        """Return an empty element for the one open dialog."""
         self.dialogs.clear()
         return self.dialogs
 
@@ -191,12 +191,12 @@ class _Review:
         )
 
     async def _decide(self, key: str, do: Callable[[], Awaitable[object]]) -> None:
-        """Decide, and go on to the next that waits; where it failed, look at the change again."""
+        """Decide, and go on to the next that waits; if it failed, reload the change."""
         if await self._change(key, do) and self.review_view.neighbours.next:
             await self._open(self.review_view.neighbours.next)
 
     async def _change(self, key: str, do: Callable[[], Awaitable[object]]) -> bool:
-        """Do something to the change, say so, and look at it again, whatever came of it."""
+        """Do something to the change, report it, and reload the change, whatever the outcome."""
         if self.is_busy:
             return False
         done, name = False, self.review_view.change.target_name
@@ -209,10 +209,12 @@ class _Review:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Begin nothing else in the block; it stands in a place that no drawing deletes."""
+        """Block other actions; the slot of the block is in an element that no redrawing deletes."""
         self.is_busy = True
         try:
-            with self.dialogs:  # the button that was pressed is gone after a drawing
+            # redrawing deletes the button that was pressed, and NiceGUI needs a living slot to
+            # notify from
+            with self.dialogs:
                 yield
         finally:
             self.is_busy = False

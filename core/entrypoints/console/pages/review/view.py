@@ -1,4 +1,4 @@
-"""A review sheet drawn: what changes, who said what, why the agent wants it."""
+"""A review view drawn: what changes, who said what, why the agent wants it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REVIEW = "/console/review"
 
 
 def headline(visit: Visit, change: ChangeHead) -> Markup:
-    """Say in one line what the change does to what."""
+    """Draw in one line what the change does to what."""
     return el(
         "div",
         el(
@@ -49,7 +49,7 @@ def headline(visit: Visit, change: ChangeHead) -> Markup:
 
 
 def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
-    """Draw the whole sheet but its buttons."""
+    """Draw the whole review view except its buttons."""
     whole = partial(_whole, review_view.change.id)
     return el(
         "div",
@@ -74,7 +74,8 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     if review_view.moved:
         yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
     if change.decided_at is not None:
-        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}  # who decided let it in
+        # then the name is of who had approved it
+        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}
         said = visit.say(
             "review.approved_by" if gone else "review.decided",
             status=visit.say(f"common.{change.status.value}"),
@@ -87,7 +88,8 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
         to = address(REVIEW, id=review_view.undone_by)
         yield el("p", el("a", visit.say("review.undone_by"), href=to), class_="banner")
     if change.error:
-        yield el("p", visit.translated(change.error), class_="banner bad")
+        error = visit.translated(change.error)
+        yield el("p", error, class_="banner bad", lang=visit.marked(change.error))
     for problem in review_view.problems:
         yield el("p", visit.translated(problem), class_="banner warn")
 
@@ -101,8 +103,7 @@ def _decider(visit: Visit, change: ChangeHead) -> str:
 def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     change, say = review_view.change, visit.say
     if change.held:
-        reasons = tuple(map(visit.translated, change.held))
-        yield _block(say("review.why_waits"), _bullets(reasons))
+        yield _block(say("review.why_waits"), _bullets(visit, change.held))
     if review_view.cause is not None:
         cause = review_view.cause
         by = f"{cause.author or say('review.unknown')} · {visit.ago(cause.created_at)}"
@@ -119,9 +120,8 @@ def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))
-    warnings = tuple(map(visit.translated, change.warnings))
-    found = _bullets(warnings) if warnings else _none(say("review.no_findings"))
-    yield _block(say("review.checks"), found)
+    found = _bullets(visit, change.warnings) if change.warnings else None
+    yield _block(say("review.checks"), found or _none(say("review.no_findings")))
     yield _block(say("review.similar"), _similar(visit, change, review_view.similar))
     yield _block(say("review.cost"), el("p", _cost(visit, review_view.cost)))
     yield _block(None, join(_links(visit, change), " · "))
@@ -143,8 +143,9 @@ def _block(title: str | None, *parts: Part) -> Markup:
     return el("section", el("h3", title) if title else None, *parts)
 
 
-def _bullets(texts: tuple[str, ...]) -> Markup:
-    return el("ul", *(el("li", text) for text in texts))
+def _bullets(visit: Visit, texts: tuple[str, ...]) -> Markup:
+    told = (el("li", visit.translated(text), lang=visit.marked(text)) for text in texts)
+    return el("ul", *told)
 
 
 def _none(text: str) -> Markup:
@@ -167,18 +168,18 @@ def _similar(visit: Visit, change: ChangeHead, hits: tuple[Hit, ...]) -> Markup:
 
 
 def item_address(tenant_id: str, of: Kind, item_id: str) -> str:
-    """Give the page of a known item."""
+    """Return the page of a known item."""
     return address(ITEM, tenant=tenant_id, kind=of.value, id=item_id)
 
 
 def _cost(visit: Visit, cost: ChangeCost) -> str:
-    """Say what a change took: all calls that it shared in, and its own part of the money."""
+    """Return what a change cost: all calls that it shared in, and its own part of the money."""
     shared = cost.author + cost.run
     return spent(visit, shared.model_copy(update={"cost": cost.cost}))
 
 
 def _has_item(change: ChangeHead) -> bool:
-    """Say whether there is an item to go to: what is to be made has none before it is applied."""
+    """Whether there is an item to link to: a CREATE has none before it is applied."""
     applied = change.status in {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
     has_been = applied or change.operation is not Operation.CREATE
     return has_been and change.kind is not Kind.AGENT_SKILLS

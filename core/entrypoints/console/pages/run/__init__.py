@@ -1,4 +1,4 @@
-"""The run: how one piece of feedback came to what it did, as it happens."""
+"""The run: how one piece of feedback led to its outcome, as it happens."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from core.entrypoints.console.site import Site
 
 
 def add(site: Site) -> None:
-    """Put the page on the site."""
+    """Register the page on the site."""
     site.page("/feedback/run", "feedback", build)

@@ -1,4 +1,4 @@
-"""The run of one piece of feedback: its facts, what it led to, its steps; drawn as it goes on."""
+"""The run of one piece of feedback: its facts, its results, its steps; drawn as they happen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LIVE = {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
 
 
 async def build(visit: Visit) -> None:
-    """Draw the page, and draw it again while the piece has not ended."""
+    """Draw the page, and redraw it while the piece has not ended."""
     feedback_id = visit.query("id")
     if feedback_id is None:
         raise NotFound("no feedback is named", hint="open it from the list")
@@ -43,7 +43,7 @@ async def build(visit: Visit) -> None:
 
 @dataclass
 class _Run:
-    """What is drawn now; a look draws it anew only where something has happened."""
+    """What is on screen; refreshing redraws it only if something has happened."""
 
     visit: Visit
     feedback_id: str
@@ -55,13 +55,13 @@ class _Run:
     is_live: bool = True
 
     async def look(self, *, always: bool = False) -> None:
-        """Look again where it is not at its end, or where somebody has just done something."""
+        """Refresh unless the piece has ended, or after an action."""
         if self.is_live or always:
             with told(self.visit):
                 self.draw(await RunService(self.visit.session).timeline(self.feedback_id))
 
     def draw(self, line: RunLine) -> None:
-        """Draw what there is, where it is not what is drawn."""
+        """Draw the run, unless it is already on screen."""
         self.is_live = line.feedback.status in _LIVE
         seen = tuple(lines_of(line))
         if seen == self.drawn:
@@ -78,7 +78,7 @@ class _Run:
         self._draw_steps(steps_of(self.visit, line))
 
     def _draw_steps(self, steps: Sequence[Markup]) -> None:
-        """Draw what is new: what the reader has opened in an earlier step stays open."""
+        """Draw only new steps: one that the reader has expanded stays expanded."""
         for (was, place), markup in zip(self.drawn_steps, steps, strict=False):
             if was != markup:
                 place.set_content(str(markup))
@@ -90,7 +90,7 @@ class _Run:
         self.drawn_steps = [*zip(steps, places, strict=True)]
 
     def _buttons(self, line: RunLine) -> None:
-        say, roles = self.visit.say, self.visit.session.who.roles
+        say, roles = self.visit.say, self.visit.session.principal.roles
         service = FeedbackService(self.visit.session)
 
         async def retry() -> None:
@@ -120,7 +120,7 @@ class _Run:
             await ask_retraction(self.visit, self.feedback_id, lambda: self.look(always=True))
 
     async def _do(self, key: str, done: Awaitable[object]) -> None:
-        with self.dialogs:  # a look may delete the button that was pressed
+        with self.dialogs:  # refreshing may delete the button that was pressed
             with told(self.visit):
                 await done
                 ui.notify(self.visit.say(key), type="positive")
@@ -144,7 +144,7 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         "section",
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
-        el("p", visit.translated(piece.error), class_="banner bad text") if piece.error else None,
+        _error(visit, piece.error) if piece.error else None,
         el("dl", *facts, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
@@ -191,3 +191,8 @@ def _candidate(visit: Visit, known: RunCandidate) -> Markup:
         el("p", visit.say("run.thread_pruned"), class_="muted small") if known.pruned else None,
         class_="card",
     )
+
+
+def _error(visit: Visit, error: str) -> Markup:
+    told = visit.translated(error)
+    return el("p", told, class_="banner bad text", lang=visit.marked(error))

@@ -1,4 +1,4 @@
-"""Taking back what a piece of feedback taught: first what would come of it, then the question."""
+"""Retracting what a piece of feedback taught: first the consequences, then the question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.entrypoints.service.feedback import FeedbackService
 async def ask_retraction(
     visit: Visit, feedback_id: str, after: Callable[[], Awaitable[None]]
 ) -> None:
-    """Show what would be taken back; where nothing stands in the way, do it when asked to."""
+    """Show what would be retracted; if nothing prevents it, do it on confirmation."""
     service = FeedbackService(visit.session)
 
     async def go() -> None:
@@ -48,14 +48,14 @@ def _tell(visit: Visit, done: Retraction) -> None:
 
 
 def standing(visit: Visit, one: Standpoint) -> str:
-    """Say what stands in the way, and how."""
+    """Return what prevents it, and how."""
     if one.change_id is None:
         return f"{one.target_name}: {visit.say('run.past_the_worker')}"
     return f"{one.target_name} ({one.change_id}): {visit.translated(one.why)}"
 
 
 def effects(visit: Visit, done: Retraction) -> Iterator[str]:
-    """Say what is done to each target, and what is forgotten of others."""
+    """Yield what is done to each target, and what is forgotten of others."""
     for effect in done.effects:
         yield f"{kind(visit, effect.kind)} {effect.target_name}{_came_of(visit, effect)}"
     if done.rejected:
@@ -65,7 +65,7 @@ def effects(visit: Visit, done: Retraction) -> Iterator[str]:
 
 
 def _came_of(visit: Visit, effect: Effect) -> str:
-    """Say what is done, or, where more is to be said than that it was done, what came of it."""
+    """Return what is done, or, if there is more to say than that, the outcome."""
     receipt = effect.receipt
     if receipt is not None and receipt.status is not ReceiptStatus.APPLIED:
         return f": {visit.translated(receipt.message)}"

@@ -1,4 +1,4 @@
-"""The time line drawn: each step, and what was said there."""
+"""The timeline drawn: each step, and what was said there."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from core.entrypoints.service.run import RunLine, RunStep
 REVIEW = "/console/review"
 _BAD = {"feedback.retried", "change.failed", "change.refused", "change.rejected"}
 _GOOD = {"change.applied", "feedback.finished", "run.finished"}
-_HIDDEN = {"key", "generation", "ordinal", "target_id"}  # of use to programs alone
+_HIDDEN = {"key", "generation", "ordinal", "target_id"}  # of use to programs only
 
 
 def notes(visit: Visit, line: RunLine) -> Markup:
-    """Say what there is to say before the steps."""
+    """Draw the remarks that come before the steps."""
     parts: list[Part] = []
     if line.pruned:
         parts.append(el("p", visit.say("run.pruned"), class_="muted"))
@@ -60,7 +60,7 @@ def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
 
 
 def _name(visit: Visit, name: str) -> str:
-    """Name an event; one that nobody has words for by its own name."""
+    """Return the words for an event; one without words goes by its own name."""
     key = name.replace(".", "_")
     return visit.say(f"run.{key}") if key in words("run") else name
 
@@ -103,7 +103,7 @@ def _said(visit: Visit, said: Said) -> Markup:
 
 
 def _first(said: Said) -> str:
-    """Give the beginning of what was said, for the line that opens it."""
+    """Return the beginning of what was said, for the line that expands it."""
     named = ", ".join(call.tool for call in said.calls)
     text = " ".join(said.text.split())[:80]
     return " → ".join(filter(None, (text, named))) or said.speaker.value
@@ -119,7 +119,7 @@ def _hit(hit: Hit) -> Markup:
 
 
 def lines_of(line: RunLine) -> Iterator[str]:
-    """Give what tells one state of the time line from another."""
+    """Yield what distinguishes one state of the timeline from another."""
     yield line.feedback.status.value
     yield str(len(line.steps) + line.more)
     yield from (f"{change.id}{change.status}" for change in line.changes)

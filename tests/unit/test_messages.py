@@ -1,0 +1,302 @@
+"""What the program says: a code and its parameters, told in English and in Korean."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from babel.messages.pofile import read_po
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.changes.gate.decisions import _decided
+from core.changes.gate.receipts import receipt_of
+from core.changes.policy.review_policy import PRESETS, load_policy
+from core.decision_table import check_table
+from core.domain import errors
+from core.domain.errors import ModelDown, NotFound, SkillWorkerError
+from core.domain.messages import Message, cut, joined, said, term, written
+from core.domain.models import (
+    Aggregation,
+    Change,
+    ChangeStatus,
+    DecisionTable,
+    FeedbackStatus,
+    HitPolicy,
+    InputColumn,
+    Kind,
+    Operation,
+    OutputColumn,
+    PauseKind,
+)
+from core.domain.models.base import Model
+from core.domain.models.messages import Text, read_message
+from core.entrypoints.locale import translated
+from core.knowledge.duplicates import Known, evidence
+from tests.support.message_codes import CORE, made_messages
+from tests.support.table_cells import table
+
+ROOT = CORE.parent
+AT = datetime(2026, 11, 22, 10, tzinfo=UTC)
+SHOWN_AT = "2026-11-22 10:00:00 UTC"
+KOREAN = CORE / "entrypoints" / "locale" / "ko" / "LC_MESSAGES" / "messages.po"
+MADE = made_messages()
+NUMBER, OTHER = InputColumn(name="금액", type="number"), InputColumn(name="수량", type="number")
+ONE_TO_FIVE = InputColumn(name="금액", type="number", allowed="[1..5]")
+_ENGLISH = re.compile(r"(?!null|number|string)\b[a-z]{3,}")
+_NAMED = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"")
+# Their members are parameters of messages.
+_NAMED_MEMBERS = (Kind, ChangeStatus, FeedbackStatus, PauseKind)
+
+
+def _ko(text: str) -> str:
+    return translated("ko", text)
+
+
+def _catalogue() -> dict[str, tuple[str, str]]:
+    with KOREAN.open("rb") as file:
+        return {m.context: (m.id, m.string) for m in read_po(file) if m.context}
+
+
+def _places(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name}
+
+
+def _terms() -> dict[str, str]:
+    words = {one.value for of in _NAMED_MEMBERS for one in of}
+    words |= {error.kind for error in vars(errors).values() if _is_error(error)}
+    return {f"term.{word}": word for word in words}
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, SkillWorkerError)
+
+
+def test_a_code_says_one_thing() -> None:
+    assert MADE
+    assert {code: texts for code, texts in MADE.items() if len(texts) > 1} == {}
+
+
+def test_every_message_has_korean_for_the_english_it_has_now() -> None:
+    english = {code: min(texts) for code, texts in MADE.items()} | _terms()
+    assert english == {code: source for code, (source, _) in _catalogue().items()}
+
+
+def test_korean_names_what_english_names() -> None:
+    for code, (english, korean) in _catalogue().items():
+        assert korean.strip(), code
+        assert _places(korean) == _places(english), code
+
+
+def test_reasons_of_the_shipped_policies_are_messages() -> None:
+    for name in PRESETS:
+        for rule in load_policy(name).rules:
+            if rule.then == "hold":
+                assert _ko(rule.because) != rule.because, rule.because
+
+
+def _given(
+    cells: Sequence[str],
+    policy: HitPolicy = HitPolicy.UNIQUE,
+    *,
+    column: InputColumn = NUMBER,
+    **more: object,
+) -> DecisionTable:
+    return table([column], [[cell] for cell in cells], policy=policy, **more)  # type: ignore[arg-type]
+
+
+def _summed(output: str) -> DecisionTable:
+    text = OutputColumn(name="out", type="string")
+    made = _given(["-"], HitPolicy.COLLECT, outputs=[output], output=text)
+    return made.model_copy(update={"aggregation": Aggregation.SUM})
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        _given(["> 1", "> 2"]),
+        _given(["> 1", "< 5"]),
+        _given(["> 1", "< 5"], HitPolicy.ANY),
+        _given(["> 1", "> 2"], HitPolicy.ANY, outputs=["1", "1"]),
+        _given(["> 1", "> 2"], HitPolicy.ANY, outputs=["금액 + 1", "금액 * 2"]),
+        _given(["> 1", "> 2"], HitPolicy.FIRST),
+        _given(["> 1", "[2..3]", "> 5", "-"], HitPolicy.FIRST),
+        _given(["> 7", "[1..5]"], column=ONE_TO_FIVE),
+        _given(["> 1"]),
+        _given(['"가"', "-"]),
+        _given(["> 수량", "< 3"]),
+        table([NUMBER, OTHER], [["> 수량", "-"], ["< 3", "-"]]),
+        _given(["> today().year", "< 3"]),
+        _given(["-"], output=OutputColumn(name="out", type="number", allowed="2, 3")),
+        _given(["-"], output=OutputColumn(name="out", type="number", allowed="[2..5]")),
+        _given(["-"], outputs=['"가"']),
+        _given(["-"], HitPolicy.PRIORITY),
+        _summed('"가"'),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_checks_find_in_a_table_is_told_without_english(found: DecisionTable) -> None:
+    defects = check_table(found)
+    assert defects
+    for defect in defects:
+        assert not _ENGLISH.search(_NAMED.sub("", _ko(defect.message))), defect.message
+
+
+def test_what_stands_beside_new_knowledge_is_told_with_its_reasons() -> None:
+    known = Known(id="mem-1", name="배송", text="배송은 3일 안에 한다", kind=Kind.MEMORY)
+    why = evidence("배송은 5일 안에 한다", known).why
+    assert _ko(why) == "유사도 0.84; 공통된 말: 배송은, 한다; 숫자: 새 내용은 5일, 기존 내용은 3일"
+
+
+def test_an_error_is_told_with_its_kind_and_its_hint() -> None:
+    hint = Message("model.check", "check LLM_MODEL and its API key")
+    why = Message(
+        "model.unreachable",
+        "the model{address} cannot be reached: {text}",
+        address=Message("model.at_address", " at {address}", address="http://llm"),
+        text="no",
+    )
+    error = ModelDown(why, hint=hint)
+    assert error.reason == (
+        "model: the model at http://llm cannot be reached: no (check LLM_MODEL and its API key)"
+    )
+    assert _ko(error.reason) == (
+        "모델: 모델(http://llm)에 연결할 수 없습니다: no (LLM_MODEL과 API 키를 확인해 주세요)"
+    )
+
+
+def _change(**given: object) -> Change:
+    known: dict[str, object] = {
+        "id": "c1", "key": "k", "digest": "d", "tenant_id": "t", "agent_id": "a",
+        "kind": Kind.MEMORY, "target_id": "m1", "target_name": "x", "base_hash": "",
+        "operation": Operation.DELETE, "before": None, "after": None,
+        "status": ChangeStatus.HELD,
+    }  # fmt: skip
+    return Change.model_validate(known | given)
+
+
+def test_a_receipt_is_told_with_the_reasons_why_it_waits() -> None:
+    risky = {rule.because: rule.because for rule in load_policy("risky").rules}
+    waits = _change(held=(risky["a check warns about it"], risky["it deletes something"]))
+    receipt = receipt_of(waits)
+    assert receipt.message == (
+        "MEMORY 'x' will be deleted once a person approves it; it waits: "
+        "a check warns about it; it deletes something"
+    )
+    assert _ko(receipt.message) == (
+        "사람이 승인하면 메모리 'x'이(가) 삭제됩니다. "
+        "검토 대기: 검사에서 경고가 나왔습니다; 삭제하는 변경입니다"
+    )
+
+
+@pytest.mark.parametrize(
+    ("by", "at", "how", "korean"),
+    [
+        (
+            "김지은",
+            AT,
+            " by 김지은 at 2026-11-22 10:00:00 UTC",
+            " (김지은, 2026-11-22 10:00:00 UTC)",
+        ),
+        ("김지은", None, " by 김지은", " (김지은)"),
+        (None, AT, f" at {SHOWN_AT}", f" ({SHOWN_AT})"),
+        (None, None, "", ""),
+    ],
+)
+def test_who_decided_is_named_where_it_is_known(
+    by: str | None, at: datetime | None, how: str, korean: str
+) -> None:
+    applied = ChangeStatus.APPLIED
+    change = _change(status=applied, held=("why",), decided_by=by, decided_at=at)
+    message = _decided(change).message
+    assert message == f"change c1 was decided already{how}: it is applied"
+    assert _ko(message) == f"변경 c1은(는) 이미 결정되었습니다{korean}: 적용됨"
+
+
+@pytest.mark.parametrize(
+    ("operation", "status", "english", "korean"),
+    [
+        ("CREATE", "applied", "created", "이(가) 추가되었습니다"),
+        ("UPDATE", "reverted", "updated", "이(가) 수정되었습니다"),
+        ("DELETE", "failed", "could not be deleted", "을(를) 삭제하지 못했습니다"),
+        ("CREATE", "rejected", "was rejected", "이(가) 거절되었습니다"),
+        ("UPDATE", "prepared", "would be updated", "이(가) 수정됩니다"),
+    ],
+)
+def test_a_receipt_says_what_a_change_came_to(
+    operation: str, status: str, english: str, korean: str
+) -> None:
+    message = receipt_of(_change(operation=operation, status=status, merge_mode="EXTEND")).message
+    assert f"MEMORY 'x' {english}" in message
+    assert f"메모리 'x'{korean}" in _ko(message)
+
+
+@given(st.recursive(st.text(max_size=9) | st.integers(), lambda inner: st.lists(inner, max_size=3)))
+def test_a_message_outlives_being_stored(value: object) -> None:
+    made = _nested(value)
+    for back in (
+        read_message(json.loads(json.dumps(made.to_json()))),
+        pickle.loads(pickle.dumps(made)),
+    ):
+        assert back == made
+        assert back.to_json() == made.to_json()
+
+
+def _nested(value: object) -> Message:
+    parts = [_nested(one) for one in value] if isinstance(value, list) else [str(value)]
+    return Message("test.nested", "it says {value!r} {n:.1f}", value=joined(parts), n=1)
+
+
+def test_a_models_field_keeps_the_message_and_gives_text() -> None:
+    class Holder(Model):
+        one: Text
+        some: tuple[Text, ...] = ()
+
+    held = Holder(one=Message("a", "one"), some=(Message("b", "two"), "three"))
+    assert isinstance(held.one, Message)
+    assert [isinstance(one, Message) for one in held.some] == [True, False]
+    assert json.loads(held.model_dump_json()) == {"one": "one", "some": ["two", "three"]}
+    assert Holder.model_json_schema()["properties"]["one"]["type"] == "string"
+
+
+def test_what_has_no_translation_stays_english() -> None:
+    assert _ko("something else; nobody knows it") == "something else; nobody knows it"
+    unknown = Message("nobody.knows", "{what} is unknown", what=Kind.MEMORY)
+    assert _ko(unknown) == "MEMORY is unknown"
+    assert _ko(joined([unknown, term(Kind.MEMORY.value)])) == "MEMORY is unknown; 메모리"
+
+
+def test_a_translation_that_names_other_parameters_is_passed_over() -> None:
+    stored = Message("a.code", "an older {name}", name="x")
+    assert written(stored, {"a.code": "{other}"}.get) == "an older x"
+
+
+def test_braces_in_a_parameter_are_no_places() -> None:
+    quoted = Message("no.change", "there is no change {id!r}", id="{x} {0}")
+    assert _ko(quoted) == "변경 '{x} {0}'을(를) 찾을 수 없습니다"
+
+
+def test_only_what_is_cut_loses_its_code() -> None:
+    message = Message("a.code", "four")
+    assert isinstance(cut(message, 4), Message)
+    assert cut(message, 3) == "fou"
+    assert isinstance(said(NotFound(message)), Message)
+    assert said(ValueError()) == ""
+
+
+def test_the_wheel_carries_the_compiled_catalogues(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        compiled = archive.read(str(KOREAN.with_suffix(".mo").relative_to(ROOT)))
+    assert "변경 {id!r}을(를) 찾을 수 없습니다".encode() in compiled
