@@ -77,7 +77,11 @@ def test_what_was_under_way_before_the_move_ends(home: Home) -> None:
     assert home.ask("changes", "approve", held)["status"] == "applied"
     assert not home.held()
     applied = home.items("history", "list")
-    assert Counter(record["knowledge_type"] for record in applied) == {"MEMORY": 4, "DMN_RULE": 1, "SKILL": 1}
+    assert Counter(record["knowledge_type"] for record in applied) == {
+        "MEMORY": 4,
+        "DMN_RULE": 1,
+        "SKILL": 1,
+    }
 
 
 def _went_on_where_it_was_cut_off(home: Home, feedback_id: str) -> None:
