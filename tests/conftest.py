@@ -98,6 +98,22 @@ def database(recycled: RecycledDatabases) -> Iterator[str]:
         yield conninfo
 
 
+@pytest.fixture(scope="session")
+def recycled_with_vectors(server: str) -> Iterator[RecycledDatabases]:
+    """The same, with the tables of search by meaning."""
+    made = RecycledDatabases(server, databases.template(server, vectors=True))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def vector_pool(recycled_with_vectors: RecycledDatabases) -> AsyncIterator[Pool]:
+    """A pool on a database of this test's own that has the tables of search by meaning."""
+    with recycled_with_vectors.one() as conninfo:
+        async with open_pool(conninfo) as opened:
+            yield opened
+
+
 @pytest.fixture
 async def pool(database: str) -> AsyncIterator[Pool]:
     """A pool on this test's own database."""

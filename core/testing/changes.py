@@ -212,7 +212,7 @@ class MemoryUnitOfWork:
         key = (history.change_id, history.attempt, history.status)
         if key not in {(h.change_id, h.attempt, h.status) for h in self._log.history}:
             self._log.history.append(history)
-            self._log.knowledge.record(history, self._log.changes[history.change_id].relationship)
+            self._log.knowledge.record(history)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         change = self._log.changes[change_id]

@@ -89,7 +89,7 @@ async def _read(name: str) -> Bundle | None:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_skill_with_dependants_goes_when_they_are_named_and_comes_back_whole(
+def test_a_skill_goes_when_its_dependants_are_named_and_comes_back_whole(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     refused, done = run_async(_deleted("refund"))

@@ -133,7 +133,7 @@ def test_while_the_last_work_is_finished_a_worker_is_alive_but_not_ready(place: 
     assert [item["status"] for item in json.loads(out)["items"]] == ["queued", "no_action"]
 
 
-def test_what_does_not_end_within_the_grace_is_given_back_and_uses_up_no_attempt(
+def test_what_outlasts_the_grace_is_given_back_and_uses_no_attempt(
     place: Place,
 ) -> None:
     assert said(place(*AGENT))[0] == 0

@@ -33,7 +33,7 @@ async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
     assert now.astimezone(UTC) == now  # type: ignore[attr-defined]
 
 
-async def test_a_migration_under_a_running_worker_costs_each_connection_one_statement(
+async def test_a_migration_under_a_worker_costs_each_connection_one_statement(
     database: str,
 ) -> None:
     async with open_pool(database, max_size=1) as pool:
@@ -131,7 +131,7 @@ _OURS = (
         (False, NO_USAGE, "on"),
     ],
 )
-async def test_only_an_event_that_stands_alone_and_costs_nothing_is_not_waited_for(
+async def test_only_a_lone_event_that_costs_nothing_is_not_waited_for(
     pool: Pool, alone: bool, spent: Usage, flushed: str
 ) -> None:
     async with connection(pool) as conn:

@@ -20,7 +20,7 @@ from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Hit
 from core.knowledge.embedding_backfill import CALL_SECONDS
-from core.testing.contracts.search import memory
+from tests.contracts.suites.search import memory
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import error, hangs
 from tests.support.waiting import SOON, within

@@ -18,8 +18,8 @@ from core.adapters.postgres.search import (
 from core.domain.errors import SkillApiDown
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
 from core.skills.bundle import bundle_hash
-from core.testing.contracts.search import PartlyUnreadable, found, memory, skill
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.search import PartlyUnreadable, found, memory, skill
 from tests.support.waiting import SOON
 
 
@@ -74,7 +74,7 @@ async def indexed(pool: Pool) -> list[str]:
     return sorted(row["item_id"] for row in rows)
 
 
-async def test_a_tenant_is_looked_through_once_in_a_while_and_few_unchanged_skills_are_read(
+async def test_a_tenant_is_scanned_seldom_and_few_unchanged_skills_are_read(
     pool: Pool,
 ) -> None:
     store, clock = CountingStore(), Clock()

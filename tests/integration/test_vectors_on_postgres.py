@@ -24,8 +24,8 @@ from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError
 from core.domain.models.vectors import Embedded
 from core.entrypoints.doctor import Check, CheckStatus, check_up
-from core.testing.contracts.search import memory
-from core.testing.contracts.vectors import EAST, texts
+from tests.contracts.suites.search import memory
+from tests.contracts.suites.vectors import EAST, texts
 from tests.support.embedding_server import embedding_server
 from tests.support.openai_server import error
 

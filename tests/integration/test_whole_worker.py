@@ -189,7 +189,7 @@ async def test_a_skill_api_that_is_down_ends_as_dead_with_the_reason(settings: S
         assert feedback.content == "one way to refund"
 
 
-async def test_a_kept_run_that_is_damaged_ends_its_feedback_and_a_retry_begins_anew(
+async def test_a_damaged_run_ends_its_feedback_and_a_retry_begins_anew(
     settings: Settings, database: str
 ) -> None:
     def decide(messages: list[BaseMessage], _: Sequence[str]) -> AIMessage:

@@ -27,10 +27,10 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
+from tests.support.knowledge_search import KnowledgeSearch
 
 
 class Events(list[RunEvent]):

@@ -25,10 +25,10 @@ from core.testing.determinism import counting_ids
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
-from core.testing.search import MemorySearch
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
+from tests.support.memory_search import MemorySearch
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill
 
 SKILLS = "claude-skills"

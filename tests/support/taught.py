@@ -38,12 +38,12 @@ from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.gate import neighbours_of
+from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.skills import ScriptedAuthor
 
 Subject = tuple[Kind, str]

@@ -56,7 +56,7 @@ class Meanwhile(FakeGate):
         await self.world.gate.submit(ask(text, is_import=True), context)
 
 
-async def test_what_another_run_commits_between_two_calls_is_shown_before_it_is_excused() -> None:
+async def test_what_another_run_commits_between_two_calls_is_shown_first() -> None:
     gate = Meanwhile([FIRST], [LATER])
     turns = [calls(("commit_to_memory", given)) for given in (CREATE, UNRELATED, UNRELATED)]
     verdict = await Bench([*turns, says("done")], gate=gate).run()

@@ -51,7 +51,7 @@ async def test_many_who_ask_at_once_share_one_reading() -> None:
     assert await asyncio.gather(*asked) == [1] * 20
 
 
-async def test_other_questions_have_answers_of_their_own_and_the_oldest_is_forgotten() -> None:
+async def test_each_question_has_its_answer_and_the_oldest_is_forgotten() -> None:
     world = World()
     assert [await world.kept.get(q, world.read) for q in "aba"] == [1, 2, 1]
     assert await world.kept.get("c", world.read) == 3

@@ -39,7 +39,7 @@ async def _shown(error: Exception) -> tuple[int, str]:
     return client.status_code, "".join(parts)
 
 
-async def test_what_nobody_planned_is_told_without_its_text_and_logged_with_its_trace() -> None:
+async def test_an_unplanned_error_is_told_without_its_text_and_logged_with_it() -> None:
     with capture_logs() as logged:
         status, shown = await _shown(ZeroDivisionError("secret of the program"))
     assert status == 500

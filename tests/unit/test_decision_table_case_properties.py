@@ -44,7 +44,7 @@ def draft(step: tuple[str, int, int, str, int | None], ids: list[str]) -> tuple[
 
 
 @given(steps)
-def test_learning_leaves_untouched_rows_alone_and_going_back_gives_every_byte(
+def test_learning_leaves_other_rows_alone_and_going_back_gives_all_bytes(
     sequence: list[tuple[str, int, int, str, int | None]],
 ) -> None:
     xml, ids, history = START, count(1), [START]

@@ -215,7 +215,7 @@ async def test_an_edit_does_not_write_over_what_came_since() -> None:
     assert await contents(world) == ["환불은 7일 이내\n배송비\n영수증"]
 
 
-async def test_an_edited_change_is_done_to_what_is_there_when_it_is_prepared_again() -> None:
+async def test_an_edited_change_prepared_again_is_done_to_what_is_there() -> None:
     world = World()
     made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
     waiting = _with_policy(world, ALL)

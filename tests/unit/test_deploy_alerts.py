@@ -115,6 +115,7 @@ def test_each_way_of_holding_work_back_has_an_alert(kind: PauseKind) -> None:
     assert any(f'skill_worker_held{{kind="{kind}"}}' in rule["expr"] for rule in RULES)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", [("check", "rules"), ("test", "rules")])
 def test_promtool_agrees(command: tuple[str, str]) -> None:
     file = {"check": "alerts.yaml", "test": "alerts.test.yaml"}[command[0]]

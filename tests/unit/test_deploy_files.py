@@ -170,6 +170,7 @@ def test_systemd_finds_no_fault_in_a_unit(name: str, tmp_path: Path) -> None:
     assert [line for line in done.stderr.splitlines() if unit.name in line] == []
 
 
+@pytest.mark.nightly
 def test_kustomize_builds_it() -> None:
     done = _run_where_it_is("kubectl", "kustomize", str(deploy.KUBERNETES))
     assert done.returncode == 0, done.stderr

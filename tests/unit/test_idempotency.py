@@ -190,7 +190,7 @@ async def test_nobody_is_asked_for_a_key_where_no_caller_is_known() -> None:
     assert (await service.post("k", who=None)).status_code == 201
 
 
-def test_the_header_is_named_at_every_post_of_the_document_and_nowhere_else() -> None:
+def test_the_header_is_named_at_every_documented_post_and_nowhere_else() -> None:
     api = create_api(Opened())
     document(api)
     posts = 0

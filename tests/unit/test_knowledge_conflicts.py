@@ -23,7 +23,7 @@ def what_differs(new: str, known: str) -> dict[str, tuple[tuple[str, ...], tuple
     return {d.what: (d.new, d.known) for d in found.differs}
 
 
-def test_form_case_space_closing_marks_and_quotation_marks_make_no_difference() -> None:
+def test_form_case_space_and_closing_or_quotation_marks_do_not_matter() -> None:
     decomposed = unicodedata.normalize("NFD", "“금액”은  원 단위, KRW")
     (found,) = compare("금액은 원 단위, krw.", [Known("m1", "금액", decomposed)])
     assert (found.is_exact, found.is_near, found.similarity) == (True, False, 1.0)

@@ -247,7 +247,7 @@ async def test_what_taught_nothing_is_told(told: Told) -> None:
         await told.retract("f9")
 
 
-async def test_what_two_pieces_ask_for_waits_once_and_stays_while_one_of_them_says_it() -> None:
+async def test_what_two_pieces_ask_for_waits_once_and_stays_while_one_says_it() -> None:
     world = World(policy=load_policy("all"))
     told = Told(world)
     first, second = [

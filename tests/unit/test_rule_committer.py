@@ -24,9 +24,9 @@ from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
 from tests.support.gate import Events
+from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.react import item_change
 from tests.support.rules import learnt, row
 

@@ -77,7 +77,7 @@ def test_feedback_that_is_due_later_is_said_to_be() -> None:
     assert said == ["Waiting for feedback whose next attempt is due later (2)."]
 
 
-def test_what_holds_work_back_is_said_with_its_reason_and_again_when_it_changes() -> None:
+def test_what_holds_work_back_is_told_and_again_when_it_changes() -> None:
     said: list[str] = []
     awaited = Awaited(30, said.append)
     since = datetime(2026, 1, 1, tzinfo=UTC)

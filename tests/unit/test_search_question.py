@@ -48,7 +48,7 @@ def test_single_syllables_and_endings_tell_less() -> None:
     }
 
 
-def test_a_word_of_one_syllable_counts_in_full_where_it_is_all_that_is_asked() -> None:
+def test_a_word_of_one_syllable_counts_in_full_where_it_is_all_asked() -> None:
     assert read_question("돈").factors == {"돈": 1.0}
     assert read_question("돈 낭비").factors["돈"] == ALONE
 

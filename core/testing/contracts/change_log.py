@@ -81,6 +81,26 @@ async def break_half_way(log: ChangeLog, change: Change) -> None:
         raise ZeroDivisionError
 
 
+def remembered(item_id: str, text: str, seen: int | None, *, agent_id: str = "a") -> Change:
+    """Make an intent that creates a memory, compared with what was known up to `seen`."""
+    return Change(
+        id=f"change-{item_id}",
+        key=f"key-{item_id}",
+        digest="d",
+        tenant_id="t",
+        agent_id=agent_id,
+        kind=Kind.MEMORY,
+        target_id=item_id,
+        target_name=item_id,
+        operation=Operation.CREATE,
+        before=None,
+        after=Snapshot(content=text, name=item_id),
+        base_hash=state_hash(None),
+        status=ChangeStatus.APPLYING,
+        seen=seen,
+    )
+
+
 class ChangeLogContract:
     """Tests for any change log."""
 

@@ -10,30 +10,11 @@ from core.domain.errors import Repeated
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, Kind, Operation, Relationship, Snapshot
 from core.domain.ports import ChangeLog, Search
+from core.testing.contracts.change_log import remembered
 
 TEXT = "환불은 배송 완료 후 7일 이내에만 가능합니다"
 NEAR = "배송이 끝나고 7일 이내에만 환불이 가능합니다"
 OTHER = "회의록은 노션에 올립니다"
-
-
-def remembered(item_id: str, text: str, seen: int | None, *, agent_id: str = "a") -> Change:
-    """Return an intent to create a memory, compared with the index up to `seen`."""
-    return Change(
-        id=f"change-{item_id}",
-        key=f"key-{item_id}",
-        digest="d",
-        tenant_id="t",
-        agent_id=agent_id,
-        kind=Kind.MEMORY,
-        target_id=item_id,
-        target_name=item_id,
-        operation=Operation.CREATE,
-        before=None,
-        after=Snapshot(content=text, name=item_id),
-        base_hash=state_hash(None),
-        status=ChangeStatus.APPLYING,
-        seen=seen,
-    )
 
 
 def rewritten(item_id: str, old: str, new: str, seen: int) -> Change:

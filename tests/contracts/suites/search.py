@@ -12,7 +12,7 @@ import pytest
 from core.domain.models import SKILL_MD, Kind
 from core.domain.ports import Search, SkillStore
 from core.skills.bundle import bundle_hash
-from core.testing.contracts.search_items import (
+from tests.contracts.suites.search_items import (
     KNOWN,
     PartlyUnreadable,
     SearchIndex,
@@ -20,7 +20,7 @@ from core.testing.contracts.search_items import (
     memory,
     skill,
 )
-from core.testing.contracts.search_queries import SearchQueries
+from tests.contracts.suites.search_queries import SearchQueries
 
 __all__ = ["KNOWN", "PartlyUnreadable", "SearchContract", "SearchIndex", "found", "memory", "skill"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.domain.models import Kind
 from core.domain.ports import ChangeLog, Lineage
-from core.testing.contracts.knowledge_past import carry, step
+from tests.contracts.suites.knowledge_past import carry, step
 
 ALL = 1 << 30
 

@@ -7,7 +7,7 @@ import pytest
 from core.domain.errors import Repeated, TargetBusy
 from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, Relationship, Snapshot
 from core.domain.ports import ChangeLog, Search
-from core.testing.contracts.neighbours import remembered
+from core.testing.contracts.change_log import remembered
 
 BODY = "Check the receipt, then refund the card and tell the customer when the money arrives."
 
@@ -64,7 +64,7 @@ class SkillNeighboursContract:
         await self._end(change_log, first, ChangeStatus.APPLIED)
         await change_log.open(made("refunding-cards", await self._mark(search)), {})
 
-    async def test_other_skills_and_those_that_were_not_compared_or_are_unrelated_do_not_wait(
+    async def test_skills_not_compared_or_unrelated_do_not_wait(
         self, change_log: ChangeLog, search: Search
     ) -> None:
         seen = await self._mark(search)

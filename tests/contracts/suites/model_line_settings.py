@@ -6,7 +6,7 @@ import pytest
 
 from core.domain.errors import CircuitOpen, ConfigurationError
 from core.domain.ports import CircuitBreaker
-from core.testing.contracts.circuit_breaker import (
+from tests.contracts.suites.circuit_breaker import (
     DOWN,
     THREE,
     WRONG_KEY,
@@ -100,7 +100,7 @@ class ModelSettingsContract:
         assert await revoked.current_pause() is None
         await call(revoked)
 
-    async def test_who_never_had_an_answer_is_held_back_though_others_end_the_hold_of_all(
+    async def test_who_never_had_an_answer_is_held_back_though_others_close_it(
         self, open_breaker: OpenBreaker
     ) -> None:
         wrong, good = open_breaker(), open_breaker()

@@ -8,7 +8,7 @@ from core.domain.models import Kind
 from core.domain.models.vectors import Embedded, Vector, VectorBatch
 from core.domain.ports import Vectors
 from core.knowledge.search.vectors import unit
-from core.testing.contracts.search import SearchIndex, memory
+from tests.contracts.suites.search import SearchIndex, memory
 
 EAST, NORTH = unit((1.0, 0.01, 0.01)), unit((0.01, 1.0, 0.01))
 BETWEEN = unit((1.0, 0.9, 0.01))

@@ -8,7 +8,7 @@ import pytest
 
 from core.domain.models import Kind
 from core.domain.ports import Search
-from core.testing.contracts.search_items import KNOWN, SearchIndex, found, memory, near
+from tests.contracts.suites.search_items import KNOWN, SearchIndex, found, memory, near
 
 
 class SearchQueries:

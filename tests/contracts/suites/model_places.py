@@ -10,7 +10,7 @@ import pytest
 from core.agent.circuit_breaker import BreakerOptions
 from core.domain.errors import CircuitOpen, InvalidInput, ModelDown
 from core.domain.ports import CircuitBreaker
-from core.testing.contracts.circuit_breaker import DOWN, OpenBreaker, PassTime, call, open_circuit
+from tests.contracts.suites.circuit_breaker import DOWN, OpenBreaker, PassTime, call, open_circuit
 
 # Time passes only while calls wait: no slot is renewed meanwhile, hence the long `slot_ttl`.
 TWO = BreakerOptions(max_concurrency=2, longest_wait=30, longest_call=100, slot_ttl=1_000)

@@ -41,7 +41,7 @@ class BacklogContract:
             await claimed(inbox, queued)
         assert (await backlog.waiting()).oldest_seconds == 0
 
-    async def test_changes_that_wait_for_a_person_are_counted_with_the_age_of_the_oldest(
+    async def test_changes_that_wait_for_a_person_are_counted_with_the_oldest_age(
         self, backlog: Backlog, change_log: ChangeLog, reviews: Reviews
     ) -> None:
         made = [waiting(f"m{number}") for number in range(4)]

@@ -9,7 +9,7 @@ from core.domain.models import Hit, Kind, Nearby
 from core.domain.ports import SkillStore
 from core.knowledge.search.documents import SearchDocument
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.search import MemorySearch
+from tests.support.memory_search import MemorySearch
 
 
 class KnowledgeSearch:
