@@ -161,7 +161,7 @@ async def test_a_change_costs_its_run(settings: Settings) -> None:
         (record, *_) = await _changes(app)
         cost = await app.stores.spending.of_change(await app.stores.changes.get(record))
         assert (cost.cost, cost.run.model_calls, piece.usage.cost) == (2, 2, 2)
-        opened_change = await app.stores.review_queue.look(record, tenant_id=None, but=())
+        opened_change = await app.stores.review_queue.open(record, tenant_id=None, but=())
         assert opened_change.cost == cost
 
 
