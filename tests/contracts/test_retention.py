@@ -6,7 +6,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.runs import PostgresRetention
 from core.adapters.postgres.saver import postgres_saver
 from core.domain.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
 from core.testing.contracts.retention import RetentionContract, Saver

@@ -14,8 +14,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
 from core.adapters.postgres.queries import Pool, connection
-from core.adapters.postgres.retention import PostgresRetention
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.adapters.postgres.runs import PostgresRetention
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError, Forbidden, NotFound

@@ -16,7 +16,7 @@ WRITES = {
     r"\.write_item\(": {"learning_committers/base.py"},
     r"\.update_agent_and_tenant_skills\(": {"learning_committers/skill_committer.py"},
     r"\.set_agent_skills\(": {"learning_committers/agent_skills_committer.py"},
-    r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_steps.py"},
+    r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_committer.py"},
     r"committers\[.*\]\.(apply|record)\(": {"changes/gate/applying.py"},
     r"changes\.open\(": {"changes/gate/change_gate.py"},
     r"reviews\.approve\(": {"changes/gate/decisions.py"},

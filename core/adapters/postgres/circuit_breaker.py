@@ -12,8 +12,7 @@ from typing import TypeVar
 import structlog
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.queries import Pool, execute, fetch_one
-from core.adapters.postgres.rows import recalled, to_said
+from core.adapters.postgres.queries import Pool, execute, fetch_one, recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
     LocalBreaker,
@@ -49,7 +48,7 @@ class ModelSlots:
         self._new_id = new_id
         self._sleep = sleep
         # One task per process polls at a time: many waiters, few queries.
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
@@ -76,13 +75,13 @@ class ModelSlots:
     async def _take(self, slots: int) -> str:
         try:
             async with asyncio.timeout(self._options.longest_wait):
-                await self._turn.acquire()
+                await self._lock.acquire()
         except TimeoutError:
             raise rate_exceeded(self._options) from None
         try:
             return await self._poll(slots)
         finally:
-            self._turn.release()
+            self._lock.release()
 
     async def _poll(self, slots: int) -> str:
         slot, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
