@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import settings
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
+from core.entrypoints.locale.build_hook import compile_catalogues
 from tests.support import databases
 from tests.support.recycled import RecycledDatabases
 from tests.support.scheduling import Scheduling, longest_first
@@ -29,18 +29,12 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
-        _compile_catalogues()
+        compile_catalogues(Path(__file__).parents[1])  # as the build does; workers find them
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         databases.remove_home()
-
-
-def _compile_catalogues() -> None:
-    """Make of a checkout what the build makes of it; workers find it made."""
-    root = Path(__file__).parents[1]
-    runpy.run_path(str(root / ".ci" / "catalogues.py"))["compile_catalogues"](root)
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,4 +1,4 @@
-"""Answers that take long and change slowly: kept for a while, however many ask."""
+"""A cache of slow answers that many ask for: refreshed after a while, read once at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Clock = Callable[[], float]
 
 
 class Cached(Generic[T]):
-    """Keeps the newest answer to each question for `seconds`, or `rest` times as long as it took.
+    """Caches the newest answer to each question for `seconds`, or `rest` times its reading time.
 
-    A question is asked once at a time. At most `most` answers are kept: those asked for last.
+    Concurrent askers share one read. At most `most` answers are cached, the most recently used.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Cached(Generic[T]):
         self._asking: dict[Hashable, asyncio.Lock] = {}
 
     async def get(self, question: Hashable, read: Callable[[], Awaitable[T]]) -> T:
-        """Give the answer that is kept, or read it. What `read` raises is raised, and not kept."""
+        """Return the cached answer, or read it. What `read` raises is raised and not cached."""
         lock = self._asking.setdefault(question, asyncio.Lock())
         async with lock:
             due, answer = self._answers.get(question, (None, None))

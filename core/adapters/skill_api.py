@@ -29,7 +29,7 @@ from core.domain.text import one_line
 from core.skills.bundle import check_path, is_script, is_text
 
 ATTEMPTS = 5
-MAX_WAIT = 20.0  # seconds; whoever is told to wait longer gives the work back instead
+MAX_WAIT = 20.0  # seconds; asked to wait longer, the caller gives the work back instead
 _RETURNED = frozenset({200, 201, 204, 404, 412})
 _FORBIDDEN = frozenset({401, 403})
 _backoff = wait_exponential(multiplier=0.2, max=5) + wait_random(0, 0.5)
@@ -39,10 +39,10 @@ _M = TypeVar("_M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server said, where that is for the caller to judge: success, 404 or 412.
+    """An answer that the caller judges: success, 404 or 412.
 
-    `etag` is bare of quotes. `repeated` tells that an earlier attempt of the same call failed and
-    may have had its effect all the same.
+    `etag` has no quotes. `repeated`: an earlier attempt of the same call failed and may have taken
+    effect all the same.
     """
 
     where: str
@@ -54,18 +54,18 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """True for a success."""
+        """Whether the call succeeded."""
         return self.status < 300
 
     def parse(self, model: type[_M]) -> _M:
-        """Read the JSON body. Raises SkillApiDown where it is something else."""
+        """Parse the JSON body. Raises SkillApiDown if it is something else."""
         try:
             return model.model_validate_json(self.body)
         except ValidationError as error:
             raise self.garbage() from error
 
     def garbage(self) -> SkillApiDown:
-        """The error for an answer that is not what the API says."""
+        """Return the error for an answer that does not follow the API."""
         return SkillApiDown(
             f"{self.where} answered {self.status} with {self.kind or 'no type'} that is not the"
             f" skill API's: {_excerpt(self.body)}",
@@ -74,7 +74,7 @@ class Answer:
 
 
 class Transport:
-    """Sends calls to one server, with its token, a bound on time, and repetition."""
+    """Sends calls to one server, with its token, a timeout, and retries."""
 
     def __init__(
         self,
@@ -85,10 +85,10 @@ class Transport:
         timeout: float,
         sleep: Sleep,
     ) -> None:
-        """Raises ConfigurationError where `base_url` is no http URL; `timeout` is in seconds."""
+        """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
         url = checked_url(base_url)
         bare = url.copy_with(userinfo=b"")
-        # A user in the URL would become the authorization that is sent, and override the token.
+        # Credentials in the URL would become the Authorization header and override the token.
         self._base = str(bare if token else url).rstrip("/")
         self._shown = str(bare).rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -107,10 +107,10 @@ class Transport:
         form: Mapping[str, str] | None = None,
         file: tuple[str, bytes] | None = None,
     ) -> Answer:
-        """Make a call; `path` is quoted already, `file` is a name and a zip.
+        """Make a call; `path` is already quoted, `file` is a name and a zip.
 
-        Raises SkillApiDown (after it has repeated), ConfigurationError where it is not let in,
-        InvalidInput where the server refuses the call.
+        Raises SkillApiDown (after retries), ConfigurationError if access is refused, InvalidInput
+        if the server rejects the call.
         """
         where = f"{method} {self._shown}{path}"
         request = self._http.build_request(
@@ -153,7 +153,7 @@ class Transport:
 
 
 def checked_url(base_url: str) -> httpx.URL:
-    """Read the URL of a server. Raises ConfigurationError."""
+    """Parse the URL of a server. Raises ConfigurationError."""
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:
@@ -257,7 +257,7 @@ class _List(BaseModel):
 
 
 class SkillApiCalls:
-    """One method a call; those with a leading underscore leave 404 and 412 to the caller."""
+    """One method per call; those with a leading underscore leave 404 and 412 to the caller."""
 
     def __init__(
         self,
@@ -268,18 +268,18 @@ class SkillApiCalls:
         timeout: float = 30.0,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        """Raises ConfigurationError where `base_url` is no http URL; `timeout` is in seconds."""
+        """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
         self._transport = Transport(base_url, token, http, timeout=timeout, sleep=sleep)
 
     async def ping(self) -> None:
-        """See that the server answers. Raises SkillApiDown, ConfigurationError."""
+        """Check that the server answers. Raises SkillApiDown, ConfigurationError."""
         answer = await self._transport.send("GET", "/health")
         if not answer.ok:
             raise answer.garbage()
         answer.parse(_Object)
 
     async def check_skill_exists(self, name: str, tenant_id: str) -> bool:
-        """Tell whether there is such a skill."""
+        """Whether there is such a skill."""
         params = {"name": checked_name(name), "tenant_id": tenant_id}
         answer = await self._transport.send("GET", "/skills/check", params=params)
         exists = answer.parse(_Check).exists
@@ -301,13 +301,13 @@ class SkillApiCalls:
         return tuple(sorted(skills, key=lambda skill: skill.name))
 
     async def get_skill_files(self, name: str, tenant_id: str) -> tuple[str, ...]:
-        """Give the paths of a skill's files. Raises NotFound."""
+        """Return the paths of a skill's files. Raises NotFound."""
         answer = await self._files(name, tenant_id)
         see_present(answer)
         return tuple(entry.path for entry in answer.parse(_Files).files)
 
     async def get_skill_file_content(self, name: str, path: str, tenant_id: str) -> str | bytes:
-        """Give a file: text where it is UTF-8, else its bytes. Raises NotFound."""
+        """Return a file: text if it is UTF-8, else its bytes. Raises NotFound."""
         params = {"tenant_id": tenant_id}
         answer = await self._transport.send("GET", _url(name, path), params=params)
         see_present(answer)
@@ -325,15 +325,15 @@ class SkillApiCalls:
     async def update_skill_file(
         self, name: str, path: str, content: str | bytes, tenant_id: str
     ) -> None:
-        """Write one file whatever the skill holds now. Raises NotFound."""
+        """Write one file, whatever the skill's state. Raises NotFound."""
         see_present(await self._put(name, path, as_file(path, content), tenant_id, None))
 
     async def delete_skill_file(self, name: str, path: str, tenant_id: str) -> None:
-        """Delete one file whatever the skill holds now. Raises NotFound."""
+        """Delete one file, whatever the skill's state. Raises NotFound."""
         see_present(await self._delete(name, path, tenant_id, None))
 
     async def delete_skill(self, name: str, tenant_id: str) -> None:
-        """Delete a skill whatever it holds now. Raises NotFound."""
+        """Delete a skill, whatever its state. Raises NotFound."""
         see_present(await self._delete(name, None, tenant_id, None))
 
     async def _download(self, name: str, tenant_id: str) -> Answer:
@@ -381,13 +381,13 @@ class SkillApiCalls:
 
 
 def as_file(path: str, content: str | bytes) -> SkillFile:
-    """A file of text or bytes, executable where it is a script with a shebang."""
+    """Build a file of text or bytes, executable if it is a script with a shebang."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     return SkillFile(data=data, executable=is_script(path, data))
 
 
 def checked_name(name: str) -> str:
-    """Give the name back. Raises InvalidInput where it is none for one folder."""
+    """Return the name. Raises InvalidInput if it is no single folder's name."""
     check_path(name)
     if "/" in name:
         raise InvalidInput(f"{name!r} is no name of a skill")
@@ -395,12 +395,12 @@ def checked_name(name: str) -> str:
 
 
 def see_absence(answer: Answer) -> None:
-    """See that a 404 is the API's own. Raises SkillApiDown where some other server said it."""
+    """Check that a 404 is the API's own. Raises SkillApiDown if another server sent it."""
     answer.parse(_Failure)
 
 
 def see_present(answer: Answer) -> None:
-    """See that a call was a success. Raises NotFound with what the server says."""
+    """Check that a call succeeded. Raises NotFound with the server's message."""
     if answer.status == 404:
         raise NotFound(f"{answer.where}: {answer.parse(_Failure).detail}")
     if not answer.ok:

@@ -1,4 +1,4 @@
-"""First knowledge of an agent: goal and persona, put in as feedback that is learnt from."""
+"""An agent's first knowledge: its goal and persona, submitted as feedback to learn from."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _KOREAN = _Words(
 
 
 def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
-    """Make the piece that asks for an agent's first knowledge, in the language of its goal.
+    """Build the feedback that requests an agent's first knowledge, in the language of its goal.
 
-    Its id holds a digest of what it says, so that it goes in once; `again` makes another.
-    Raises InvalidInput where there is neither goal nor persona.
+    Its id contains a digest of the content, so that it is stored once; `again` builds another.
+    Raises InvalidInput if there is neither goal nor persona.
     """
     if not (agent.goal.strip() or agent.persona.strip()):
         raise InvalidInput(
@@ -62,10 +62,10 @@ def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
 
 
 async def set_up_new_agents(agents: Agents, inbox: Inbox) -> int:
-    """Put in the first piece of each new agent that waits for it; gives how many went in.
+    """Store the first feedback of each new agent that awaits it; returns how many were stored.
 
-    An agent waits until its piece is in: who dies in between, or does it too, does no harm. One
-    whose goal was changed meanwhile is looked at again.
+    An agent waits until its feedback is stored: a crash in between, or a second worker, does no
+    harm. An agent whose goal was changed meanwhile is considered again.
     """
     begun = 0
     while waiting := await agents.awaiting_setup(_BATCH):

@@ -1,4 +1,4 @@
-"""The stores of a dry run: they keep nothing but its bill, since the model was asked."""
+"""The stores of a dry run: only its bill is stored, since the model was really called."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from core.domain.ports import NewId, Spending
 
 
 class DryRuns:
-    """The `Runs` port for one look ahead: no candidate outlives it, and nobody takes one over."""
+    """The `Runs` port for one dry run: candidates live as long as it does, without contention."""
 
     def __init__(self, new_id: NewId) -> None:
         self._new_id = new_id
 
     async def candidates(self, feedback_id: str) -> Sequence[Candidate]:  # noqa: ARG002
-        """Return no candidates: the matcher is asked anew."""
+        """Return no candidates: the matcher is called anew."""
         return ()
 
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Return candidates of what the matcher answered."""
+        """Return candidates from the matcher's answer."""
         return [
             Candidate(
                 id=self._new_id(),
@@ -49,36 +49,36 @@ class DryRuns:
         ]
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
-        """Return the candidate, begun."""
+        """Return the candidate as started."""
         begun = {"epoch": candidate.epoch + 1, "generation": generation}
         return candidate.model_copy(update=begun)
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
-        """Keep no verdict."""
+        """Drop the verdict."""
 
     async def check(self, fence: Fence) -> None:
-        """Pass: a look ahead is nobody else's to take over."""
+        """Pass: no other worker can take over a dry run."""
 
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:  # noqa: ARG002
-        """Return no receipts: a look ahead makes no changes."""
+        """Return no receipts: a dry run makes no changes."""
         return ()
 
 
 class DryReplies:
-    """The `Replies` port for one look ahead; each first reply is paid for."""
+    """The `Replies` port for one dry run; each first reply is paid for."""
 
     def __init__(self, spending: Spending) -> None:
         self._spending = spending
         self._replies: dict[tuple[str, int], tuple[JsonValue, Usage]] = {}
 
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
-        """Return a reply of this look ahead, or None."""
+        """Return a reply of this dry run, or None."""
         return self._replies.get((key, ordinal))
 
     async def put(
         self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
     ) -> None:
-        """Keep a reply for the time of the look; the first one is what its tenant pays for."""
+        """Remember a reply during the dry run; the first one is what its tenant pays for."""
         if (key, ordinal) not in self._replies:
             self._replies[key, ordinal] = (reply, usage)
             await self._spending.pay(tenant_id, key, usage)
@@ -92,12 +92,12 @@ class DryReplies:
 
 
 class DryJournal:
-    """The `Journal` port for one look ahead: events are dropped, what was spent is paid for."""
+    """The `Journal` port for one dry run: events are dropped, costs are charged."""
 
     def __init__(self, spending: Spending) -> None:
         self._spending = spending
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Put what was `spent` on the bill of its tenant's day."""
+        """Charge `spent` to the tenant's day."""
         if spent.model_calls:
             await self._spending.pay(event.tenant_id or "", event.candidate_id or "", spent)

@@ -1,7 +1,8 @@
-"""A few at a time, in the order they came: on one core, all that begin together end together.
+"""Admits a few tasks at a time, in order of arrival.
 
-A hundred looks that begin at once would each be done when the last one is. In turns the first is
-done at once, and those who asked come back one after the other, not as the same crowd again.
+On one core, a hundred reviews opened at once would each be ready only when the last one is.
+Admitted in turn, the first is ready at once, and their readers come back one by one instead of as
+the same crowd again.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-# Who waits for somebody else (a skill store, a model of embeddings) holds nobody up for longer.
+# Whoever waits for another system (a skill store, an embedding model) blocks no one for longer.
 LONGEST_SECONDS = 0.1
 
 
 class FairSemaphore:
-    """Lets `at_once` in; one that lasts longer than `longest` seconds does not count any more."""
+    """Admits `at_once` tasks; one that takes longer than `longest` seconds no longer counts."""
 
     def __init__(self, at_once: int, longest: float = LONGEST_SECONDS) -> None:
         self._free = asyncio.Semaphore(at_once)
@@ -24,14 +25,14 @@ class FairSemaphore:
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
-        """Wait for a turn, and hold it while the block runs."""
+        """Wait for a slot, and occupy it while the block runs."""
         await self._free.acquire()
-        held = True
+        acquired = True
 
         def pass_on() -> None:
-            nonlocal held
-            if held:
-                held = False
+            nonlocal acquired
+            if acquired:
+                acquired = False
                 self._free.release()
 
         timer = asyncio.get_running_loop().call_later(self._longest, pass_on)
@@ -44,11 +45,11 @@ class FairSemaphore:
 
 @dataclass(frozen=True)
 class ReviewSlots:
-    """The turns of reviewers in one process.
+    """The slots of reviewers in one process.
 
-    A decision costs as much as two looks, and who looks waits for what they see: decisions
-    are taken one by one, so that a crowd that decides leaves room for those who look.
+    A decision costs as much as opening two changes, and people wait for what they open: decisions
+    run one at a time, so that a crowd of deciders leaves room for readers.
     """
 
-    looks: FairSemaphore = field(default_factory=lambda: FairSemaphore(3))
+    reads: FairSemaphore = field(default_factory=lambda: FairSemaphore(3))
     decisions: FairSemaphore = field(default_factory=lambda: FairSemaphore(1))

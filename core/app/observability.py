@@ -1,4 +1,4 @@
-"""Logging, set up once: structured lines on stderr, for people on a terminal, else as JSON."""
+"""Logging setup: structured lines on stderr, readable on a terminal, else JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.domain.text import escape_json, printable
 
 LogFormat = Literal["auto", "console", "json", "talk"]
 _OURS = "core"
-# These set handlers or levels of their own; all others are held to the level of the root.
+# These set handlers or levels of their own; all others follow the root's level.
 _LIBRARIES = (
     "alembic",
     "asyncio",
@@ -36,9 +36,10 @@ _LIBRARIES = (
 
 
 class _StderrHandler(logging.StreamHandler[TextIO]):
-    """Writes to whatever stderr is now: a progress bar may stand in for it for a while."""
+    """Writes to the current stderr: a progress bar may replace it for a while."""
 
     def __init__(self) -> None:
+        # StreamHandler would assign `stream`, which is a property here.
         logging.Handler.__init__(self)
 
     @property
@@ -47,11 +48,11 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
 
 
 def configure_logging(level: str, log_format: LogFormat) -> None:
-    """Send all logs at `level` or above to stderr; libraries only from warning on.
+    """Send all logs at `level` or above to stderr; those of libraries from warning on.
 
     May be called again; the last call counts. `talk` is plain lines for a person who runs one
-    command; `auto` is `console` on a terminal and `json` elsewhere. With level `debug` libraries
-    tell all from info on.
+    command; `auto` is `console` on a terminal and `json` elsewhere. With level `debug`, libraries
+    log from info on.
     """
     number = logging.getLevelNamesMapping()[level.upper()]
     if log_format == "auto":
@@ -82,9 +83,9 @@ def configure_logging(level: str, log_format: LogFormat) -> None:
 
 @contextmanager
 def worker_named(name: str | None) -> Iterator[None]:
-    """Put the worker's name on every line of the log meanwhile: the given one, or host and process.
+    """Add the worker's name to every log line meanwhile: the given one, or host and process.
 
-    Names need not be unique: nothing is decided by them.
+    Names need not be unique: they are only for people.
     """
     given = name or f"{socket.gethostname()}:{os.getpid()}"
     with structlog.contextvars.bound_contextvars(worker=given):
@@ -127,7 +128,7 @@ def _make_printable(_logger: WrappedLogger, _name: str, event: EventDict) -> Eve
 
 
 def _in_plain_words(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
-    """Render `warning: directory opened: path=/srv, why=…`, and a trace below it."""
+    """Render `warning: directory opened: path=/srv, why=…`, followed by a traceback."""
     words = str(event.pop("event")).replace(".", " ").replace("_", " ")
     trace = event.pop("exception", None)
     level = event.pop("level", "info")

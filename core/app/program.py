@@ -1,4 +1,4 @@
-"""The opened program, which entry points call: its parts come from the composition root."""
+"""The opened program, which entry points call; the composition root builds its parts."""
 
 from __future__ import annotations
 
@@ -58,14 +58,15 @@ if TYPE_CHECKING:
 FETCH_LIMIT = 100
 PAGE = 1000
 PROGRESS_SECONDS = 0.2
-# An intent this old whose feedback has ended will not be finished by the run that wrote it.
+# An intent this old whose feedback has ended will not be finished by its own run.
 ABANDONED_SECONDS = 60.0
 
 PRUNE_SECONDS = 60.0
-REVIEW_SECONDS = 60.0  # between two looks for what waits for a person for too long
-EMBED_SECONDS = 1.0  # between two looks for what lacks a vector
-LOOK_SECONDS = 1.0  # between two looks whether the model is held back
-# What is told of an end is told after it: so long its run is kept whatever the settings say.
+REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
+EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
+PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
+# Sources are told of an end after it: runs are stored for at least this long, whatever the settings
+# say.
 SETTLED_SECONDS = 60.0
 
 OnProgress = Callable[[Mapping[str, int]], None]
@@ -73,13 +74,13 @@ AskChecks = Callable[[], Awaitable[Mapping[str, str]]]
 
 
 async def nothing_checked() -> Mapping[str, str]:
-    """The checks of a process that tells nothing of its health."""
+    """Return the checks of a process that does not report its health."""
     return {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class App:
-    """Everything wired. `learning` is there where a model was asked for."""
+    """The wired program. `learning` is set if a model was requested."""
 
     stores: Stores
     gate: ChangeGate
@@ -88,7 +89,7 @@ class App:
     feedback_max_chars: int
     currency: str
     presence: Presence = field(default_factory=lambda: Presence(time.monotonic))
-    turns: ReviewSlots = field(default_factory=ReviewSlots)
+    review_slots: ReviewSlots = field(default_factory=ReviewSlots)
     checks: AskChecks = nothing_checked
     learning: Learning | None = None
 
@@ -99,7 +100,7 @@ class App:
 
     @property
     def retractor(self) -> Retractor:
-        """What takes back the effect of a piece of feedback."""
+        """The service that takes back the effect of feedback."""
         return Retractor(
             gate=self.gate,
             changes=self.stores.changes,
@@ -109,7 +110,7 @@ class App:
 
     @property
     def restorer(self) -> Restorer:
-        """What brings an item back to one of its versions."""
+        """The service that restores an item to one of its versions."""
         return Restorer(
             knowledge=self.stores.knowledge,
             past=self.stores.past,
@@ -120,15 +121,15 @@ class App:
         )
 
     def as_dry_run(self) -> App:
-        """Give this app with a gate that stops at what would be done, for one look ahead."""
+        """Return this app with a gate that stops before applying, for one dry run."""
         return replace(self, gate=self.dry_gate())
 
     async def revert(self, change_id: str, reason: str) -> Receipt:
-        """Bring the target of an applied change back to what it was. Raises NotFound, Refused."""
+        """Restore the target of an applied change to its state before. Raises NotFound, Refused."""
         return await self.gate.revert(change_id, reason)
 
     async def current_pause(self) -> Pause | None:
-        """Say why no worker begins new work: a person's pause, or else the model's state."""
+        """Return why no worker starts new work: a person's pause, or else the open circuit."""
         paused = await self.stores.intake.paused()
         if self.learning is None:
             return paused
@@ -138,7 +139,7 @@ class App:
     async def run(
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
     ) -> None:
-        """Work until `stop` is set or, with `once`, until all feedback has come to its end."""
+        """Work until `stop` is set or, with `once`, until all feedback has ended."""
         learning = self._learning()
         sources = SourcePoller(learning.polling)
         if once:
@@ -148,7 +149,7 @@ class App:
             repeat(learning.sweep_every, "changes", self._sweep),
             repeat(PRUNE_SECONDS, "prune", lambda: self._prune(learning)),
             repeat(REVIEW_SECONDS, "reviews", learning.reviews.work) if learning.reviews else None,
-            repeat(LOOK_SECONDS, "look", lambda: _look(learning)),
+            repeat(PROBE_SECONDS, "look", lambda: _probe(learning)),
             repeat(EMBED_SECONDS, "embed", learning.backfill.work)
             if learning.backfill and not once
             else None,
@@ -164,7 +165,7 @@ class App:
             if learning.backfill:
                 await _until(stop, learning.backfill.work())
             self.summary.resting = await self.stores.budgets.used_up()
-            _see_all_told(sources)
+            _raise_failure(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
         """Decide about at most `limit` queued pieces, oldest first, and leave no trace."""
@@ -175,14 +176,14 @@ class App:
         return [(piece, await decide(piece, deps=learning.polling)) for piece in queued]
 
     async def _oldest_queued(self, limit: int) -> list[Feedback]:
-        """Give queued pieces, oldest first; lists begin with the newest, so all pages are read."""
-        kept: deque[Feedback] = deque(maxlen=limit)
+        """Return queued pieces, oldest first; lists start with the newest, hence all pages."""
+        oldest: deque[Feedback] = deque(maxlen=limit)
         page, cursor = await self._queued(None)
-        kept.extend(page)
+        oldest.extend(page)
         while cursor is not None:
             page, cursor = await self._queued(cursor)
-            kept.extend(page)
-        return [*reversed(kept)]
+            oldest.extend(page)
+        return [*reversed(oldest)]
 
     async def _queued(self, cursor: str | None) -> tuple[Sequence[Feedback], str | None]:
         wanted = FeedbackFilter(statuses=(FeedbackStatus.QUEUED,))
@@ -194,7 +195,7 @@ class App:
         return self.learning
 
     async def _poll(self, sources: SourcePoller) -> int:
-        """Fetch, and tell of ends; while paused only the latter. Gives the new pieces."""
+        """Fetch, and report ends; while paused only the latter. Returns how many are new."""
         if await self.stores.intake.paused() is None:
             new = await sources.poll(FETCH_LIMIT)
             return new + await set_up_new_agents(self.stores.agents, self.stores.inbox)
@@ -216,14 +217,14 @@ class App:
         on_progress(await self.stores.reader.counts())
 
 
-def _see_all_told(sources: SourcePoller) -> None:
-    """Raise why a source could not be fetched from or told, where one could not."""
+def _raise_failure(sources: SourcePoller) -> None:
+    """Raise the first error of a source that could not be fetched from or told."""
     for error in sources.failures.values():
         raise error
 
 
-async def _look(learning: Learning) -> None:
-    """Ask a model that is held back, where that is due, so that no feedback has to."""
+async def _probe(learning: Learning) -> None:
+    """Probe the model if its circuit is open and a probe is due, so that no feedback has to."""
     if await learning.breaker.current_pause():
         await learning.breaker.probe(learning.ask)
 
@@ -242,7 +243,7 @@ async def _until(stop: asyncio.Event, work: Coroutine[object, object, object]) -
 
 @asynccontextmanager
 async def _beside(works: Iterable[Awaitable[None]]) -> AsyncIterator[None]:
-    """Run side tasks while the block runs, and cancel them after it."""
+    """Run background tasks while the block runs, and cancel them after it."""
     tasks = [asyncio.ensure_future(work) for work in works]
     try:
         yield
@@ -261,12 +262,12 @@ async def open_app(
     wrap: Wrap = as_it_is,
     health: Health | None = None,
 ) -> AsyncIterator[App]:
-    """Open the program: database and skill API as settings say, a model where it is asked for.
+    """Open the program: database and skill API as configured, a model if requested.
 
-    `chat` is a model to use instead of the one that settings name; every port goes through
-    `wrap`, and so does the saver of ReAct runs. `health` is told of events, and looks at what
-    is open. What is embedded is started here, and stopped by the last process to leave.
-    Raises ConfigurationError, DatabaseDown.
+    `chat` is a model to use instead of the configured one; every port passes through `wrap`, and so
+    does the saver of ReAct runs. `health` observes events and watches what is open. Embedded
+    services are started here, and stopped by the last process to leave. Raises ConfigurationError,
+    DatabaseDown.
     """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
@@ -289,8 +290,8 @@ async def open_app(
         gate, dry_gate = build_gates(stores, guarded, creator)
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:
-            look = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
-            await enter(health.watching(await enter(look)))
+            observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
+            await enter(health.watching(await enter(observed)))
         learning = None
         if guarded:
             backfill = meaning.backfill(made) if meaning and not dry_run else None

@@ -1,4 +1,4 @@
-"""What one run of the worker did: which pieces of feedback it took up, and what each came to."""
+"""What one run of the worker did: the feedback it started, and how each piece ended."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from core.domain.models.base import Model
 from core.domain.models.messages import Text
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
-# A worker runs for months: older pieces are only counted, of the unhappy the newest are named.
+# A worker runs for months: old pieces are only counted, of those that failed the newest are named.
 _MOST = 2_000
 _MOST_NAMED = 10_000
 
 
 class TakenPiece(Model):
-    """A piece that this run took up; `queued` where it was given back."""
+    """A piece that this run started; `queued` if it was given back."""
 
     id: str
     status: FeedbackStatus = FeedbackStatus.QUEUED
@@ -25,11 +25,11 @@ class TakenPiece(Model):
 
 
 class RunSummary:
-    """TakenPieces by id, as the events of this process tell of them.
+    """The pieces of this run by id, built from this process's events.
 
-    `working` counts those at work, `pause` says why no more are begun, `warned` counts the changes
-    that were applied with a warning, `resting` are the tenants whose feedback waits since their
-    budget is used up.
+    `working` counts those in progress, `pause` is why no more start, `warned` counts the changes
+    applied with a warning, `resting` are the tenants whose feedback waits because their budget is
+    used up.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class RunSummary:
 
     @asynccontextmanager
     async def at_work(self) -> AsyncIterator[None]:
-        """Count a piece as being worked on."""
+        """Count a piece as in progress."""
         self.working += 1
         try:
             yield
@@ -51,7 +51,7 @@ class RunSummary:
             self.working -= 1
 
     def note(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Take down what an event says of a piece: the tally as an observer."""
+        """Record an event; the summary is an observer."""
         del spent
         if event.feedback_id is None:
             return
@@ -64,11 +64,11 @@ class RunSummary:
             self.warned += bool(event.data.get("warnings"))
 
     def counts(self) -> Mapping[str, int]:
-        """Give the number of pieces by what they came to."""
+        """Return the number of pieces by status."""
         return self._older + Counter(map(str, self._statuses.values()))
 
     def unhappy(self) -> Sequence[TakenPiece]:
-        """Give the pieces that ended failed or dead."""
+        """Return the pieces that ended as failed or dead."""
         return [*self._unhappy.values()]
 
     def _put(self, piece: TakenPiece) -> None:

@@ -1,4 +1,4 @@
-"""The only reader of the environment: every setting, its default, its check and its fix."""
+"""The only reader of the environment: every setting with its default, validation and fix."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from core.app.settings_groups import (
 from core.domain.errors import ConfigurationError
 
 _ALIKE = 0.8
-# The environment is full of others' names; what begins so is most likely meant for us.
+# The environment contains foreign names; what starts like this is most likely meant for us.
 _OURS = ("SKILL_WORKER_", "LLM_", "MCP_", "FEEDBACK_")
 
 
 def name_warnings(
     names: Iterable[str], environment: Mapping[str, str], env_file: Path | None
 ) -> tuple[str, ...]:
-    """Say what in the file and the environment looks like a setting and is none.
+    """Return warnings about what looks like a setting in the file or environment but is none.
 
     `names` are the settings' upper-case names. Raises UnicodeDecodeError.
     """
@@ -57,11 +57,11 @@ def _in_file(known: list[str], env_file: Path | None) -> Iterator[str]:
         return
     with env_file.open(encoding="utf-8-sig") as stream:
         for binding in parse_stream(stream):
-            place = f"{env_file}, line {binding.original.line}"
+            source = f"{env_file}, line {binding.original.line}"
             if binding.error:
-                yield f"{place}: it is no NAME=VALUE and is left out"
+                yield f"{source}: it is no NAME=VALUE and is left out"
             elif binding.key and (meant := _meant(binding.key, known)):
-                yield f"{place}: there is no setting {binding.key}; is {meant} meant?"
+                yield f"{source}: there is no setting {binding.key}; is {meant} meant?"
 
 
 def _in_environment(known: list[str], environment: Mapping[str, str]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _in_environment(known: list[str], environment: Mapping[str, str]) -> Iterato
 
 
 def _meant(name: str, known: list[str]) -> str | None:
-    """Give the setting whose name is most like this one; None where it is one, or like none."""
+    """Return the setting with the most similar name; None if it is one, or similar to none."""
     if name.upper() in known:
         return None
     return next(iter(get_close_matches(name.upper(), known, n=1, cutoff=_ALIKE)), None)
@@ -81,7 +81,7 @@ OFFLINE_MODEL = "offline"
 Override = str | int | float | bool | Path | None
 
 
-# Fields come in the order of these bases read from right to left.
+# Fields appear in the order of these bases, read from right to left.
 class Settings(
     LimitSettings,
     ReviewSettings,
@@ -95,7 +95,7 @@ class Settings(
 ):
     """All settings, frozen. A field's upper-case name is its environment variable.
 
-    `description` is what the reference says of it, `examples[0]` a value that works.
+    `description` is its text in the reference, `examples[0]` a value that works.
     """
 
     model_config = SettingsConfigDict(
@@ -146,7 +146,7 @@ class Settings(
         return settings
 
     def require_model(self) -> str:
-        """Give the model's name. Raises ConfigurationError where none is set."""
+        """Return the model's name. Raises ConfigurationError if none is set."""
         if self.llm_model is None:
             raise ConfigurationError(
                 "LLM_MODEL is not set",
@@ -160,7 +160,7 @@ def load_settings(
 ) -> Settings:
     """Read the environment over `.env` of the working directory, once; `overrides` win.
 
-    Raises ConfigurationError that names every wrong setting with its fix.
+    Raises ConfigurationError that names every wrong setting and its fix.
     """
     given: dict[str, Any] = dict(overrides or {})
     try:

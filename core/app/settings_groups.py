@@ -1,4 +1,4 @@
-"""The settings in groups: each with its default, its limits, and what the reference says of it."""
+"""The settings in groups: defaults, limits, and their texts in the reference."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:]+")
 
 
 def default_home() -> Path:
-    """Give the home where none is set: under `/var/lib` as root, else the user's data dir."""
+    """Return the default home: under `/var/lib` as root, else in the user's data directory."""
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return Path("/var/lib/skill-worker")
     return user_data_path("skill-worker", appauthor=False)
 
 
 def flag(value: object) -> bool:
-    """Tell whether a text switches something on."""
+    """Whether a text switches something on."""
     return str(value).strip().lower() in ON
 
 
 def absolute(value: Path) -> Path:
-    """Give a path that does not depend on the working directory."""
+    """Return a path that does not depend on the working directory."""
     return Path(os.path.abspath(value.expanduser()))
 
 
 def http_url(value: str) -> str:
-    """Give an address without a slash at its end. Raises ValueError where it is none."""
+    """Return an address without a trailing slash. Raises ValueError if malformed."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("it is no http:// or https:// address")
@@ -44,7 +44,7 @@ def http_url(value: str) -> str:
 
 
 def host_names(value: str) -> str:
-    """Give names of hosts, with commas between. Raises ValueError where one is none."""
+    """Return host names, separated by commas. Raises ValueError if one is malformed."""
     names = [name.strip() for name in value.split(",")]
     for name in names:
         if not _HOST.fullmatch(name):
@@ -53,7 +53,7 @@ def host_names(value: str) -> str:
 
 
 def postgres_url(value: SecretStr) -> SecretStr:
-    """Give a PostgreSQL address back. Raises ValueError where it is none."""
+    """Return a PostgreSQL address. Raises ValueError if malformed."""
     if urlsplit(value.get_secret_value()).scheme not in {"postgresql", "postgres"}:
         raise ValueError("it does not begin with postgresql://")
     return value
@@ -94,7 +94,7 @@ class CostSettings(BaseSettings):
 
 
 class ServingSettings(BaseSettings):
-    """Where a worker answers, and by which names."""
+    """Where a worker listens, and under which names."""
 
     health_host: Annotated[str, Field(min_length=1)] = Field(
         default="127.0.0.1",
@@ -116,7 +116,7 @@ class ServingSettings(BaseSettings):
 
 
 class PlaceSettings(BaseSettings):
-    """Where things are kept."""
+    """Where data is stored."""
 
     skill_worker_home: Annotated[Path, AfterValidator(absolute)] = Field(
         default_factory=default_home,
@@ -131,7 +131,7 @@ class PlaceSettings(BaseSettings):
 
 
 class ModelSettings(BaseSettings):
-    """The language model: which, how long, how often."""
+    """The language model: which one, timeouts, limits."""
 
     llm_model: str | None = Field(
         default=None,
@@ -300,7 +300,7 @@ class WorkerSettings(BaseSettings):
 
 
 class KnowledgeSettings(BaseSettings):
-    """How knowledge is found, and what keeps skills whole."""
+    """How knowledge is searched, and how skills are kept consistent."""
 
     embedding_model: str | None = Field(
         default=None,
@@ -336,7 +336,7 @@ class KnowledgeSettings(BaseSettings):
 
 
 class ReviewSettings(BaseSettings):
-    """Which changes wait for a person, and for how long."""
+    """Which changes are held, and for how long."""
 
     review_policy: Annotated[str, Field(min_length=1)] = Field(
         default="auto",

@@ -1,4 +1,4 @@
-"""Settings put into words: the values in force, `.env.example`, and the reference table."""
+"""Settings as text: the values in force, `.env.example`, and the reference table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEAD = """# Settings of skill-worker. Copy this file to `.env` in the folder yo
 
 @dataclass(frozen=True)
 class ShownSetting:
-    """One setting as `config show` gives it; secrets are masked."""
+    """One setting as `config show` prints it; secrets are masked."""
 
     name: str
     value: JsonValue
@@ -30,7 +30,7 @@ class ShownSetting:
 
 
 def shown(settings: Settings) -> list[ShownSetting]:
-    """Give every setting in force, without a secret."""
+    """Return every setting in force, without secrets."""
     return [
         ShownSetting(
             name=name.upper(),
@@ -43,7 +43,7 @@ def shown(settings: Settings) -> list[ShownSetting]:
 
 
 def env_example() -> str:
-    """Give the text of `.env.example`: every setting with its default, or an example."""
+    """Return the text of `.env.example`: every setting with its default, or an example."""
     return _HEAD + "".join(
         f"\n# {field.description}\n{_assignment(name)}\n"
         for name, field in Settings.model_fields.items()
@@ -51,7 +51,7 @@ def env_example() -> str:
 
 
 def reference_table() -> str:
-    """Give the Markdown table of all settings."""
+    """Return the Markdown table of all settings."""
     rows = [
         f"| `{name.upper()}` | {_default(name) or 'unset'} | {field.description} |"
         for name, field in Settings.model_fields.items()

@@ -35,14 +35,14 @@ class CommitDeps:
 
 
 class ItemCommitter:
-    """Carries out changes of a kind whose items are rows of ours: nothing happens outside."""
+    """A committer for kinds whose items are rows of our database, without outside effects."""
 
     def __init__(self, kind: Kind, knowledge: Knowledge) -> None:
         self._kind = kind
         self._knowledge = knowledge
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the item as it stands, None where it is absent or deleted."""
+        """Return the current item, None if it is absent or deleted."""
         try:
             return snapshot(await self._knowledge.get(self._kind, tenant_id, target_id))
         except NotFound:
@@ -56,35 +56,56 @@ class ItemCommitter:
         await unit.write_item(change)
 
     async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
-        """Give the item that an UPDATE or DELETE names, if it is the agent's own."""
+        """Return the target of an UPDATE or DELETE. Raises Refused unless it is the agent's own."""
         if not request.target_id:
             raise Refused(
-                f"{request.operation} of a {self._kind} needs the id of the item",
-                hint="search_similar_knowledge gives ids",
+                Message(
+                    "item.id_missing",
+                    "{operation} of a {kind} needs the id of the item",
+                    operation=request.operation,
+                    kind=self._kind,
+                ),
+                hint=Message("see.ids", "search_similar_knowledge gives ids"),
             )
         item = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         if item.agent_id != context.agent_id:
             raise Refused(
-                f"{self._kind} {item.id} belongs to agent {item.agent_id}",
-                hint="an agent changes only what it has learnt itself",
+                Message(
+                    "item.of_another_agent",
+                    "{kind} {id} belongs to agent {agent}",
+                    kind=self._kind,
+                    id=item.id,
+                    agent=item.agent_id,
+                ),
+                hint=Message("item.only_own", "an agent changes only what it has learnt itself"),
             )
         return item
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
-        """Give the id a CREATE asks for, else one of its own. Raises AlreadyExists."""
+        """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
         if not request.target_id:
+            # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
         try:
             taken = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         except NotFound:
             return request.target_id
         raise AlreadyExists(
-            f"the id {taken.id!r} belongs to another {self._kind}, {taken.name!r}",
+            Message(
+                "item.id_taken",
+                "the id {id!r} belongs to another {kind}, {name!r}",
+                id=taken.id,
+                kind=self._kind,
+                name=taken.name,
+            ),
             item_id=taken.id,
             name=taken.name,
             content=taken.content,
-            hint="leave the id out to have a new one, or change that item instead",
-            why="same id",
+            hint=Message(
+                "item.leave_id_out",
+                "leave the id out to have a new one, or change that item instead",
+            ),
+            why=Message("near.same_id", "same id"),
         )
 
     def _prepared(
@@ -121,7 +142,7 @@ def split_names(names: str) -> tuple[str, ...]:
 
 
 def snapshot(item: KnowledgeItem) -> Snapshot:
-    """The state of an item."""
+    """Return the state of an item."""
     return Snapshot(content=item.content, name=item.name, version=item.version)
 
 
@@ -133,31 +154,31 @@ _ARGUMENT = {Kind.MEMORY: "memory_id", Kind.DMN_RULE: "rule_id", Kind.SKILL: "sk
 
 @dataclass(frozen=True)
 class Beside:
-    """What was found: the items, most similar first, and up to which document was looked."""
+    """The items found, most similar first, and the index position compared up to."""
 
     found: Sequence[Evidence] = ()
     seen: int = 0
 
     @property
     def exact(self) -> Evidence | None:
-        """The item that says exactly this, if there is one."""
+        """The item that says exactly this, if any."""
         return next((evidence for evidence in self.found if evidence.is_exact), None)
 
     @property
     def near(self) -> Sequence[Evidence]:
-        """The items that say this, or nearly, or would be taken for it."""
+        """The items that say this or nearly this, or collide with its name or trigger."""
         return [evidence for evidence in self.found if evidence.is_exact or evidence.is_neighbour]
 
 
 class Neighbours:
-    """Looks up what is known near a new text; a shared part of the committers."""
+    """Look up the known items near a new text, for all committers."""
 
     def __init__(self, search: Search, skills: SkillStore) -> None:
         self._search = search
         self._skills = skills
 
     async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
-        """Compare a text with the agent's own items of a kind, save the item `but`."""
+        """Compare a text with the agent's own items of a kind, except the item `but`."""
         nearby = await self._search.near(
             text,
             tenant_id=context.tenant_id,
@@ -183,7 +204,7 @@ class Neighbours:
 
 
 def says_unrelated(request: ChangeRequest) -> bool:
-    """Tell whether a request says, with a reason, that what is near is about something else."""
+    """Whether a request declares, with a reason, that near items are unrelated."""
     return request.relationship is Relationship.UNRELATED and bool(request.reason.strip())
 
 
@@ -193,14 +214,14 @@ def warnings_beside(
     near: Sequence[Evidence],
     context: SubmitContext,
 ) -> tuple[str, ...]:
-    """Give a sentence for each item that new knowledge stands beside, the nearest first.
+    """Return a sentence for each item near the new one, nearest first.
 
-    Raises NearDuplicate for a CREATE beside items that nothing excuses; an import needs no excuse.
+    Raises NearDuplicate for a CREATE near items it is not excused from; an import always is.
     """
     if request.operation is Operation.CREATE and not request.is_import:
         in_the_way = _in_the_way(request, near, context)
         if in_the_way:
-            # The second refusal shows all that is left, so that one more call can name them.
+            # A second refusal shows all remaining items, so that the next call can name them.
             shown = COMPARED if says_unrelated(request) else SHOWN
             raise _refused(kind, in_the_way, shown)
     told = said_of_near(request)
@@ -219,7 +240,7 @@ def warnings_beside(
 
 
 def said_of_near(request: ChangeRequest) -> str:
-    """Give what a request says of the items it stands beside, as the end of a warning."""
+    """Return what a request says about near items, as the end of a warning."""
     if request.is_import:
         return f"; {request.reason.strip()}"
     if not says_unrelated(request):
@@ -229,8 +250,8 @@ def said_of_near(request: ChangeRequest) -> str:
 
 
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
-    """Give what a reviewer should know of: all that was excused, else the nearest."""
-    if request.is_import:  # a list of the like of many would warn of every line
+    """Return the items to warn a reviewer of: all excused ones, else the nearest."""
+    if request.is_import:  # a list of similar entries would warn on every line
         return [evidence for evidence in near if not evidence.is_of_one_form][:SHOWN]
     return near if says_unrelated(request) else near[:SHOWN]
 
@@ -238,11 +259,11 @@ def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evi
 def _in_the_way(
     request: ChangeRequest, near: Sequence[Evidence], context: SubmitContext
 ) -> list[Evidence]:
-    """Give the near items that a CREATE is not excused from.
+    """Return the near items that a CREATE is not excused from.
 
-    UNRELATED with a reason excuses those that the run was shown (a caller without a run is taken to
-    know the nearest); those the reason names; and those that are about another by what they name.
-    It says nothing of what came later.
+    UNRELATED with a reason excuses items the run was shown (a caller without a run is assumed to
+    know the nearest), items the reason names, and items that name someone or something else. It
+    does not cover items added later.
     """
     if not says_unrelated(request):
         return [*near]

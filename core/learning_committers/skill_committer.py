@@ -1,4 +1,4 @@
-"""Skills: procedures written by the author and kept by the skill API."""
+"""Skills: procedures written by the author and stored by the skill API."""
 
 from __future__ import annotations
 
@@ -82,41 +82,42 @@ class SkillSteps:
     async def take(self) -> None:
         """Bring the store from the change's before to its after.
 
-        Idempotent: what the store really holds says how far an earlier try came. Raises Stale
-        where it holds something that is no state of this change.
+        Idempotent: the state of the store shows how far an earlier attempt came. Raises Stale if
+        it is no intermediate state of this change.
         """
-        held = await self._held()
-        if _hash(held) == state_hash(self.change.after):
+        stored = await self._stored()
+        if _hash(stored) == state_hash(self.change.after):
             return
         if self.change.before is None or self.change.after is None:
-            await self._whole(held)
+            await self._whole(stored)
             return
-        for step in self._remaining(held):
+        # The API has no transaction over several files: each call is conditional on the last hash.
+        for step in self._remaining(stored):
             await self._call(step)
 
-    async def take_back(self) -> None:
-        """Bring a half-written folder back to the change's before.
+    async def roll_back(self) -> None:
+        """Return a half-written folder to the change's before.
 
-        Nothing where the store holds what this change has not made, or all of it: then another
-        who carried it out at the same time has finished.
+        Does nothing if the store has a state this change has not made, or its final one: then a
+        concurrent worker has finished it.
         """
-        before, held = self.change.before, await self._held()
-        if _hash(held) == state_hash(self.change.after):
+        before, stored = self.change.before, await self._stored()
+        if _hash(stored) == state_hash(self.change.after):
             return
         made = {_hash(step.after) for step in _steps(self.change)}
-        if before is None or held is None or _hash(held) not in made:
+        if before is None or stored is None or _hash(stored) not in made:
             return
-        for step in _steps_between(held, before.files or {}):
+        for step in _steps_between(stored, before.files or {}):
             await self._call(step)
 
-    async def _held(self) -> Manifest | None:
+    async def _stored(self) -> Manifest | None:
         bundle = await self.skills.read(self.change.target_id, self.change.tenant_id)
         return file_refs(bundle) if bundle else None
 
-    async def _whole(self, held: Manifest | None) -> None:
+    async def _whole(self, stored: Manifest | None) -> None:
         """Create or delete the folder in one call."""
         change = self.change
-        if _hash(held) != change.base_hash:
+        if _hash(stored) != change.base_hash:
             raise self._stale()
         await self._fenced()
         if change.after is None:
@@ -127,11 +128,11 @@ class SkillSteps:
         files = {path: _file(ref, blobs) for path, ref in refs.items()}
         await self.skills.upload(Bundle(name=change.target_id, files=files), change.tenant_id)
 
-    def _remaining(self, held: Manifest | None) -> list[Step]:
-        """The steps still to take from what the store holds."""
+    def _remaining(self, stored: Manifest | None) -> list[Step]:
+        """Return the steps still to take from the state of the store."""
         steps = _steps(self.change)
         for taken, step in enumerate(steps):
-            if _hash(step.before) == _hash(held):
+            if _hash(step.before) == _hash(stored):
                 return steps[taken:]
         raise self._stale()
 
@@ -151,7 +152,13 @@ class SkillSteps:
             await self.check(Fence(candidate_id=candidate_id, epoch=epoch))
 
     def _stale(self) -> Stale:
-        return Stale(f"skill {self.change.target_id!r} is not what this change was prepared on")
+        return Stale(
+            Message(
+                "skill.moved",
+                "skill {name!r} is not what this change was prepared on",
+                name=self.change.target_id,
+            )
+        )
 
 
 def _steps(change: Change) -> list[Step]:
@@ -161,7 +168,10 @@ def _steps(change: Change) -> list[Step]:
 
 
 def _steps_between(old: Manifest, new: Manifest) -> list[Step]:
-    """SKILL.md first, then each changed file by path, then the deleted ones."""
+    """Return the steps: SKILL.md first, then changed files by path, then deletions.
+
+    A fixed order, so that each intermediate state is known and its hash shows where to resume.
+    """
     written = sorted((p for p in new if old.get(p) != new[p]), key=lambda p: (p != SKILL_MD, p))
     steps: list[Step] = []
     folder = dict(old)
@@ -218,9 +228,9 @@ async def commit_to_skill(
 
 
 class SkillCommitter:
-    """Prepares skills with the author and carries them out over the skill API.
+    """Prepare skills with the author and apply them over the skill API.
 
-    With `creator` what was written, or given, is built in a pod before it is a change.
+    With `creator` a skill, written or given, is built in a pod before it becomes a change.
     """
 
     def __init__(
@@ -254,6 +264,7 @@ class SkillCommitter:
         beside: Sequence[str] = ()
         seen = None
         if base is None:
+            # Refusals come before a pod is opened in vain.
             await self._refuse_taken(bundle.name, context.tenant_id)
             found = await self._neighbours.of_skill(bundle, context)
             if found.exact is not None and not says_unrelated(request):
@@ -271,20 +282,22 @@ class SkillCommitter:
         return state_of(bundle) if bundle else None
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Say whom it cuts off; a skill's name is its identity, so nothing stands in the way.
+        """Return whose references it breaks; a name is a skill's identity, so nothing conflicts.
 
-        Whoever takes a change back wants it gone, so those who refer to the skill keep no revert.
+        A person who reverts a change wants it gone, so references from other skills only warn.
         """
         before, after = (
             frozenset(state.files or ()) if state else frozenset[str]()
             for state in (prepared.before, prepared.after)
         )
-        return await self._ties.cut_off(prepared.target_id, context.tenant_id, before - after)
+        return await self._ties.broken_references(
+            prepared.target_id, context.tenant_id, before - after
+        )
 
     async def apply(self, change: Change) -> None:
-        """Write the skill over the skill API, going on where an earlier try stopped.
+        """Write the skill over the skill API, resuming where an earlier attempt stopped.
 
-        What fails for good part-way is taken back, so that readers keep no half-written skill.
+        A permanent failure part-way is rolled back, so that readers see no half-written skill.
         """
         steps = SkillSteps(change, self._skills, self._changes, self._check)
         try:
@@ -292,15 +305,15 @@ class SkillCommitter:
         except (DependencyDown, LeaseLost):
             raise
         except SkillWorkerError:
-            await steps.take_back()
+            await steps.roll_back()
             raise
 
     async def record(self, change: Change, unit: UnitOfWork) -> None:
-        """Follow the skill on the agent's and the tenant's lists."""
+        """Update the agent's and the tenant's lists of skills."""
         await unit.update_agent_and_tenant_skills(change)
 
     async def _base(self, request: SkillRequest, context: SubmitContext) -> Bundle | None:
-        """Give the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
+        """Return the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
         if request.operation is Operation.CREATE:
             if request.target_id:
                 refuse_bad_name(request.target_id)
@@ -308,30 +321,38 @@ class SkillCommitter:
             return None
         if not request.target_id:
             raise Refused(
-                f"{request.operation} of a skill needs skill_id",
-                hint="search_similar_knowledge gives the names of skills",
+                Message(
+                    "skill.id_missing",
+                    "{operation} of a skill needs skill_id",
+                    operation=request.operation,
+                ),
+                hint=Message(
+                    "see.skill_names", "search_similar_knowledge gives the names of skills"
+                ),
             )
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
                 Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
-                hint="search_similar_knowledge gives the names of skills",
+                hint=Message(
+                    "see.skill_names", "search_similar_knowledge gives the names of skills"
+                ),
             )
         return base
 
     async def _deletion(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> Prepared:
-        """Prepare a deletion, once whoever asks for it knows whom it cuts off."""
+        """Prepare a deletion; refused until the request names the skills whose references break."""
         assert base is not None
         named = request.related_skill_ids
-        warnings = await self._ties.see_deletable(base.name, context.tenant_id, named)
+        warnings = await self._ties.require_deletable(base.name, context.tenant_id, named)
         return prepared_change(request.operation, base, None, warnings)
 
     async def _warnings(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None, bundle: Bundle
     ) -> list[str]:
-        """Give what does not stand in the way, but is to be known."""
+        """Return the warnings of a change."""
         agent_id, tenant_id = context.agent_id, context.tenant_id
         return [
             *replaced_warnings(request, base, bundle, self._limits.shrink_percent),
@@ -340,27 +361,31 @@ class SkillCommitter:
         ]
 
     async def _known(self, name: str, tenant_id: str) -> Prepared:
-        """Prepare that nothing changes: a skill of another name is the same, file by file."""
+        """Prepare a change without effect: a skill of another name is identical."""
         same = await self._skills.read(name, tenant_id)
         if same is None:
-            raise Stale(f"skill {name!r} is gone meanwhile")
+            raise Stale(Message("skill.gone", "skill {name!r} is gone meanwhile", name=name))
         return prepared_change(Operation.UPDATE, same, same)
 
     async def _refuse_taken(self, name: str, tenant_id: str) -> None:
         taken = await self._skills.read(name, tenant_id)
         if taken is not None:
             raise AlreadyExists(
-                f"a skill named {name!r} exists",
+                Message("skill.exists", "a skill named {name!r} exists", name=name),
                 item_id=name,
                 name=name,
                 content=taken.document,
-                hint=f"call again with operation UPDATE and skill_id {name}",
+                hint=Message(
+                    "skill.update_it",
+                    "call again with operation UPDATE and skill_id {name}",
+                    name=name,
+                ),
             )
 
     async def _built(
         self, bundle: Bundle, operation: Operation, base: Bundle | None, creator: SkillCreatorDeps
     ) -> Bundle:
-        """Give the folder as a pod packages it. Raises PrepareFailed: there is no other way."""
+        """Return the folder as a pod packages it. Raises PrepareFailed: there is no fallback."""
         try:
             return await commit_to_skill_via_skill_creator(
                 bundle.name, bundle, operation, base, deps=creator

@@ -1,4 +1,4 @@
-"""The `ModelLine` port in memory: several lines over one `SharedLine` are several workers."""
+"""The `CircuitBreaker` port in memory: breakers over one `SharedBreaker` are several workers."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from datetime import UTC, datetime, timedelta
 
 from core.agent.circuit_breaker import (
     BreakerOptions,
-    OwnHold,
-    asked_wait,
+    LocalBreaker,
     blames_model,
-    failures_of,
-    first_look,
-    held_back,
-    next_look,
+    call_deadline,
+    failure_weight,
+    first_probe_delay,
+    model_unavailable,
+    probe_delay,
     queue_too_long,
     rate_exceeded,
-    within_its_time,
+    requested_wait,
 )
 from core.domain.errors import ConfigurationError, ModelDown, SkillWorkerError
 from core.domain.models import Pause, PauseKind
@@ -66,7 +66,7 @@ class MemoryCircuitBreaker:
         self._options = options or BreakerOptions()
         self._shared = shared or SharedBreaker()
         self._has_answered = False
-        self._own = OwnHold(self._options, lambda: self._shared.now)
+        self._own = LocalBreaker(self._options, lambda: self._shared.now)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -85,7 +85,7 @@ class MemoryCircuitBreaker:
             self._shared.reset()
 
     async def current_pause(self) -> Pause | None:
-        """Say why no work is begun; `fatal` only where this worker has looked too."""
+        """Return why no work starts; `fatal` only if this worker was refused too."""
         shared = self._shared
         if shared.open_since is None:
             return self._own.current_pause()
@@ -106,34 +106,34 @@ class MemoryCircuitBreaker:
         try:
             await ask()
         except SkillWorkerError as error:
-            self._own.note_look(error)
+            self._own.note_probe_failure(error)
             if is_claimed and shared.open_since == era:
-                shared.probe_at = shared.later(next_look(error, self._options))
+                shared.probe_at = shared.later(probe_delay(error, self._options))
                 shared.fatal, shared.reason = not error.retryable, error.advice
         else:
             self._has_answered = True
-            self._own.end()
+            self._own.reset()
             if is_claimed and shared.open_since == era:
                 shared.reset()
 
     def _require_closed(self) -> None:
         shared = self._shared
         if shared.open_since is not None:
-            raise held_back(shared.reason, shared.seconds_to(shared.probe_at))
+            raise model_unavailable(shared.reason, shared.seconds_to(shared.probe_at))
         self._own.require_none()
 
     def _fail(self, error: SkillWorkerError) -> None:
         shared = self._shared
-        count = failures_of(error, self._options, has_answered=self._has_answered)
+        count = failure_weight(error, self._options, has_answered=self._has_answered)
         self._own.note_failure(error, count)
         shared.failures += count
         if shared.open_since is not None:
-            shared.probe_at = max(shared.probe_at, shared.later(asked_wait(error)))
+            shared.probe_at = max(shared.probe_at, shared.later(requested_wait(error)))
             return
         shared.reason = error.advice
         if shared.failures >= self._options.failures:
             shared.open_since = shared.now
-            shared.probe_at = shared.later(first_look(error, self._options))
+            shared.probe_at = shared.later(first_probe_delay(error, self._options))
 
     @asynccontextmanager
     async def _taken(self) -> AsyncIterator[None]:
@@ -144,7 +144,7 @@ class MemoryCircuitBreaker:
         place = await self._take(self._options.max_concurrency)
         try:
             await self._await_begin()
-            async with within_its_time(self._options):
+            async with call_deadline(self._options):
                 yield
         finally:
             self._shared.places.pop(place, None)
@@ -157,7 +157,7 @@ class MemoryCircuitBreaker:
             await shared.pass_time(_PAUSE)
             waited += _PAUSE
         place = max(shared.places, default=0) + 1
-        shared.places[place] = shared.later(self._options.place_lasts)
+        shared.places[place] = shared.later(self._options.slot_ttl)
         return place
 
     async def _await_begin(self) -> None:

@@ -41,19 +41,19 @@ class MemoryFeed:
         """Read this list from now on: that of a journal which is given `observe`."""
         self._events = events
 
-    async def place(self) -> str:
+    async def cursor(self) -> str:
         return str(EventCursor(0, len(self._events)))
 
-    async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        begin = parse_cursor(place).id if place else 0
+    async def after(self, cursor: str | None, wanted: EventFilter, limit: int) -> FeedPage:
+        begin = parse_cursor(cursor).id if cursor else 0
         found = [
-            PlacedEvent(place=str(EventCursor(0, number)), event=event)
+            PlacedEvent(cursor=str(EventCursor(0, number)), event=event)
             for number, event in enumerate(self._events, 1)
             if number > begin and _is_wanted(event, wanted)
         ]
         is_full = len(found) >= limit
-        end = found[limit - 1].place if is_full else str(EventCursor(0, len(self._events)))
-        return FeedPage(events=tuple(found[:limit]), place=end, is_full=is_full)
+        end = found[limit - 1].cursor if is_full else str(EventCursor(0, len(self._events)))
+        return FeedPage(events=tuple(found[:limit]), cursor=end, is_full=is_full)
 
     @asynccontextmanager
     async def listening(self, wanted: EventFilter) -> AsyncIterator[MemoryBell]:

@@ -11,9 +11,9 @@ from core.testing.runs import MemoryRuns
 
 
 class MemoryJournal:
-    """Events in a list; with a change log they go to that log's list, in one order with its own.
+    """Events in a list; with a change log they join that log's events, in one order.
 
-    With runs, what an event's candidate spent is added there.
+    With runs, the usage of an event is added to its candidate.
     """
 
     def __init__(

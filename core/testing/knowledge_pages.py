@@ -41,7 +41,7 @@ class MemoryKnowledgePages:
         after: tuple[str, str, str] | None,
         limit: int,
     ) -> Sequence[Listed]:
-        """Give current items by tenant, kind and id; there are no skills in memory."""
+        """Return current items by tenant, kind and id; there are no skills in memory."""
         items = await self._knowledge.list(tenant_id=tenant_id, agent_id=agent_id, kind=kind)
         listed = [_listed(item) for item in items]
         behind = (item for item in listed if after is None or _shelf(item) > after)

@@ -1,4 +1,4 @@
-"""The `Search` port over a `MemoryKnowledge`: what is written there is found at once."""
+"""The `Search` port over a `MemoryKnowledge`, without delay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.testing.search import MemorySearch
 
 
 class KnowledgeSearch:
-    """Indexes all anew for each question; `Nearby.seen` counts the versions of the knowledge."""
+    """Index everything for each query; `Nearby.seen` counts the versions of the knowledge."""
 
     def __init__(self, knowledge: MemoryKnowledge, skills: SkillStore | None = None) -> None:
         self._knowledge = knowledge
@@ -40,7 +40,7 @@ class KnowledgeSearch:
         return found.model_copy(update={"seen": seen})
 
     async def refresh(self, tenant_id: str) -> None:
-        """Do nothing: every question indexes anew."""
+        """Do nothing: every query indexes everything."""
 
     async def _index(self, tenant_id: str) -> MemorySearch:
         index = MemorySearch(self._skills)

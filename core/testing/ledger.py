@@ -50,7 +50,7 @@ class Ledger:
         self.reserved.pop(call_id, None)
 
     def spent(self, tenant_id: str) -> Decimal:
-        """Give what a tenant has spent today."""
+        """Return what a tenant has spent today."""
         bill = self.bills.get((tenant_id, self.now.date()))
         return bill.usage.cost if bill else Decimal(0)
 

@@ -39,11 +39,11 @@ class MemoryReplies:
         ]
         return sum(found, Usage())
 
-    def fold(self, kept: str, prefixes: Sequence[str]) -> None:
-        """Forget the replies whose key begins so; their usage is added up under other keys."""
+    def fold(self, key: str, prefixes: Sequence[str]) -> None:
+        """Forget the replies under these prefixes; sum their usage under `key` or the author's."""
         for at in [at for at in self.stored if at[0].startswith(tuple(prefixes))]:
-            if at[0] == kept or is_folded(at[0]):
+            if at[0] == key or is_folded(at[0]):
                 continue
-            place = folded_key(at[0], kept), 0
-            _, already = self.stored.get(place, (None, Usage()))
-            self.stored[place] = (None, already + self.stored.pop(at)[1])
+            target = folded_key(at[0], key), 0
+            _, already = self.stored.get(target, (None, Usage()))
+            self.stored[target] = (None, already + self.stored.pop(at)[1])

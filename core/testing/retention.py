@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from core.agent.reply_keys import candidate_prefix, kept_key, matching_prefix
+from core.agent.reply_keys import candidate_prefix, matching_prefix, pruned_key
 from core.domain.models import Candidate, Feedback, FeedbackStatus
 from core.testing.determinism import ticking_clock
 from core.testing.inbox import MemoryInbox
@@ -56,7 +56,7 @@ class MemoryRetention:
         for thread in _threads(piece, candidates):
             await self._saver.adelete_thread(thread)
         prefixes = [matching_prefix(piece.id), *(candidate_prefix(c.id) for c in candidates)]
-        self._replies.fold(kept_key(piece.id), prefixes)
+        self._replies.fold(pruned_key(piece.id), prefixes)
         self._journal.events[:] = [e for e in self._journal.events if e.feedback_id != piece.id]
         self._pruned.add((piece.id, piece.generation))
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from core.domain.models import Change, ChangeCost, ChangeStatus
-from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
+from core.domain.models.review import Cause, Matched, OpenedChange, QueuePosition
 from core.domain.ports.changes import AHEAD
 from core.testing.changes import MemoryChangeLog
 from core.testing.inbox import MemoryInbox
@@ -41,7 +41,7 @@ class MemoryReviewQueue:
             change=change,
             cause=self._cause(change),
             matched=self._matched(change),
-            place=self._place(change, tenant_id, but),
+            queue_position=self._position(change, tenant_id, but),
             cost=await self._spending.of_change(change) if self._spending else ChangeCost(),
             undone_by=self._undone_by(change),
         )
@@ -58,12 +58,14 @@ class MemoryReviewQueue:
         ]
         return sorted(waiting, key=_age)
 
-    def _place(self, change: Change, tenant_id: str | None, but: Collection[str]) -> QueuePlace:
+    def _position(
+        self, change: Change, tenant_id: str | None, but: Collection[str]
+    ) -> QueuePosition:
         line = self._line(tenant_id)
         before = [other.id for other in line if _age(other) < _age(change)]
         behind = [other.id for other in line if _age(other) > _age(change)]
         following = [other for other in (*behind, *before) if other not in but]
-        return QueuePlace(
+        return QueuePosition(
             waiting=len(line),
             position=len(before) + 1 if change in line else None,
             previous=before[-1] if before else None,

@@ -1,4 +1,4 @@
-"""The `Search` port in memory: the same terms and the same ranking, over a dict."""
+"""The `Search` port in memory: the real terms and ranking, over a dict."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Key = tuple[str, Kind, str]
 
 
 class MemorySearch:
-    """Documents in memory; every refresh reads all of the skill store that can be read."""
+    """Documents in memory; every refresh reads the whole skill store, as far as readable."""
 
     def __init__(self, skills: SkillStore | None = None) -> None:
         self._skills = skills
@@ -31,7 +31,7 @@ class MemorySearch:
         self._put_count = 0
 
     def put(self, document: SearchDocument) -> None:
-        """Put a document into the index, or in the place of what it held."""
+        """Add or replace a document in the index."""
         key = (document.tenant_id, document.kind, document.item_id)
         self._documents[key] = document
         self._put_count += 1
@@ -39,7 +39,7 @@ class MemorySearch:
         self._impacts[key] = impacts(self._terms[key])
 
     def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
-        """Take a document out of the index; absent already is fine."""
+        """Remove a document from the index, if present."""
         self._documents.pop((tenant_id, kind, item_id), None)
         self._terms.pop((tenant_id, kind, item_id), None)
         self._impacts.pop((tenant_id, kind, item_id), None)
@@ -84,8 +84,8 @@ class MemorySearch:
         return Nearby(items=items, seen=self._put_count)
 
     async def _weighing(self, query: str, tenant_id: str, *, for_name: bool) -> Weighing | None:
-        held = [terms for key, terms in self._terms.items() if key[0] == tenant_id]
-        return await ask(query, _Index(held), for_name=for_name)
+        own = [terms for key, terms in self._terms.items() if key[0] == tenant_id]
+        return await ask(query, _Index(own), for_name=for_name)
 
     def _ranked(
         self,
@@ -112,8 +112,8 @@ class MemorySearch:
     async def refresh(self, tenant_id: str) -> None:
         if self._skills is None:
             return
-        held = {key for key in self._documents if key[:2] == (tenant_id, Kind.SKILL)}
-        for key in held:
+        skills = {key for key in self._documents if key[:2] == (tenant_id, Kind.SKILL)}
+        for key in skills:
             self.drop(*key)
         for summary in await self._skills.list(tenant_id):
             await self._put_skill(self._skills, summary, tenant_id)
@@ -128,18 +128,20 @@ class MemorySearch:
 
 
 class _Index:
-    def __init__(self, held: Sequence[IndexTerms]) -> None:
-        self._held = held
+    def __init__(self, documents: Sequence[IndexTerms]) -> None:
+        self._documents = documents
 
     async def describe(self, terms: Sequence[str]) -> Corpus:
-        return Corpus(documents=len(self._held), frequencies=await self.count(terms))
+        return Corpus(documents=len(self._documents), frequencies=await self.count(terms))
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
         counted = {
-            term: sum(term in found.counts or term == found.name for found in self._held)
+            term: sum(term in found.counts or term == found.name for found in self._documents)
             for term in terms
         }
         return {term: number for term, number in counted.items() if number}
 
     async def known(self, keys: Sequence[str]) -> set[str]:
-        return {key for key in keys if any(key in f.counts or key in f.words for f in self._held)}
+        return {
+            key for key in keys if any(key in f.counts or key in f.words for f in self._documents)
+        }

@@ -1,4 +1,4 @@
-"""What changes made of skills, kept in memory: for `MemoryKnowledge`, which holds no skills."""
+"""The past of skills in memory, for `MemoryKnowledge`, which has no skills itself."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Stood = tuple[KnowledgeItem, Mapping[str, FileRef]]
 
 
 def skill_versions(steps: Sequence[Step], tenant_id: str, name: str) -> list[Stood]:
-    """Give the versions of a skill with their files, oldest first; a DELETE ends one."""
+    """Return the versions of a skill with their files, oldest first; a DELETE ends one."""
     own = [step for step in steps if _concerns(step[0], tenant_id, name)]
     stood: list[Stood] = []
-    for place, (history, relationship, at) in enumerate(own):
+    for index, (history, relationship, at) in enumerate(own):
         if history.operation is Operation.DELETE:
             continue
-        until = own[place + 1][2] if place + 1 < len(own) else None
+        until = own[index + 1][2] if index + 1 < len(own) else None
         item = _item(history, relationship, len(stood) + 1, at, until)
         stood.append((item, history.new_files or {}))
     return stood
 
 
 def _concerns(history: HistoryRecord, tenant_id: str, name: str) -> bool:
-    place = (history.knowledge_type, history.tenant_id, history.knowledge_id)
-    return place == (Kind.SKILL, tenant_id, name) and history.status is not HistoryStatus.FAILED
+    target = (history.knowledge_type, history.tenant_id, history.knowledge_id)
+    return target == (Kind.SKILL, tenant_id, name) and history.status is not HistoryStatus.FAILED
 
 
 def _item(

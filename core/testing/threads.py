@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from core.agent.loop.transcript import said_in
+from core.agent.loop.transcript import transcript_of
 from core.domain.models.views import Said
 
 
@@ -22,4 +22,4 @@ class MemoryThreads:
         )
         if found is None:
             return None
-        return said_in(thread, found.checkpoint["channel_values"].get("messages", []))
+        return transcript_of(thread, found.checkpoint["channel_values"].get("messages", []))

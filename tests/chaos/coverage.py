@@ -71,7 +71,7 @@ ELSEWHERE: dict[str, str] = {
     "changes.store": "only where a skill cannot be made ready, or waits for a person: test_pods",
     "feed.after": "people who watch",
     "feed.listening": "people who watch",
-    "feed.place": "people who watch",
+    "feed.cursor": "people who watch",
     "figures.ended": "people who watch",
     "figures.outcomes": "people who watch",
     "figures.reviews": "people who watch",

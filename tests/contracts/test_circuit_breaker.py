@@ -1,4 +1,4 @@
-"""The line to a model, in memory and in PostgreSQL; time passes as the tests say."""
+"""The circuit breaker, in memory and in PostgreSQL; time passes as the tests say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedding model without a model, and LangChain's over HTTP."""
+"""The embedding model: a deterministic one, and LangChain's over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The source that the docs show works as it stands there, and passes the contract."""
+"""The source in the docs works as printed there, and passes the contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The feed of events, in memory and in PostgreSQL."""
+"""The event feed, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -39,34 +39,34 @@ class TestFeedInPostgres(PostgresStores, FeedContract):
 
 async def test_what_commits_late_is_waited_for_and_comes_first(pool: Pool) -> None:
     feed = PostgresFeed(pool)
-    place = await feed.place()
+    cursor = await feed.cursor()
     async with transaction(pool) as early:
         await write_event(early, event("tool.called_early"))
         async with transaction(pool) as late:
             await write_event(late, event("tool.called_late"))
-        page = await feed.after(place, ALL, 10)
+        page = await feed.after(cursor, ALL, 10)
         assert (told(page), page.is_behind) == ([], True)
-        page = await feed.after(page.place, ALL, 10)
+        page = await feed.after(page.cursor, ALL, 10)
         assert (told(page), page.is_behind) == ([], True)
-    names, _ = await read(feed, page.place)
+    names, _ = await read(feed, page.cursor)
     assert names == ["tool.called_early", "tool.called_late"]
 
 
 async def test_of_two_that_are_open_the_later_id_may_be_seen_first_and_none_is_missed(
     pool: Pool,
 ) -> None:
-    """The older transaction writes after the younger one: its id is higher, its place before."""
+    """The older transaction writes after the younger one: its id is higher, its cursor lower."""
     feed = PostgresFeed(pool)
     seen: list[str] = []
-    place = await feed.place()
+    cursor = await feed.cursor()
     async with transaction(pool) as older:
         await older.execute("SELECT pg_current_xact_id()")
         async with transaction(pool) as younger:
             await write_event(younger, event("tool.called_younger"))
-        page = await feed.after(place, ALL, 10)
+        page = await feed.after(cursor, ALL, 10)
         seen += told(page)
         await write_event(older, event("tool.called_older"))
-    seen += (await read(feed, page.place))[0]
+    seen += (await read(feed, page.cursor))[0]
     assert sorted(seen) == ["tool.called_older", "tool.called_younger"]
 
 
@@ -91,8 +91,8 @@ async def test_a_full_page_of_what_is_settled_goes_on_behind_its_last_event(pool
     await read(feed, None)
     page = await feed.after(None, ALL, 2)
     assert (told(page), page.is_full) == (["tool.called_a", "tool.called_b"], True)
-    assert page.place == page.events[-1].place
-    assert (await read(feed, page.place))[0] == ["tool.called_c"]
+    assert page.cursor == page.events[-1].cursor
+    assert (await read(feed, page.cursor))[0] == ["tool.called_c"]
 
 
 async def test_a_dump_of_another_server_comes_before_what_is_written_here(pool: Pool) -> None:
@@ -114,9 +114,9 @@ async def test_what_runs_long_in_another_database_holds_nothing_up(
         other.execute("SELECT pg_current_xact_id()")
         await PostgresJournal(pool).emit(event())
         assert (await read(feed, None))[0] == ["tool.called"]
-        place = await feed.place()
+        cursor = await feed.cursor()
         await PostgresJournal(pool).emit(event("tool.called_later"))
-        assert (await read(feed, place))[0] == ["tool.called_later"]
+        assert (await read(feed, cursor))[0] == ["tool.called_later"]
 
 
 async def test_a_damaged_row_is_told_of_without_what_cannot_be_read(pool: Pool) -> None:
@@ -133,7 +133,7 @@ async def test_all_who_wait_share_one_connection_which_goes_with_the_last(pool: 
     async with feed.listening(ALL) as one:
         async with feed.listening(ALL) as other:
             for bell in (one, other):
-                await bell.wait(LONG)  # it rings when the connection stands
+                await bell.wait(LONG)  # rings once the connection stands
             assert await _listening(pool) == 1
         assert await _listening(pool) == 1
     async with asyncio.timeout(LONG):

@@ -1,4 +1,4 @@
-"""What watches the queue and what is told of events, in memory and in PostgreSQL."""
+"""Monitoring of the queue, and observers of events, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where knowledge came from, in memory and in PostgreSQL."""
+"""The provenance of knowledge, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

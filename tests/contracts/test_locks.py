@@ -1,6 +1,6 @@
-"""What one transaction must not do while another is open, with the other in its midst.
+"""What one transaction must not do while another is open, with the other midway.
 
-Who waits is seen in PostgreSQL; nothing depends on how long anything takes.
+Waiting is observed in PostgreSQL; nothing depends on how long anything takes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def inbox(pool: Pool) -> PostgresInbox:
 
 @pytest.fixture
 async def candidate(pool: Pool, inbox: PostgresInbox) -> Candidate:
-    """A candidate whose run has begun."""
+    """Return a candidate whose run has begun."""
     runs = PostgresRuns(pool, counting_ids("candidate"))
     feedback = await claimed(inbox, await added(inbox))
     return await runs.start((await runs.save_candidates(feedback, parts_of(feedback)))[0], 1)
@@ -72,14 +72,14 @@ async def candidate(pool: Pool, inbox: PostgresInbox) -> Candidate:
 
 @asynccontextmanager
 async def meanwhile(pool: Pool, statement: str, **params: object) -> AsyncIterator[Connection]:
-    """Have done something in a transaction that commits with the block."""
+    """Execute a statement in a transaction that commits with the block."""
     async with pool.connection() as conn, conn.transaction():
         await conn.execute(statement, params)  # type: ignore[arg-type]
         yield conn
 
 
 async def waits(pool: Pool, work: Coroutine[None, None, T], seen: str = _WAITS) -> asyncio.Task[T]:
-    """Begin work and see it wait for a lock."""
+    """Start work and see it wait for a lock."""
     task = asyncio.create_task(work)
     async with asyncio.timeout(AT_LAST), pool.connection() as conn:
         while True:
@@ -193,7 +193,7 @@ async def test_of_two_near_texts_at_once_the_second_sees_the_first(
     async with log.unit_of_work(one) as unit:
         await unit.write_item(one)
         async with log.unit_of_work(other) as beside:
-            await beside.write_item(other)  # another agent's waits for nobody
+            await beside.write_item(other)  # another agent's does not wait
         second = await waits(pool, _written(log, two))
     with pytest.raises(Repeated):
         await second
@@ -203,7 +203,7 @@ async def test_a_change_that_is_being_rejected_is_waited_for_by_nobody(
     pool: Pool, log: PostgresChangeLog, inbox: PostgresInbox
 ) -> None:
     held, again = waiting(), waiting().model_copy(update={"id": "c2", "key": "k2"})
-    await log.keep(held, {}, HAPPENED)
+    await log.store(held, {}, HAPPENED)
     again = again.model_copy(update={"feedback_id": await added(inbox)})
     rejected = "UPDATE changes SET status = 'rejected' WHERE id = %(id)s"
     async with meanwhile(pool, rejected, id=held.id):
@@ -217,7 +217,7 @@ async def test_of_two_decisions_at_once_the_second_ends_the_feedback(
     feedback = await claimed(inbox, await added(inbox))
     changes = [_waiting(feedback, n) for n in (1, 2)]
     for change in changes:
-        await log.keep(change, {}, HAPPENED)
+        await log.store(change, {}, HAPPENED)
     await inbox.finish(feedback, Outcome(status=FeedbackStatus.HELD))
     reviews = PostgresReviews(pool)
     first, second = changes
@@ -249,8 +249,8 @@ async def test_calls_of_a_tenant_are_set_aside_one_after_another(pool: Pool) -> 
 async def test_what_another_decides_about_is_not_reminded_of(
     pool: Pool, log: PostgresChangeLog
 ) -> None:
-    await log.keep(waiting("m1"), {}, HAPPENED)
-    await log.keep(waiting("m2"), {}, HAPPENED)
+    await log.store(waiting("m1"), {}, HAPPENED)
+    await log.store(waiting("m2"), {}, HAPPENED)
     locked = "SELECT FROM changes WHERE target_id = 'm1' FOR UPDATE"
     async with meanwhile(pool, locked), asyncio.timeout(AT_LAST):
         named = await PostgresReviews(pool).remind(0)

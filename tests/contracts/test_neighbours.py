@@ -1,4 +1,4 @@
-"""Two runs that add nearly the same at once, in memory and in PostgreSQL."""
+"""Two concurrent runs that add nearly the same, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

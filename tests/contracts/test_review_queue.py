@@ -1,4 +1,4 @@
-"""The line of changes that wait, in memory and in PostgreSQL."""
+"""The queue of held changes, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

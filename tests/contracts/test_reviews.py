@@ -1,4 +1,4 @@
-"""Changes that wait, in memory and in PostgreSQL."""
+"""Held changes, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

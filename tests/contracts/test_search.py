@@ -14,7 +14,7 @@ from core.testing.contracts.search_items import KNOWN, PartlyUnreadable, SearchI
 from core.testing.search import MemorySearch
 from tests.support.search_index import PostgresIndex
 
-# Two ids for which PostgreSQL's hashtext gives the same number.
+# Two ids with the same hashtext in PostgreSQL.
 ONE_HASH = ("agent-957", "agent-286655")
 
 

@@ -1,4 +1,4 @@
-"""Every source of feedback, and what they ask: deliveries in memory and in PostgreSQL."""
+"""Every source of feedback, and deliveries, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

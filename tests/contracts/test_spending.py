@@ -110,7 +110,8 @@ class InPostgres(PostgresStores):
     def next_day(self, pool: Pool) -> NextDay:
         async def tomorrow() -> None:
             async with connection(pool) as conn:
-                for step in (-10_000, 9_999):  # rows must not meet on their way
+                # Far away and back: moved by one day, a row would meet the next one's key.
+                for step in (-10_000, 9_999):
                     await conn.execute("UPDATE spending SET day = day + %s", [step])
 
         return tomorrow

@@ -1,4 +1,4 @@
-"""How targets came to be, in memory and in PostgreSQL."""
+"""The changes that made targets what they are, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads of runs as people read them, in memory and in PostgreSQL."""
+"""Transcripts of runs, in memory and in PostgreSQL."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ async def held(pool: Pool, count: int) -> list[Change]:
     for number in range(count):
         update = {"id": f"c{number}", "key": f"k{number}", "feedback_id": "f"}
         change = waiting(f"m{number}").model_copy(update=update)
-        await log.keep(change, {}, HAPPENED)
+        await log.store(change, {}, HAPPENED)
         made.append(await log.get(change.id))
     return made
 
@@ -95,7 +95,7 @@ async def joined(pool: Pool) -> Change:
         await conn.execute(_FEEDBACK.replace(b"'f', 's', '1'", b"'g', 's', '2'"))
     log = PostgresChangeLog(pool)
     change = waiting("m1").model_copy(update={"feedback_id": "g"})
-    await log.keep(change, {}, HAPPENED)
+    await log.store(change, {}, HAPPENED)
     same = change.model_copy(update={"id": "other", "key": "other", "feedback_id": "f"})
     assert await PostgresDuplicateWaiters(pool).join(same) is not None
     return await log.get(change.id)

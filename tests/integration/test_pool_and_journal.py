@@ -51,7 +51,7 @@ async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> Non
         await pool.resize(2, 2)
         await pool.wait()
         assert await one(pool, _OURS) == 2
-    # its server processes end with a delay
+    # Its server processes end with a delay.
     with psycopg.connect(database, autocommit=True) as conn:
         wait_until(lambda: conn.execute(_OURS).fetchone() == (0,))
 

@@ -10,7 +10,7 @@ import structlog
 
 from core.adapters.postgres.queries import Pool, fetch_all, transaction
 from core.adapters.postgres.search import (
-    COMPARED_A_LOOK,
+    COMPARED_PER_SCAN,
     PostgresSearch,
     SkillFollower,
     index_document,
@@ -79,7 +79,7 @@ async def test_a_tenant_is_looked_through_once_in_a_while_and_few_unchanged_skil
 ) -> None:
     store, clock = CountingStore(), Clock()
     follower = SkillFollower(pool, store, every=30, clock=clock)
-    count = COMPARED_A_LOOK + 2
+    count = COMPARED_PER_SCAN + 2
     for number in range(count):
         await store.upload(skill(f"skill-{number}", "부분 환불"), "t")
     await follower.follow("t")
@@ -88,16 +88,16 @@ async def test_a_tenant_is_looked_through_once_in_a_while_and_few_unchanged_skil
     clock.now = 30.0
     await follower.follow("t")
     await follower.follow("u")
-    assert (store.lists, store.reads) == (3, count + COMPARED_A_LOOK)
+    assert (store.lists, store.reads) == (3, count + COMPARED_PER_SCAN)
 
 
 async def test_a_change_that_does_not_show_in_the_list_is_seen_in_turn(pool: Pool) -> None:
     store = CountingStore()
     follower = SkillFollower(pool, store, every=0, clock=Clock())
-    for number in range(3 * COMPARED_A_LOOK):
+    for number in range(3 * COMPARED_PER_SCAN):
         await store.upload(skill(f"skill-{number:02d}", "부분 환불"), "t")
     await follower.follow("t")
-    for name in ("skill-00", f"skill-{3 * COMPARED_A_LOOK - 1}"):
+    for name in ("skill-00", f"skill-{3 * COMPARED_PER_SCAN - 1}"):
         before = skill(name, "부분 환불")
         edited = before.document.replace(f"# {name}", "# 교환")
         file = SkillFile(data=edited.encode())

@@ -229,7 +229,7 @@ async def test_the_doctor_tells_of_search_by_meaning(database: str, tmp_path: Pa
         settings = settings_of(
             database, tmp_path, embedding_model="openai:m", llm_proxy_url=provider.url
         )
-        # the database check says why
+        # The database check says why.
         assert (await embeddings_check(settings)).status is CheckStatus.OK
         await migrate(database, vectors=True)
         async with open_pool(database) as pool:

@@ -1,1 +1,1 @@
-"""What the fixtures are made of."""
+"""Building blocks of fixtures and tests."""

@@ -1,4 +1,4 @@
-"""The real API over an opened program, called as a principal without the guard."""
+"""The real API over an opened program, called as a given principal, without the guard."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ AGENTS = (
 
 
 class As:
-    """Leaves a principal where the guard leaves it; None: nobody."""
+    """Stores a principal where the guard would; None: nobody."""
 
     def __init__(self, app: ASGIApp, who: Principal | None) -> None:
         self._app, self._who = app, who
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the call on."""
+        """Pass the call on."""
         if self._who is not None and scope["type"] == "http":
             scope["state"] = {**scope.get("state", {}), PRINCIPAL: self._who}
         await self._app(scope, receive, send)
 
 
 class Api:
-    """Calls of the API, each as somebody."""
+    """Calls of the API, each as some principal."""
 
     def __init__(self, app: App) -> None:
         opened = Opened()
@@ -52,7 +52,7 @@ class Api:
         self.api: FastAPI = create_api(opened)
 
     def client(self, who: Principal | None = EVERYTHING) -> httpx.AsyncClient:
-        """A client that calls as `who`."""
+        """Return a client that calls as `who`."""
         transport = httpx.ASGITransport(As(self.api, who), raise_app_exceptions=False)
         return httpx.AsyncClient(transport=transport, base_url="http://api")
 
@@ -73,14 +73,14 @@ class Api:
 
 
 def one_of(tenant_id: str | None, *roles: Role) -> Principal:
-    """Somebody of a tenant, with these roles or all."""
+    """Return a principal of a tenant, with these roles or all."""
     return Principal(
         token_id="2", name="lee", tenant_id=tenant_id, roles=frozenset(roles or tuple(Role))
     )
 
 
 def settings_of(database: str, home: Path, **given: object) -> Settings:
-    """Settings of a worker on a test's own database, without a model."""
+    """Return the settings of a worker on a test's own database, without a model."""
     return load_settings({"skill_worker_home": home, **given}, env_file=None).model_copy(
         update={"database_url": SecretStr(database)}
     )
@@ -88,7 +88,7 @@ def settings_of(database: str, home: Path, **given: object) -> Settings:
 
 @asynccontextmanager
 async def opened_api(database: str, home: Path, **given: object) -> AsyncIterator[Api]:
-    """Open the program on a database, with some agents in it."""
+    """Open the program on a database that contains some agents."""
     async with open_app(settings_of(database, home, **given)) as app:
         for agent in AGENTS:
             await app.stores.agents.save(agent)

@@ -1,4 +1,4 @@
-"""All that a worker serves, on a port of its own, with tokens: what programs outside call."""
+"""A worker's whole API on a port of its own, with tokens, for external programs to call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TAUGHT = ("금액은 원화로 적는다", "인사는 짧게 한다")
 
 
 class Served(NamedTuple):
-    """Where it is, secrets with all roles of tenant `t` and of all, and ids that are there."""
+    """Its address, secrets with all roles for tenant `t` and for all, and ids that exist."""
 
     url: str
     of_t: str
@@ -35,7 +35,7 @@ class Served(NamedTuple):
 
 @contextmanager
 def api_server(database: str, home: Path) -> Iterator[Served]:
-    """Serve from a thread with a loop of its own until the context is left."""
+    """Serve from a thread with its own loop until the context is left."""
     ready: Future[Served] = Future()
     stop = threading.Event()
 
@@ -75,7 +75,7 @@ async def _serving(database: str, home: Path) -> AsyncIterator[Served]:
 
 
 async def _filled(app: App) -> Mapping[str, Sequence[str]]:
-    """Put in agents, feedback, memories that it taught and a change that waits; give the ids."""
+    """Add agents, feedback, memories taught by it and a held change; return the ids."""
     for agent in AGENTS:
         await app.stores.agents.save(agent)
     pieces = [

@@ -1,4 +1,4 @@
-"""Calls of the API that tests make over and over, with what they answer."""
+"""Frequent API calls of tests, with their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands as real processes, each in a home of its own, with no settings but those given."""
+"""Commands as real processes, each in its own home, with only the given settings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.support.forked import ROOT, Forked
 def start(
     home: Path, *arguments: str, fresh: bool = False, **settings: str
 ) -> subprocess.Popen[str]:
-    """Start one command, in a session of its own; `fresh` from the shell, else forked."""
+    """Start one command in its own session; `fresh` from the shell, else forked."""
     return _started(home, arguments, settings, fresh=fresh, stdin=subprocess.PIPE, encoding="utf-8")
 
 
 def finish(home: Path, *arguments: str, **settings: str) -> tuple[int, str, str]:
-    """Run one command to its end; give its exit code and what it said."""
+    """Run one command to its end; return its exit code and output."""
     process = start(home, *arguments, **settings)
     out, err = process.communicate(timeout=100)
     return process.returncode, out, err
@@ -31,7 +31,7 @@ def finish(home: Path, *arguments: str, **settings: str) -> tuple[int, str, str]
 def call(
     home: Path, *arguments: str, stdin: bytes = b"", fresh: bool = False, **settings: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run one command to its end on what it is given to read."""
+    """Run one command to its end with the given stdin."""
     process = _started(home, arguments, settings, fresh=fresh, stdin=subprocess.PIPE)
     out, err = process.communicate(stdin, timeout=100)
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
@@ -50,7 +50,7 @@ def _started(  # type: ignore[no-untyped-def]
 
 
 def wait_for(process: subprocess.Popen[str], text: str) -> str:
-    """Read stderr until a line holds `text`; give that line."""
+    """Read stderr until a line contains `text`; return that line."""
     assert process.stderr
     for line in process.stderr:
         if text in line:
@@ -60,6 +60,6 @@ def wait_for(process: subprocess.Popen[str], text: str) -> str:
 
 @contextmanager
 def silent_server() -> Iterator[str]:
-    """The address of a server that takes connections and never answers."""
+    """Yield the address of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"

@@ -1,4 +1,4 @@
-"""A worker with its console as users run it: a process of its own, asked over HTTP."""
+"""A worker with its console as users run it: in its own process, over HTTP."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ _LINK = re.compile(r"(http://[^ ]+)/console/enter\?key=")
 FACT = "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않는다"
 JEJU = "배송 지역이 제주이면 배송비는 3000원을 받는다"
 
-Enter = Callable[..., Awaitable[str]]  # signs a page in as a reviewer of a tenant made for it
+Enter = Callable[..., Awaitable[str]]  # signs a page in as a reviewer of a tenant created for it
 
 
 def query_of(page: Page) -> dict[str, str]:
-    """Give the query of a page's address."""
+    """Return the query of a page's address."""
     return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
 async def facing_a_change(console: Console, page: Page, enter: Enter) -> str:
-    """Let a reviewer look at the one change that waits in a new tenant, which is given."""
+    """Let a reviewer open the only held change of a new tenant, and return that tenant."""
     tenant = await enter(page)
     await console.say(tenant, "desk", FACT)
     await page.goto(f"{console.base}/console/review")
@@ -55,7 +55,7 @@ async def facing_a_change(console: Console, page: Page, enter: Enter) -> str:
 
 
 def take_out(complaints: list[str], *statuses: int) -> None:
-    """Take out what a browser complains of answers with these statuses: some were expected."""
+    """Remove browser complaints about answers with these statuses, which were expected."""
     told = tuple(f"status of {status}" for status in statuses)
     expected = [text for text in complaints if any(one in text for one in told)]
     assert expected
@@ -64,7 +64,7 @@ def take_out(complaints: list[str], *statuses: int) -> None:
 
 
 def item_page(console: Console, change: Data) -> str:
-    """Give the address of the page of a change's target."""
+    """Return the address of the page of a change's target."""
     where = f"kind={change['kind']}&tenant={change['tenant_id']}&id={change['target_id']}"
     return f"{console.base}/console/knowledge/item?{where}"
 
@@ -80,7 +80,7 @@ class Console:
     database: str
 
     async def tenant(self, *agents: tuple[str, str]) -> str:
-        """Make a tenant of the test's own with agents (id, name), and give its name."""
+        """Create a tenant for the test with agents (id, name), and return its name."""
         name = f"t{uuid.uuid4().hex[:8]}"
         async with self.client() as http:
             for agent_id, agent_name in agents:
@@ -90,13 +90,13 @@ class Console:
         return name
 
     async def link(self, tenant: str | None, *roles: Role, name: str = "reviewer") -> str:
-        """Give a link that opens the console once, for one tenant."""
+        """Return a link that opens the console once, for one tenant."""
         grant = Grant(name=name, tenant_id=tenant, roles=roles or tuple(Role))
         made = await self.access.link(grant)
         return f"{self.base}/console/enter?key={made.secret.get_secret_value()}"
 
     async def submit(self, tenant: str, agent: str, content: str, **more: JsonValue) -> str:
-        """Give feedback, and its id at once."""
+        """Submit feedback, and return its id at once."""
         body = {
             "tenant_id": tenant,
             "agent_ids": [f"{tenant}-{agent}"],
@@ -109,7 +109,7 @@ class Console:
             return str(taken.json()["id"])
 
     async def say(self, tenant: str, agent: str, content: str, **more: JsonValue) -> str:
-        """Give feedback, and wait until it has come to its end; gives its id."""
+        """Submit feedback, wait until it has ended, and return its id."""
         feedback_id = await self.submit(tenant, agent, content, **more)
         async with (
             self.client() as http,
@@ -122,14 +122,14 @@ class Console:
         raise AssertionError("the stream ended before the feedback did")
 
     async def teach(self, tenant: str, agent: str, content: str) -> Data:
-        """Give feedback, approve the one change that it leads to, and give that change."""
+        """Submit feedback, approve the only change it leads to, and return that change."""
         feedback_id = await self.say(tenant, agent, content)
         (change,) = [c for c in await self.changes(tenant) if c["feedback_id"] == feedback_id]
         assert (await self.approve(change)).is_success
         return change
 
     async def changes(self, tenant: str, **query: str) -> Sequence[Data]:
-        """Give the tenant's changes, newest first."""
+        """Return the tenant's changes, newest first."""
         found = await self.get("/v1/changes", tenant_id=tenant, **query)
         items = found["items"]
         assert isinstance(items, list)
@@ -142,7 +142,7 @@ class Console:
             return await http.post(f"/v1/changes/{change['id']}/approve", json=body)
 
     async def get(self, path: str, **query: str) -> Data:
-        """Give an answer of the API."""
+        """Return an answer of the API."""
         async with self.client() as http:
             answer = await http.get(path, params=query)
             assert answer.is_success, answer.text
@@ -150,13 +150,13 @@ class Console:
             return data
 
     async def logged(self, event: str) -> None:
-        """Wait until the worker has told of an event."""
+        """Wait until the worker has logged an event."""
         async with asyncio.timeout(SOON):
             while f'"event": "{event}"' not in self.log.read_text("utf-8"):
                 await asyncio.sleep(0.05)
 
     def client(self) -> httpx.AsyncClient:
-        """Give a client that may do everything."""
+        """Return a client that may do everything."""
         headers = {"Authorization": f"Bearer {self.token}"}
         return httpx.AsyncClient(base_url=self.base, headers=headers, timeout=SOON)
 
@@ -190,7 +190,7 @@ async def open_console(
 
 
 async def _listening(worker: subprocess.Popen[bytes], log: Path) -> str:
-    """Give where it serves, once it says so."""
+    """Return where it serves, once it says so."""
     async with asyncio.timeout(AT_LAST):
         while not (found := _LINK.search(log.read_text("utf-8"))):
             assert worker.poll() is None, log.read_text("utf-8")
@@ -199,14 +199,14 @@ async def _listening(worker: subprocess.Popen[bytes], log: Path) -> str:
 
 
 def _see_no_trace(log: Path) -> None:
-    """See that nothing broke: an error that nobody planned is a trace in the log."""
+    """Assert that nothing broke: an unexpected error shows as a traceback in the log."""
     lines = log.read_text("utf-8").splitlines()
     traces = [line for line in lines if "Traceback" in line or _is_defect(line)]
     assert not traces, "\n".join(traces)
 
 
 def _is_defect(line: str) -> bool:
-    """Say whether a line tells of an error, or of what the framework warns of: a place deleted."""
+    """Whether a line reports an error, or a warning of the framework about a deleted element."""
     try:
         told = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Databases for tests: one server a test run, one migrated template, a copy a test."""
+"""Databases for tests: one server per run, one migrated template, a copy per test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VERSIONS = Path("core/adapters/postgres/migrations/versions")
 
 
 def choose_home() -> None:
-    """Choose, in the process that starts the run, where the run's server keeps its files."""
+    """Choose, in the process that starts the run, where its server stores its files."""
     os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="skill-worker-test-")
 
 
@@ -37,7 +37,7 @@ def remove_home() -> None:
 
 @contextmanager
 def test_server() -> Iterator[str]:
-    """Give the URI of the run's server, or of the one `TEST_DATABASE_URL` names."""
+    """Yield the URI of the run's server, or of the one `TEST_DATABASE_URL` names."""
     if given := os.environ.get(SERVER_VARIABLE):
         yield given
         return
@@ -50,7 +50,7 @@ def test_server() -> Iterator[str]:
 
 
 def template(server: str) -> str:
-    """Give the name of a migrated database to copy, made by whoever comes first."""
+    """Return the name of a migrated template database, created by whichever process is first."""
     name = f"skill_worker_template_{_schema_digest()}"
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute("SELECT pg_advisory_lock(20261120)")
@@ -70,7 +70,7 @@ def template(server: str) -> str:
 
 @contextmanager
 def fresh_database(server: str, template_name: str | None) -> Iterator[str]:
-    """Give the connection string of a new database, a copy of the template or empty."""
+    """Yield the connection string of a new database, a copy of the template or empty."""
     conninfo = create_database(server, template_name)
     try:
         yield conninfo
@@ -91,13 +91,13 @@ def create_database(server: str, template_name: str | None) -> str:
 
 
 def drop_database(server: str, conninfo: str) -> None:
-    """Drop a database, whoever is connected to it."""
+    """Drop a database, even if others are connected to it."""
     with psycopg.connect(server, autocommit=True) as conn:
         _drop(conn, str(conninfo_to_dict(conninfo)["dbname"]))
 
 
 def url_of(conninfo: str) -> str:
-    """Write a connection string as a URL, as DATABASE_URL has it."""
+    """Return a connection string as a URL, as in DATABASE_URL."""
     given = {key: str(value) for key, value in conninfo_to_dict(conninfo).items()}
     name = given.pop("dbname")
     return f"postgresql:///{name}?{urlencode(given)}"

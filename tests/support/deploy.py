@@ -1,4 +1,4 @@
-"""What `docs/deploy` holds, read as a machine reads it."""
+"""The files in `docs/deploy`, parsed."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ KUBERNETES = DEPLOY / "kubernetes"
 SYSTEMD = DEPLOY / "systemd"
 SETTINGS = {name.upper() for name in Settings.model_fields}
 WORKLOADS = {"Deployment", "Job"}
-Tree = Any  # what YAML holds
+Tree = Any  # any YAML value
 
 
 def documents(path: Path) -> list[Tree]:
-    """Give the documents of a YAML file."""
+    """Return the documents of a YAML file."""
     return [found for found in yaml.safe_load_all(path.read_text("utf-8")) if found]
 
 
 def manifests() -> list[Tree]:
-    """Give every Kubernetes object."""
+    """Return every Kubernetes object."""
     return [found for path in sorted(KUBERNETES.rglob("*.yaml")) for found in documents(path)]
 
 
 def manifest(kind: str, name: str) -> Tree:
-    """Give one Kubernetes object."""
+    """Return one Kubernetes object."""
     [found] = [
         m for m in manifests() if (m["kind"], m.get("metadata", {}).get("name")) == (kind, name)
     ]
@@ -42,27 +42,27 @@ def manifest(kind: str, name: str) -> Tree:
 
 
 def containers(workload: Tree) -> list[Tree]:
-    """Give a workload's containers, those of its start first."""
+    """Return a workload's containers, init containers first."""
     pod = workload["spec"]["template"]["spec"]
     return [*pod.get("initContainers", []), *pod["containers"]]
 
 
 def compose_services() -> Mapping[str, Tree]:
-    """Give the services of compose.yaml by name."""
+    """Return the services of compose.yaml by name."""
     [found] = documents(DEPLOY / "compose.yaml")
     services: Mapping[str, Tree] = found["services"]
     return services
 
 
 def env_file(path: Path) -> dict[str, str]:
-    """Give the NAME=VALUE lines of a file, also those that are commented out."""
+    """Return the NAME=VALUE lines of a file, including commented ones."""
     return dict(
         re.findall(r"^(?:# )?([A-Z][A-Z0-9_]+)=(.*)$", path.read_text("utf-8"), re.MULTILINE)
     )
 
 
 def unit(name: str) -> list[tuple[str, str]]:
-    """Give the NAME=VALUE lines of a systemd unit, in order; names may repeat."""
+    """Return the NAME=VALUE lines of a systemd unit, in order; names may repeat."""
     lines = (SYSTEMD / name).read_text("utf-8").splitlines()
     return [
         (key, value)
@@ -72,7 +72,7 @@ def unit(name: str) -> list[tuple[str, str]]:
 
 
 def instructions(stage: str) -> list[tuple[str, str]]:
-    """Give the Dockerfile's instructions of one stage and of those it is made from."""
+    """Return the Dockerfile's instructions of one stage and of those it is built from."""
     text = (DEPLOY / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
     lines = [line.partition(" ")[::2] for line in text.splitlines() if line and line[0] not in "# "]
     stages: dict[str, list[tuple[str, str]]] = {}
@@ -97,13 +97,13 @@ def parse_command(words: list[str]) -> None:
 
 
 def blocks(text: str, *languages: str) -> list[str]:
-    """Give the fenced blocks of a page that are in one of the languages."""
+    """Return the fenced blocks of a page that are in one of the languages."""
     found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [block for language, block in found if language in languages]
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """Give the words after `skill-worker` in each command that a page quotes."""
+    """Yield the words after `skill-worker` in each command that a page quotes."""
     lines = [line for block in blocks(text, "", "bash") for line in block.splitlines()]
     spans = re.findall(r"`([^`\n]*skill-worker [^`\n]*)`", text)
     for line in (*lines, *spans):

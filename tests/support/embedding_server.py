@@ -1,4 +1,4 @@
-"""An OpenAI-compatible embeddings server on loopback, whose vectors are hashed terms."""
+"""An OpenAI-compatible embeddings server on loopback whose vectors are hashed terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_INPUTS = 2_048
 
 
 class EmbeddingServer:
-    """Answers with `instead` while it is set; keeps the texts of each call and the keys."""
+    """Answers with `instead` while it is set; remembers the texts of each call and the keys."""
 
     def __init__(self, senses: Mapping[str, str] | None, dimension: int) -> None:
         self.url = ""
@@ -32,7 +32,7 @@ class EmbeddingServer:
 
     @property
     def texts(self) -> list[str]:
-        """All texts that were answered with vectors, in order."""
+        """Return all texts that were answered with vectors, in order."""
         return [text for call in self.model.asked for text in call]
 
     async def embed(self, request: Request) -> Response:
@@ -73,7 +73,7 @@ def _base64(vector: object) -> str:
 async def embedding_server(
     senses: Mapping[str, str] | None = None, *, dimension: int = 256
 ) -> AsyncIterator[EmbeddingServer]:
-    """Serve while the context is open; `url` is what LLM_PROXY_URL would hold."""
+    """Serve while the context is open; `url` is a value for LLM_PROXY_URL."""
     server = EmbeddingServer(senses, dimension)
     app = Starlette(routes=[Route("/v1/embeddings", server.embed, methods=["POST"])])
     async with run_server(app) as base:

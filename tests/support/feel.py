@@ -19,12 +19,12 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def comes_to(text: str) -> str:
-    """Give what an expression comes to, as FEEL writes it."""
+    """Return the value of an expression, as FEEL writes it."""
     return to_text(evaluate(parse_expression(text), Scope(now=NOW)))
 
 
 def reason(text: str) -> str:
-    """Give why an expression came to null."""
+    """Return why an expression evaluated to null."""
     scope = Scope(now=NOW)
     assert evaluate(parse_expression(text), scope) is None, text
     return "; ".join(scope.notes)
@@ -37,7 +37,7 @@ def small_table(
     *rows: tuple[Sequence[str], Sequence[str]],
     aggregation: Aggregation | None = None,
 ) -> DecisionTable:
-    """Give a table; its rows are `r1`, `r2`, ... of input cells and output cells."""
+    """Return a table; its rows are `r1`, `r2`, ... of input cells and output cells."""
     return DecisionTable(
         name="표",
         hit_policy=policy,

@@ -1,4 +1,4 @@
-"""How each route of the API is called with what another tenant may have."""
+"""How each route of the API is called with another tenant's ids."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ REASON = {"reason": "x"}
 
 
 class Route(NamedTuple):
-    """How a route is called with what another tenant may have: `{kind}` stands for an id."""
+    """A call of a route with another tenant's ids: `{kind}` stands for an id."""
 
     path: str = ""
     body: object = None
-    found: int = 404  # what both a foreign id and one that nobody has are answered
+    found: int = 404  # the answer to both a foreign id and one that does not exist
 
 
 # Each of the routes; one may be called in several ways.
@@ -109,7 +109,7 @@ FOREIGN: Mapping[str, tuple[Route, ...]] = {
     "GET /v1/history/{record_id}": (Route(),),
     "GET /v1/agents": (Route(found=200), Route("?tenant_id={tenant}")),
     "GET /v1/agents/{agent_id}": (Route(),),
-    # Ids of agents are unique over all tenants: that one is taken cannot be hidden.
+    # Agent ids are unique over all tenants: that one is taken cannot be hidden.
     "PUT /v1/agents/{agent_id}": (Route(body={"name": "x", "tenant_id": "{tenant}"}),),
     "GET /v1/intake": (Route(found=200),),
     "POST /v1/intake/pause": (Route(body={}, found=403),),

@@ -1,4 +1,4 @@
-"""Popen for commands of the program, forked from a process that has all imports."""
+"""A Popen for commands of the program, forked from a process that has all imports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 @cache
 def warm_address() -> str:
-    """Start the warm process, for as long as this one lives; give where it listens."""
+    """Start the warm process, which lives as long as this one; return its address."""
     folder = tempfile.mkdtemp(prefix="skill-worker-warm-")
     address = f"{folder}/s"
     warm = subprocess.Popen(
@@ -46,9 +46,9 @@ def warm_address() -> str:
 
 
 class Forked(subprocess.Popen[AnyStr]):
-    """`Popen(arguments, …)` of a command, in a session of its own.
+    """`Popen(arguments, …)` of a command, in its own session.
 
-    What is no child of this process cannot be waited for here: who waits for it tells of it.
+    It is no child of this process and cannot be waited for: the warm process reports its end.
     """
 
     _keeper: socket.socket

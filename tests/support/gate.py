@@ -1,4 +1,4 @@
-"""A gate over memory, with outside effects that fail as told."""
+"""A gate over memory, whose outside effects fail on demand."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Events(list[RunEvent]):
 
 
 def neighbours_of(knowledge: MemoryKnowledge, skills: SkillStore | None = None) -> Neighbours:
-    """The collaborator that looks up what is known near a text, over memory."""
+    """Return the lookup of similar knowledge, over memory."""
     return Neighbours(KnowledgeSearch(knowledge, skills), skills or MemorySkillStore())
 
 
 class Troubled(MemoryCommitter):
-    """A memory committer whose outside effects fail as told, once each.
+    """A memory committer whose outside effects fail on demand, once each.
 
-    `meanwhile` is done once, between the preparation of a change and its recording.
+    `meanwhile` runs once, between the preparation of a change and its recording.
     """
 
     def __init__(self, knowledge: MemoryKnowledge) -> None:
@@ -94,7 +94,7 @@ class World:
         self._build()
 
     def use(self, other: World) -> None:
-        """Work on what another world holds."""
+        """Work on the contents of another world."""
         self.log, self.committer, self._ids = other.log, other.committer, other._ids
         self.duplicate_waiters = other.duplicate_waiters
         self._build()

@@ -1,4 +1,4 @@
-"""The guard before a small app that says who it was called by, over tokens in memory."""
+"""The guard before a small app that says who called it, over tokens in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from core.testing.access import MemoryAnswers, MemoryTokens
 from core.testing.determinism import counting_ids
 
 HERE = "http://127.0.0.1:8720"
-UNKNOWN = "swk_" + "A1-_" * 10 + "xyz"  # as a secret is written, and nobody's
+UNKNOWN = "swk_" + "A1-_" * 10 + "xyz"  # well-formed, but nobody's
 PAGE = {"accept": "text/html,application/xhtml+xml"}
 
 
@@ -50,11 +50,16 @@ class FailingTokens(MemoryTokens):
 
 @dataclass
 class Ports:
-    """As much of an opened program as the guard knows."""
+    """The parts of an opened program that the guard needs."""
 
     tokens: Tokens
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
     new_id: NewId = field(default_factory=lambda: counting_ids("id"))
+
+    @property
+    def stores(self) -> Ports:
+        """The stores of the program, of which it has no more than these."""
+        return self
 
 
 @dataclass
@@ -78,16 +83,16 @@ class World:
         )
 
     def client(self, base: str = HERE, **headers: str) -> httpx.AsyncClient:
-        """Give a client that sends these headers with each call."""
+        """Return a client that sends these headers with each call."""
         transport = httpx.ASGITransport(self.app)
         return httpx.AsyncClient(transport=transport, base_url=base, headers=headers)
 
     def sockets(self, **headers: str) -> TestClient:
-        """Give a client for websockets."""
+        """Return a client for websockets."""
         return TestClient(self.app, base_url=HERE, headers=headers)
 
     async def token(self, tenant_id: str | None = "acme", days: int | None = None) -> Made:
-        """Make a token that may read."""
+        """Create a token that may read."""
         life = None if days is None else timedelta(days=days)
         return await self.access.add(
             Grant(name="ci", tenant_id=tenant_id, roles=(Role.READ,)), life
@@ -107,12 +112,12 @@ class World:
 
 
 def bearer(made: Made) -> str:
-    """Give the header that brings a token."""
+    """Return the header that carries a token."""
     return f"Bearer {made.secret.get_secret_value()}"
 
 
 def cookie(made: Made) -> str:
-    """Give the header that brings a session."""
+    """Return the header that carries a session."""
     return f"{SESSION_COOKIE}={made.secret.get_secret_value()}"
 
 

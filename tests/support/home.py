@@ -1,4 +1,4 @@
-"""Commands as users call them, in this process, with a database of their own."""
+"""Commands as users call them, in this process, with their own database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Data = Mapping[str, JsonValue]
 
 @dataclass
 class Home:
-    """A place where commands run; agents `a` (of tenant `t`) and `b` (of `other`) are there."""
+    """A home in which commands run; it has agents `a` (of tenant `t`) and `b` (of `other`)."""
 
     path: Path
     capsys: pytest.CaptureFixture[str]
@@ -30,33 +30,33 @@ class Home:
         self.monkeypatch.setenv("REVIEW_POLICY", name)
 
     def call(self, *arguments: str) -> tuple[int, str, str]:
-        """Run one command; give its exit code, stdout and stderr."""
+        """Run one command; return its exit code, stdout and stderr."""
         code = run([*arguments])
         out, err = self.capsys.readouterr()
         return code, out, err
 
     def ask(self, *arguments: str) -> Data:
-        """Run one command with --json, and give its answer."""
+        """Run one command with --json, and return its answer."""
         code, out, err = self.call(*arguments, "--json")
         assert code == 0, out + err
         answer: Data = json.loads(out)
         return answer
 
     def fails(self, *arguments: str, code: int) -> Data:
-        """Run one command with --json, and give its failure."""
+        """Run one command with --json, and return its failure."""
         done, out, err = self.call(*arguments, "--json")
         assert done == code, out + err
         error: Data = json.loads(out)["error"]
         return error
 
     def items(self, *arguments: str) -> list[dict[str, JsonValue]]:
-        """Run a list, and give its items."""
+        """Run a list command, and return its items."""
         listed = self.ask(*arguments)["items"]
         assert isinstance(listed, list)
         return [item for item in listed if isinstance(item, dict)]
 
     def bring(self, **line: JsonValue) -> None:
-        """Import one item, in place of what has its id."""
+        """Import one item, replacing the one with its id."""
         file = self.path / "in.jsonl"
         given = {"agent_id": "a", "tenant_id": "t", **line}
         file.write_text(json.dumps(given, ensure_ascii=False), encoding="utf-8")
@@ -64,7 +64,7 @@ class Home:
         assert code == 0, out + err
 
     def held(self) -> list[str]:
-        """Give the ids of the changes that wait, newest first."""
+        """Return the ids of held changes, newest first."""
         return [str(item["id"]) for item in self.items("changes", "list", "--status", "held")]
 
 
@@ -74,7 +74,7 @@ def open_home(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Home:
-    """Make the place of a test."""
+    """Create the home of a test."""
     with psycopg.connect(database) as conn:
         for agent, tenant in (("a", "t"), ("b", "other")):
             insert = "INSERT INTO agents (id, tenant_id, name) VALUES (%s, %s, 'A')"

@@ -33,7 +33,7 @@ async def as_lines(data: bytes) -> AsyncIterator[RawLine]:
 
 @dataclass
 class Place:
-    """Somewhere that knowledge is moved into and out of."""
+    """A program into and out of which knowledge is moved."""
 
     app: App
 
@@ -45,7 +45,7 @@ class Place:
         tenant: str | None = None,
         dry_run: bool = False,
     ) -> list[Imported | Problem]:
-        """Import lines; give what became of each that is not blank."""
+        """Import lines; return the result of each that is not blank."""
         importer = Importer(
             gate=self.app.gate,
             changes=self.app.stores.changes,
@@ -79,15 +79,15 @@ class Place:
         return [line async for line in lines]
 
     async def contents(self, agent: str | None = None) -> list[str]:
-        """The memories and rules that are known."""
+        """Return the known memories and rules."""
         items = await self.app.stores.knowledge.list(tenant_id=None, agent_id=agent, kind=None)
         return sorted(item.content for item in items if item.kind is not Kind.SKILL)
 
     async def changes(self) -> list[Change]:
-        """All changes, newest first."""
+        """Return all changes, newest first."""
         return [*(await self.app.stores.reader.changes(ChangeFilter(), limit=100, cursor=None))[0]]
 
 
 def short(results: list[Imported | Problem]) -> list[str]:
-    """One word a line: the outcome, or why not."""
+    """Return one word per line: the outcome, or why not."""
     return [r.outcome if isinstance(r, Imported) else r.reason for r in results]

@@ -1,4 +1,4 @@
-"""What an opened program is taught without a model: feedback, and the changes it caused."""
+"""Teaching an opened program without a model: feedback, and the changes it caused."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Files = Mapping[str, bytes | tuple[bytes, bool]]
 
 
 class Teacher:
-    """Teaches one tenant's agent; each lesson is of a piece of feedback of its own."""
+    """Teaches one tenant's agent; each lesson has its own feedback."""
 
     def __init__(self, app: App, tenant_id: str = "t", agent_id: str = "a") -> None:
         self._app, self._tenant_id, self._agent_id = app, tenant_id, agent_id
 
     async def memory(self, content: str, target: str | None = None, said: str = "") -> Receipt:
-        """Teach a memory, or a whole new text of one."""
+        """Teach a memory, or a new text for one."""
         request = MemoryRequest(
             operation=Operation.UPDATE if target else Operation.CREATE,
             target_id=target,
@@ -47,7 +47,7 @@ class Teacher:
     async def rule(
         self, *rows: tuple[str, str], target: str | None = None, said: str = ""
     ) -> Receipt:
-        """Teach a table of amounts (a FEEL test) and approvers, or more rows of one."""
+        """Teach a table of amounts (a FEEL test) and approvers, or more rows for one."""
         edits = tuple(
             RowEdit(inputs={"amount": test}, outputs={"approver": f'"{who}"'}) for test, who in rows
         )

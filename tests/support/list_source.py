@@ -1,4 +1,4 @@
-"""A source over a list, for tests of what is done with sources."""
+"""A source over a list, for tests of how sources are used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.domain.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outc
 
 
 class ListSource:
-    """A source over a list, which remembers what it was told; `error` is raised instead."""
+    """A source over a list that remembers what it was told; `error` is raised instead."""
 
     def __init__(
         self, *pieces: NewFeedback, agents: Sequence[Agent] = (), name: str = "list"
@@ -20,7 +20,7 @@ class ListSource:
         self.error: Exception | None = None
 
     async def fetch(self, limit: int) -> Fetched:
-        """Give the list."""
+        """Return the list."""
         self._see()
         return self.fetched
 

@@ -1,4 +1,4 @@
-"""A plain MCP client for tests: one session a call, as the SDK speaks it."""
+"""A plain MCP client for tests: one session per call, as the SDK does it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp.types import CallToolResult
 
 @asynccontextmanager
 async def mcp_session(url: str) -> AsyncIterator[ClientSession]:
-    """Open a session; to be closed by the task that opened it, so no fixture may hold it."""
+    """Open a session; the task that opened it must close it, so no fixture may own it."""
     async with (
         streamable_http_client(url) as (reader, writer, _),
         ClientSession(reader, writer) as session,
@@ -29,6 +29,6 @@ class McpCaller:
     url: str
 
     async def call_tool(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult:
-        """Call, whatever comes of it."""
+        """Call the tool, whatever the result."""
         async with mcp_session(self.url) as session:
             return await session.call_tool(tool, dict(arguments))

@@ -1,4 +1,4 @@
-"""An MCP server on loopback over real HTTP that fails on demand, dies abruptly, and comes back."""
+"""An MCP server over real HTTP on loopback that fails on demand, dies abruptly, and restarts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class McpHttp:
 
     @property
     def initialized(self) -> int:
-        """How often a client opened a session."""
+        """Return how often a client opened a session."""
         return self.methods.count("initialize")
 
     def build(self) -> Server[object, object]:
@@ -59,14 +59,14 @@ class McpHttp:
             await self.stop()
 
     async def start(self) -> None:
-        """Begin on the port it had, with no memory of earlier sessions."""
+        """Start on the same port as before, without memory of earlier sessions."""
         self._dying = asyncio.Event()
         up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._life = asyncio.create_task(self._live(up))
         self.port = urlsplit(await up).port or 0
 
     async def stop(self) -> None:
-        """Die at once: every answer under way breaks off. Then there is nobody on the port."""
+        """Die at once: every answer in progress breaks off, and nobody listens on the port."""
         self._dying.set()
         if self._life is not None:
             await self._life
@@ -77,7 +77,7 @@ class McpHttp:
         await self.start()
 
     async def settled(self) -> None:
-        """Wait until a restart that was the fault of a call is over."""
+        """Wait until a restart that a call caused is over."""
         if self._again is not None:
             await self._again
 
@@ -111,7 +111,7 @@ class McpHttp:
         return app
 
     def _see(self, body: bytes) -> str:
-        """Note a message and give the wire fault that its call meets."""
+        """Record a message and return the wire fault that its call meets."""
         message = json.loads(body or b"{}")
         method = str(message.get("method", ""))
         if method:
@@ -156,9 +156,9 @@ def _over_sse(server: Server[object, object]) -> ASGIApp:
 async def _until(
     dying: asyncio.Event, inner: ASGIApp, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Serve, but once the server dies the app sees its client leave, and the client gets nothing.
+    """Serve; once the server dies, the app sees its client leave, and the client gets nothing.
 
-    That, and not a cancellation, lets the SDK close its streams.
+    Unlike a cancellation, that lets the SDK close its streams.
     """
     death = asyncio.create_task(dying.wait())
 
@@ -231,5 +231,5 @@ async def _answer(send: Send, status: int, kind: bytes, body: bytes) -> None:
 
 
 def count_faults(faults: Mapping[str, str], calls: list[str], tool: str) -> str:
-    """Find the fault of this call: `faults` has `tool` for each call, `tool:2` for the second."""
+    """Return the fault of this call: `faults` has `tool` for each, `tool:2` for the second."""
     return faults.get(f"{tool}:{calls.count(tool)}", faults.get(tool, ""))

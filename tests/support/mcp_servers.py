@@ -31,7 +31,7 @@ async def connected(
     token: str | None = None,
     call_seconds: float = 10,
 ) -> AsyncIterator[McpClient]:
-    """Give a client for one scripted server."""
+    """Yield a client for one scripted server."""
     where = McpServer(name, server.url, token)
     async with open_mcp([where], call_seconds=call_seconds) as client:
         yield client
@@ -53,10 +53,10 @@ def fields_result(**fields: object) -> types.CallToolResult:
 class ScriptedServer(McpHttp):
     """Tools by their short names, whatever `rename` makes of them.
 
-    `faults` maps `tool`, or `tool:n` for its n-th call (from 1), to a fault of the wire
-    (`McpHttp`) or of the tool: `tool_error`, `hang` (until `released` is set), `gone` (the pod is
-    unknown), `nonsense`, and for run_shell `truncated` and `exit_code`. `calls` are the short
-    names of the calls in order, `arguments` what each came with.
+    `faults` maps `tool`, or `tool:n` for its n-th call (from 1), to a fault of the wire (`McpHttp`)
+    or of the tool: `tool_error`, `hang` (until `released` is set), `gone` (the pod is unknown),
+    `nonsense`, and for run_shell `truncated` and `exit_code`. `calls` are the short names of the
+    calls in order, `arguments` what each was called with.
     """
 
     def __init__(
@@ -78,14 +78,14 @@ class ScriptedServer(McpHttp):
         self.released = asyncio.Event()
 
     def tools(self) -> Mapping[str, tuple[str, ...]]:
-        """Short name -> names of its arguments."""
+        """Return short name -> names of its arguments."""
         raise NotImplementedError
 
     async def answer(self, tool: str, given: Mapping[str, object]) -> types.CallToolResult:
         raise NotImplementedError
 
     def begin(self, faults: Mapping[str, str]) -> None:
-        """Count calls anew, with other faults; what still hangs is let go."""
+        """Restart the count of calls, with other faults; hanging calls are released."""
         self.released.set()
         self.released = asyncio.Event()
         self.faults = dict(faults)
@@ -117,7 +117,7 @@ class ScriptedServer(McpHttp):
         return server
 
     async def _called(self, tool: str, given: Mapping[str, object]) -> types.CallToolResult:
-        self.entered.append(tool)  # at once: calls may have come in since this one did
+        self.entered.append(tool)  # at once: more calls may have arrived since this one
         fault = count_faults(self.faults, self.entered, tool)
         if fault == "hang":
             await self.released.wait()

@@ -1,4 +1,4 @@
-"""What Prometheus would read of a worker's page of metrics."""
+"""A worker's metrics page as Prometheus would parse it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PREFIX = "skill_worker_"
 
 
 def samples(page: bytes | str) -> dict[str, float]:
-    """Read a page: `name{label="value"}` less our prefix, labels in their order, to its figure."""
+    """Parse a page: `name{label="value"}` without our prefix, labels in order, to its value."""
     text = page.decode() if isinstance(page, bytes) else page
     found = {}
     for family in text_string_to_metric_families(text):

@@ -1,4 +1,4 @@
-"""What users tell the offline stand-in in turn, and what is known after it."""
+"""What users tell the offline model in turn, and what is known afterwards."""
 
 from __future__ import annotations
 

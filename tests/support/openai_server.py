@@ -1,4 +1,4 @@
-"""An OpenAI-compatible chat server on loopback that answers as a test scripts it."""
+"""An OpenAI-compatible chat server on loopback with scripted answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def error(status: int, text: str = "no", **headers: str) -> Turn:
 
 
 def html(asked: Json) -> Response:
-    """Answer as a gateway does that is not there for us."""
+    """Answer like a gateway that does not serve this API."""
     return HTMLResponse("<html><body>Sign in</body></html>")
 
 
@@ -71,7 +71,7 @@ class _Drops(Response):
 
 
 def hangs(asked: Json) -> Response:
-    """Do not answer."""
+    """Never answer."""
     return _Hangs()
 
 
@@ -95,7 +95,7 @@ def _completion(asked: Json, body: Json, has_calls: bool) -> Json:
 
 @dataclass
 class OpenAIServer:
-    """Plays `turns` in order, then `always`, and keeps what it was asked."""
+    """Plays `turns` in order, then `always`, and remembers the requests."""
 
     turns: list[Turn]
     url: str = ""
@@ -113,7 +113,7 @@ class OpenAIServer:
 
 @asynccontextmanager
 async def openai_server(turns: Sequence[Turn]) -> AsyncIterator[OpenAIServer]:
-    """Serve the turns while the context is open; `url` is what LLM_PROXY_URL would hold."""
+    """Serve the turns while the context is open; `url` is a value for LLM_PROXY_URL."""
     server = OpenAIServer(list(turns))
     app = Starlette(routes=[Route("/v1/chat/completions", server.complete, methods=["POST"])])
     async with run_server(app) as base:

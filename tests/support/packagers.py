@@ -1,4 +1,4 @@
-"""A packager of our own words for tests, in the import style of either skill-creator layout."""
+"""A packaging script of our own for tests, in either skill-creator layout's import style."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ NEWER = "from scripts.quick_validate import validate_skill"
 
 
 def package_skill(imports: str, *, then: str = "") -> str:
-    """Give a package_skill.py; `then` is code that runs on the zip's path after it was made."""
+    """Return a package_skill.py; `then` is code that runs on the zip's path afterwards."""
     return f"""
 import os
 import sys

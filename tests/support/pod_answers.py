@@ -1,4 +1,4 @@
-"""Pods whose server changes the answers of `run_shell` on their way."""
+"""Pods whose server alters the answers of `run_shell`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.domain.ports import Pod, Pods
 
 
 def noise(size: int) -> bytes:
-    """Bytes that no zip makes smaller, the same each time."""
+    """Return incompressible bytes, the same each time."""
     blocks = (hashlib.sha256(str(n).encode()).digest() for n in range(size // 32 + 1))
     return b"".join(blocks)[:size]
 
@@ -53,7 +53,7 @@ class Truncating:
 
 @dataclass
 class Lying(Truncating):
-    """A server that cuts answers off, and gives other bytes, as many, where it is asked again."""
+    """A server that truncates answers, and returns other bytes of that length when asked again."""
 
     def changed(self, text: str) -> str:
         ranged = re.fullmatch(r"(?s)(.*:range:begin>>\n)(\S)(.*)", text)

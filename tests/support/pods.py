@@ -1,4 +1,4 @@
-"""The pod path for tests: deps over two scripted servers, and a gate that works with them."""
+"""The pod path for tests: deps over two scripted servers, and a gate that uses them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LAYOUTS = {
 
 
 def pod_env(locale: str, shims: Path, *, with_yaml: bool) -> dict[str, str]:
-    """Give a pod's environment: its locale, and a python3 that has PyYAML or has not."""
+    """Return a pod's environment: its locale, and a python3 with or without PyYAML."""
     folder = shims / ("with" if with_yaml else "without")
     if not folder.exists():
         folder.mkdir(parents=True)
@@ -53,7 +53,7 @@ def pod_env(locale: str, shims: Path, *, with_yaml: bool) -> dict[str, str]:
         shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" {flags}"$@"\n')
         shim.chmod(0o755)
     env = {"LC_ALL": locale, "PATH": f"{folder}:{os.defpath}"}
-    # Python would mend a C locale by itself.
+    # Python itself would override a C locale.
     return env | ({"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"} if locale == "C" else {})
 
 

@@ -1,4 +1,4 @@
-"""The stores over a test's own database, as the fixtures that contract suites ask for."""
+"""The stores over a test's own database, in the form that contract suites ask for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.testing.determinism import counting_ids
 
 
 class PostgresStores:
-    """A base for suites in PostgreSQL, before the contract; one may define its own instead."""
+    """A base for suites in PostgreSQL, to precede the contract; a suite may override parts."""
 
     @pytest.fixture
     def change_log(self, pool: Pool) -> ChangeLog:

@@ -1,4 +1,4 @@
-"""PostgREST on loopback, as far as feedback needs it: its grammar and its errors."""
+"""A PostgREST double on loopback, as far as feedback needs it: its grammar and its errors."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PostgrestServer:
     url: str = ""
 
     def row(self, row_id: str) -> Row:
-        """Give one row of `todolist`."""
+        """Return one row of `todolist`."""
         return next(row for row in self.tables["todolist"] if row["id"] == row_id)
 
     async def handle(self, request: Request) -> Response:
@@ -172,7 +172,7 @@ def _listed(operand: str) -> Iterator[str]:
 
 @asynccontextmanager
 async def postgrest_server() -> AsyncIterator[PostgrestServer]:
-    """Serve empty tables while the context is open; `url` is what SUPABASE_URL would hold."""
+    """Serve empty tables while the context is open; `url` is a value for SUPABASE_URL."""
     server = PostgrestServer()
     route = Route("/rest/v1/{path:path}", server.handle, methods=["GET", "PATCH", "POST"])
     async with run_server(Starlette(routes=[route])) as base:

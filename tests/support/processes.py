@@ -1,4 +1,4 @@
-"""Other processes for tests: commands that hold the embedded PostgreSQL, and what still runs."""
+"""Other processes for tests: commands that use the embedded PostgreSQL, and what still runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ for _ in range(int(sys.argv[2])):
 
 @contextmanager
 def holder(home: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process inside `embedded_postgres(home)` until its stdin is closed."""
+    """Run a process inside `embedded_postgres(home)` until its stdin is closed."""
     with subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(home)],
         stdin=subprocess.PIPE,
@@ -50,12 +50,12 @@ def holder(home: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def come_and_go(home: Path, times: int) -> subprocess.Popen[str]:
-    """Start a process that enters, asks and leaves so many times."""
+    """Start a process that enters, queries and leaves `times` times."""
     return subprocess.Popen([sys.executable, "-c", _COME_AND_GO, str(home), str(times)], text=True)
 
 
 def servers(home: Path) -> list[psutil.Process]:
-    """All PostgreSQL processes that work in the home's data directory."""
+    """Return all PostgreSQL processes that work in the home's data directory."""
     data = str((home / "postgres").resolve())
     found = []
     for process in psutil.process_iter():

@@ -47,7 +47,7 @@ CANDIDATE = Candidate(
     agent_name="보고서",
     position=0,
     content=FEEDBACK.content,
-    epoch=2,  # one that may have been begun before
+    epoch=2,  # as if it had been started before
 )
 MEMORY = {"content": "김 부장님: 원 단위", "operation": "CREATE", "reason": "선호"}
 
@@ -70,7 +70,7 @@ class FixedSearch:
 
 
 def item_change(kind: Kind, item_id: str, name: str, content: str) -> Change:
-    """The applied change that brings an item into the world."""
+    """Return the applied change that brings an item into the world."""
     return Change(
         id=f"made-{item_id}",
         key=f"made:{item_id}",

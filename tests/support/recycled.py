@@ -77,7 +77,7 @@ class RecycledDatabases:
 
     @contextmanager
     def one(self) -> Iterator[str]:
-        """Yield the connection string of a migrated database in which nothing is stored."""
+        """Yield the connection string of a migrated, empty database."""
         conninfo = self._idle.pop() if self._idle else create_database(self._server, self._template)
         if self._made is None:
             with psycopg.connect(conninfo, autocommit=True) as conn:
@@ -91,12 +91,12 @@ class RecycledDatabases:
                 drop_database(self._server, conninfo)
 
     def close(self) -> None:
-        """Drop what no test uses."""
+        """Drop the copies that no test uses."""
         while self._idle:
             drop_database(self._server, self._idle.pop())
 
     def _empty(self, conninfo: str) -> bool:
-        """Empty a database; False where it cannot be made what it was."""
+        """Empty a database; False if it cannot be restored to the template."""
         assert self._made is not None
         try:
             with psycopg.connect(conninfo, autocommit=True) as conn:

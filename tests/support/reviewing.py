@@ -1,4 +1,4 @@
-"""Changes that wait, and the calls of a reviewer about them."""
+"""Held changes, and a reviewer's calls about them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SKILL_MD = "---\nname: refund\ndescription: 부분 환불을 대사한다\n---\n
 
 
 def remember(content: str, **given: object) -> MemoryRequest:
-    """Ask for a memory."""
+    """Return a request to remember a text."""
     return MemoryRequest.model_validate({"operation": "CREATE", "content": content, **given})
 
 
 def skill(
     files: Mapping[str, bytes], operation: Operation = Operation.CREATE, *executable: str
 ) -> SkillRequest:
-    """Ask for the skill `refund` with a folder of its own, or an edit of the whole."""
+    """Return a request for the skill `refund` with its own folder, or for an edit of it."""
     folder = {
         path: SkillFile(data=data, executable=path in executable)
         for path, data in {"SKILL.md": SKILL_MD.encode(), **files}.items()
@@ -48,7 +48,7 @@ class Reviewing:
         self._count = 0
 
     async def held(self, request: ChangeRequest, agent_id: str = "a", tenant: str = "t") -> str:
-        """Submit what then waits; gives the change's id."""
+        """Submit a change, which is then held; return its id."""
         self._count += 1
         context = SubmitContext(key=f"k{self._count}", tenant_id=tenant, agent_id=agent_id)
         receipt = await self.app.gate.submit(request, context)
@@ -57,21 +57,21 @@ class Reviewing:
         return receipt.change_id
 
     async def learnt(self, request: ChangeRequest, agent_id: str = "a") -> str:
-        """Submit and approve; gives the target's id."""
+        """Submit and approve a change; return the target's id."""
         change_id = await self.held(request, agent_id)
         receipt = await self.app.gate.decisions.approve(change_id, by="setup")
         assert receipt.target_id is not None
         return receipt.target_id
 
     async def review_view(self, change_id: str, who: Principal = EVERYTHING) -> dict:  # type: ignore[type-arg]
-        """Give the review sheet as JSON."""
+        """Return the review view as JSON."""
         answer = await self.api.call("GET", f"/v1/changes/{change_id}/review", who=who)
         assert answer.status_code == 200, answer.text
         found: dict = answer.json()  # type: ignore[type-arg]
         return found
 
     async def seen(self, change_id: str) -> str:
-        """Give the hash of what is there to be looked at."""
+        """Return the content hash of the change as shown now."""
         return (await self.app.stores.changes.get(change_id)).content_hash
 
     async def decide(
@@ -81,7 +81,7 @@ class Reviewing:
         body: Mapping[str, object] | None = None,
         who: Principal = EVERYTHING,
     ) -> tuple[int, dict]:  # type: ignore[type-arg]
-        """Call one of the decisions; what is seen is what is there, unless it is given."""
+        """Call one of the decisions; the seen hash is the present one unless given."""
         given = {"seen": await self.seen(change_id)} if act in {"approve", "reject", "edit"} else {}
         path = f"/v1/changes/{change_id}/{act}"
         answer = await self.api.call("POST", path, {**given, **(body or {})}, who=who)

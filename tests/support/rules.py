@@ -21,7 +21,7 @@ def row(
     example: Mapping[str, JsonValue] | int | None = None,
     **more: str,
 ) -> RowEdit:
-    """A row of one amount and one approver; a number as example is the amount."""
+    """Return a row of one amount and one approver; a number as example is the amount."""
     case = {AMOUNT: example} if isinstance(example, int) else dict(example or {})
     return RowEdit(
         id=row_id,
@@ -33,24 +33,24 @@ def row(
 
 
 def numbered(prefix: str = "r") -> Callable[[], str]:
-    """Ids r1, r2, …"""
+    """Return a source of ids r1, r2, …"""
     numbers = count(1)
     return lambda: f"{prefix}{next(numbers)}"
 
 
 def learnt(*rows: RowEdit, policy: HitPolicy | None = None, name: str = "승인") -> Learnt:
-    """A new table, learnt from feedback `f1`."""
+    """Return a new table, learnt from feedback `f1`."""
     draft = RuleDraft(name=name, rows=rows, hit_policy=policy)
     return learn_table(draft, rule_id="t", new_row_id=numbered(), feedback_id="f1")
 
 
 def edited(xml: str, *rows: RowEdit, mode: MergeMode | None = None, **draft: object) -> Learnt:
-    """An edit of a table, learnt from feedback `f2`."""
+    """Return an edit of a table, learnt from feedback `f2`."""
     asked = RuleDraft.model_validate({"rows": rows, **draft})
     return learn_edit(xml, asked, mode, new_row_id=numbered("n"), feedback_id="f2")
 
 
 def plain(xml: str, *rows: RowEdit, mode: MergeMode | None = None, **draft: object) -> str:
-    """The text that an edit makes, neither checked nor with cases."""
+    """Return the text that an edit makes, neither checked nor with cases."""
     asked = RuleDraft.model_validate({"rows": rows, **draft})
     return edit_xml(xml, asked, mode, new_row_id=numbered("n"))

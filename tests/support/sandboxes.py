@@ -1,4 +1,4 @@
-"""The walls that this machine has, and what still runs on it."""
+"""The walls available on this machine, and the processes still running on it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WALLS = ("bubblewrap", "process")
 
 
 def bubblewrap() -> Bubblewrap:
-    """Give the wall; skip the test where it cannot be had, with the reason."""
+    """Return the wall; skip the test with the reason if it is unavailable."""
     wall, reason = find_bubblewrap()
     if wall is None:
         pytest.skip(reason)
@@ -21,12 +21,12 @@ def bubblewrap() -> Bubblewrap:
 
 
 def wall_named(name: str) -> Wall:
-    """Give one of WALLS."""
+    """Return one of WALLS."""
     return bubblewrap() if name == "bubblewrap" else PlainProcess("a test asks for it")
 
 
 def running(marker: str) -> list[psutil.Process]:
-    """Give the processes of this machine, inside sandboxes too, whose command has `marker`."""
+    """Return this machine's processes, inside sandboxes too, whose command contains `marker`."""
     found = []
     for process in psutil.process_iter():
         try:

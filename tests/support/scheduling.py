@@ -1,18 +1,19 @@
-"""Who of the processes of a run does which tests, and in which order."""
+"""Which process of a run executes which tests, and in which order."""
 
 from __future__ import annotations
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-# Each in one process, one after another: they share a world or a browser, and fill a machine.
+# Each group in one process, one after another: it shares a server or a browser, and would fill a
+# machine.
 TOGETHER = ("tests/chaos/", "tests/browser/")
-# What takes long begins early, so that at the end no process waits for another's last file.
+# Slow files start early, so that at the end no process waits for another's last file.
 ORDER = (*TOGETHER, "tests/acceptance/", "tests/integration/", "tests/contracts/")
 
 
 class Scheduling(LoadFileScheduling):
-    """A file stays together, and so do the folders that share something."""
+    """Keeps a file together, and likewise the folders that share something."""
 
     def _split_scope(self, nodeid: str) -> str:
         folder = next((name for name in TOGETHER if nodeid.startswith(name)), None)
@@ -20,7 +21,7 @@ class Scheduling(LoadFileScheduling):
 
 
 def longest_first(items: list[pytest.Item]) -> None:
-    """Sort what is shared out."""
+    """Sort what is distributed."""
     items.sort(key=lambda item: _place(item.nodeid))
 
 

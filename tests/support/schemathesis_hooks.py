@@ -1,4 +1,4 @@
-"""What Schemathesis is told of the API: ids that are there, and what no schema can say."""
+"""What Schemathesis needs to know about the API: existing ids, and rules beyond the schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 KNOWN = "API_TEST_KNOWN_IDS"  # where the test leaves ids, as JSON
 KEY = "Idempotency-Key"
-# Why data that the schema allows may be refused all the same.
+# Why data that the schema allows may still be refused.
 SAID_IN_WORDS = re.compile(
     r"is no cursor$|of another list, or of other filters$|holds a NUL character$"
     r"|the query holds no words to look for$|a time and a version were given$"
@@ -27,7 +27,7 @@ _turn = itertools.count()
 def before_call(
     context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, object]
 ) -> None:
-    """Give every second call that is well-formed ids that are there, and each a key of its own."""
+    """Put existing ids into every second well-formed call, and a fresh key into each."""
     meta = case.meta
     if meta is None or not meta.generation.mode.is_positive:
         return
@@ -43,7 +43,7 @@ def before_call(
 def what_is_valid_is_accepted(
     ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
 ) -> bool | None:
-    """The check of that kind, but for what is refused for a reason that the schema cannot tell."""
+    """The check of that kind, minus refusals whose reason the schema cannot express."""
     if response.status_code == 422 and SAID_IN_WORDS.search(response.json()["detail"]):
         return None
     return positive_data_acceptance(ctx, response, case)

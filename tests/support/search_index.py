@@ -1,4 +1,4 @@
-"""The search index on PostgreSQL, as contract suites put documents into it."""
+"""The search index on PostgreSQL, as contract suites add documents to it."""
 
 from __future__ import annotations
 

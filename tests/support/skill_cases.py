@@ -1,4 +1,4 @@
-"""Skills for tests of the validator, sound and broken in every way its rules know."""
+"""Skills for tests of the validator: sound ones, and some that break each rule."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ WHOLE = (
 
 
 def made_skills(count: int, seed: int) -> Iterator[tuple[bytes, tuple[str, ...]]]:
-    """Give `count` skills as the bytes of SKILL.md and the paths of further files."""
+    """Yield `count` skills as the bytes of SKILL.md and the paths of further files."""
     yield from ((document, ()) for document in WHOLE)
     yield from ((_document("refund", "d", ""), paths) for paths in PATHS)
     yield from ((_document(name, "d", ""), ()) for name in NAMES)

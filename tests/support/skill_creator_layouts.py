@@ -9,7 +9,7 @@ NEWER_IMPORT = "from scripts.quick_validate import validate_skill"
 
 
 def older_layout() -> dict[str, str]:
-    """Give the layout with `init_skill.py`, whose scripts lie beside each other."""
+    """Return the layout with `init_skill.py`, whose scripts lie beside each other."""
     return {
         "SKILL.md": _DOCUMENT,
         "scripts/init_skill.py": _INIT,
@@ -19,7 +19,7 @@ def older_layout() -> dict[str, str]:
 
 
 def newer_layout() -> dict[str, str]:
-    """Give the layout without `init_skill.py`: `scripts` is a package, the validator needs YAML."""
+    """Return the layout without `init_skill.py`: `scripts` is a package, validation needs YAML."""
     return {
         "SKILL.md": _DOCUMENT,
         "scripts/__init__.py": "",

@@ -1,4 +1,4 @@
-"""A gate for skills over memory: a scripted author, a store that fails as told."""
+"""A gate for skills over memory: a scripted author, a store that fails on demand."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ Answer = SkillArtifact | SkillEdits | ArtifactInvalid
 
 
 class ScriptedAuthor:
-    """Answers as told, and remembers what it was asked and told."""
+    """Answers as scripted, and remembers the requests and problems it was given."""
 
     def __init__(self, answers: Sequence[Answer]) -> None:
         self.answers = list(answers)
@@ -80,7 +80,7 @@ class ScriptedAuthor:
 
 
 class FlakyStore(MemorySkillStore):
-    """Fails before the n-th write as told."""
+    """Fails before the n-th write, as scripted."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The API on a real socket, called as whoever a header says, and its streams line by line."""
+"""The API on a real socket, called as the tenant in a header, and its streams line by line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import AT_LAST
 
 @dataclass
 class Heard:
-    """One event as it came over the wire."""
+    """One event as received over the wire."""
 
     event: str = ""
     id: str = ""
@@ -30,7 +30,7 @@ class Heard:
 
 @asynccontextmanager
 async def served(app: App, *, roles: tuple[Role, ...] = (Role.READ,)) -> AsyncIterator[str]:
-    """Serve the API; the header `x-tenant` says whose token comes, without it that of all."""
+    """Serve the API; the header `x-tenant` selects the token's tenant, without it all."""
     opened = Opened()
     opened.app = app
     api = create_api(opened)
@@ -50,7 +50,7 @@ async def served(app: App, *, roles: tuple[Role, ...] = (Role.READ,)) -> AsyncIt
 async def listening(
     url: str, *, last: str | None = None, tenant: str | None = None
 ) -> AsyncIterator[AsyncIterator[Heard]]:
-    """Open a stream, and give what comes over it."""
+    """Open a stream, and yield its events."""
     headers = {"Last-Event-ID": last} if last is not None else {}
     headers |= {"x-tenant": tenant} if tenant else {}
     async with (
@@ -78,6 +78,6 @@ async def _heard(answer: httpx.Response) -> AsyncIterator[Heard]:
 
 
 async def take(stream: AsyncIterator[Heard], number: int) -> list[Heard]:
-    """Give the next few, within a minute."""
+    """Return the next few events, within a minute."""
     async with asyncio.timeout(AT_LAST):
         return [await anext(stream) for _ in range(number)]

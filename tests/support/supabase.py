@@ -1,4 +1,4 @@
-"""The platform as a test sees it: rows of `todolist` on a PostgREST double, and its source."""
+"""The platform for tests: rows of `todolist` on a PostgREST double, and its source."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 @dataclass
 class Supabase:
-    """A platform, an inbox, and what `core.polling_manager` works with."""
+    """A platform, an inbox, and the parts that `core.polling_manager` works with."""
 
     server: PostgrestServer
     platform: Platform
@@ -43,17 +43,17 @@ class Supabase:
         self.deliveries = MemoryDeliveries(self.inbox)
 
     def source(self) -> PostgrestSource:
-        """The source as a worker has it."""
+        """Return the source as a worker has it."""
         return PostgrestSource(self.platform, self.deliveries)
 
     def item(self, content: object, user_id: object = "kim") -> Row:
-        """Something said a minute after the one before."""
+        """Return an item said a minute after the previous one."""
         self.minutes += 1
         said = START + timedelta(minutes=self.minutes)
         return {"time": said.isoformat(), "content": content, "user_id": user_id}
 
     def todo(self, row_id: str, feedback: object, **values: object) -> Row:
-        """Put a row in that waits."""
+        """Add a waiting row."""
         row: Row = {
             "id": row_id,
             "user_id": "clerk",
@@ -73,18 +73,18 @@ class Supabase:
         self.todo(f"todo {len(self.server.tables['todolist'])}", [self.item(content)])
 
     def told(self, content: str) -> bool | None:
-        """Give what the row on which this was said came to."""
+        """Return the acknowledged end of the row on which this was said."""
         for row in self.server.tables["todolist"]:
             if any(said["content"] == content for said in row["feedback"]):  # type: ignore[attr-defined]
                 return {"COMPLETED": True, "FAILED": False}.get(str(row["feedback_status"]))
         raise LookupError(content)
 
     def status(self, row_id: str) -> object:
-        """Give the status of a row."""
+        """Return the status of a row."""
         return self.server.row(row_id)["feedback_status"]
 
     def contents(self) -> list[str]:
-        """Give what is in the inbox."""
+        """Return the contents of the inbox."""
         return [piece.content for piece in self.inbox.feedback.values()]
 
     async def fetch(self) -> int:
@@ -96,7 +96,7 @@ class Supabase:
         return await acknowledge_task(self.source(), limit=10, deps=self)
 
     async def end(self, outcome: Outcome, content: str | None = None) -> list[Feedback]:
-        """Bring all unfinished pieces, or the one that says this, to an end; nobody is told."""
+        """End all unfinished pieces, or the one with this content, without acknowledging them."""
         ended = []
         for piece in list(self.inbox.feedback.values()):
             if content in {None, piece.content}:

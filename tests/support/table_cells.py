@@ -1,4 +1,4 @@
-"""Cells of each FEEL type, and values at and between all the ends that they name."""
+"""Cells of each FEEL type, and values at and between all boundaries that they name."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def table(
     outputs: Sequence[str] = (),
     output: OutputColumn | None = None,
 ) -> DecisionTable:
-    """A table of one output; its rows are r1, r2, …, and give their number unless told."""
+    """Return a table of one output; its rows are r1, r2, …, by default with their number."""
     given = outputs or [str(number) for number in range(1, len(rows) + 1)]
     return DecisionTable(
         name="표",
@@ -98,7 +98,7 @@ def table(
 
 
 def matching(checked: DecisionTable, case: Mapping[str, JsonValue]) -> list[str]:
-    """Give the rows that match a case, as the evaluator has it. Raises RuleInvalid."""
+    """Return the rows that match a case, by the evaluator. Raises RuleInvalid."""
     collected = checked.model_copy(
         update={
             "hit_policy": HitPolicy.RULE_ORDER,
@@ -109,16 +109,16 @@ def matching(checked: DecisionTable, case: Mapping[str, JsonValue]) -> list[str]
 
 
 def cases(checked: DecisionTable) -> list[dict[str, JsonValue]]:
-    """Give all cases of the sampled values of the columns' types.
+    """Return all cases of the sampled values of the columns' types.
 
     A column without a type has the values of the types that its cells name.
     """
     names = [column.name for column in checked.inputs]
     choices = [
-        _named([row.inputs[place] for row in checked.rows])
+        _named([row.inputs[index] for row in checked.rows])
         if column.type == "Any"
         else VALUES[column.type]
-        for place, column in enumerate(checked.inputs)
+        for index, column in enumerate(checked.inputs)
     ]
     return [dict(zip(names, values, strict=True)) for values in product(*choices)]
 

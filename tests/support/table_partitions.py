@@ -1,4 +1,4 @@
-"""Tables without a defect, by construction: the space of all cases, cut again and again."""
+"""Tables without a defect, by construction: the space of all cases, split again and again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.table_cells import table
 
 KINDS = ("number", "string", "date", "boolean")
 WORDS = ("VIP", "일반", "gold", "신규")
-# A stretch of whole numbers, or some of the words and whether all others belong to it.
+# A range of whole numbers, or some of the words and whether all others belong to it.
 Ends: TypeAlias = tuple[int | None, int | None]
 Side: TypeAlias = Ends | frozenset[str | bool | None]
 
@@ -27,18 +27,18 @@ class Cut:
 
 
 def clean_table(seed: int, rows: int, columns: int, policy: HitPolicy = HitPolicy.UNIQUE) -> Cut:
-    """Cut the space of `columns` inputs of mixed types into `rows` boxes that just meet."""
+    """Split the space of `columns` inputs of mixed types into `rows` boxes that just touch."""
     random = Random(seed)
     kinds = [random.choice(KINDS) for _ in range(columns)]
-    kinds[random.randrange(columns)] = "number"  # of which there are always more to cut
+    kinds[random.randrange(columns)] = "number"  # numbers can always be split further
     boxes = [[_whole(kind) for kind in kinds]]
     while len(boxes) < rows:
         box = random.choice(boxes)
-        place = random.randrange(columns)
-        halves = _halves(random, kinds[place], box[place])
+        index = random.randrange(columns)
+        halves = _halves(random, kinds[index], box[index])
         if halves:
             boxes.remove(box)
-            boxes += [[*box[:place], half, *box[place + 1 :]] for half in halves]
+            boxes += [[*box[:index], half, *box[index + 1 :]] for half in halves]
     random.shuffle(boxes)
     inputs = [InputColumn(name=f"입력 {n}", type=kind) for n, kind in enumerate(kinds)]
     cells = [[cell(kind, side) for kind, side in zip(kinds, box, strict=True)] for box in boxes]
@@ -49,7 +49,7 @@ def clean_table(seed: int, rows: int, columns: int, policy: HitPolicy = HitPolic
 
 
 def cell(kind: str, side: Side) -> str:
-    """Write a side of a box as FEEL."""
+    """Return a side of a box as FEEL."""
     if isinstance(side, frozenset):
         return _named(kind, side)
     low, high = (None if end is None else _end(kind, end) for end in side)

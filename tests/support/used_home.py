@@ -1,4 +1,4 @@
-"""Homes whose database is there when a test begins, so that it is not made in each of them."""
+"""Homes whose database exists when a test begins, so that not each test creates one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.databases import HOME_VARIABLE, fresh_database, url_of
 
 @contextmanager
 def served_home(server: str, template: str) -> Iterator[Path]:
-    """Give a home whose commands use a database of its own on the run's server."""
+    """Yield a home whose commands use a database of their own on the run's server."""
     with (
         fresh_database(server, template) as database,
         tempfile.TemporaryDirectory(prefix="skill-worker-served-") as path,
@@ -31,14 +31,14 @@ def served_home(server: str, template: str) -> Iterator[Path]:
 
 @contextmanager
 def used_home() -> Iterator[Path]:
-    """Give a home with an empty inbox. Its disk may lie, but a commit has left the process."""
+    """Yield a home with an empty inbox; fsync is off, but commits survive the process."""
     with tempfile.TemporaryDirectory(prefix="skill-worker-used-") as path:
         subprocess.run(["cp", "-a", str(_first() / "postgres"), path], check=True)
         yield Path(path)
 
 
 def _first() -> Path:
-    """Give the home that others are copies of, made by whoever comes first."""
+    """Return the home that others are copies of, made by whichever process is first."""
     first = Path(os.environ[HOME_VARIABLE]) / "first"
     first.mkdir(mode=0o700, exist_ok=True)
     with (first / ".turn").open("w") as turn:

@@ -1,7 +1,7 @@
-"""A process that has all imports, and forks a command for whoever asks (see forked.py).
+"""A process that has all imports, and forks commands on request (see forked.py).
 
-A command that is forked takes a fifth of the CPU time of one from the shell. What it does with its
-arguments, environment, signals and streams is the same; what it imports is not seen here.
+A forked command takes a fifth of the CPU time of one from the shell. It treats its arguments,
+environment, signals and streams in the same way; what it imports goes untested.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WORD = struct.Struct("!i")
 
 
 def main(address: str) -> None:
-    """Fork commands until who started this process has gone, and let each be one."""
+    """Fork commands until the process that started this one is gone; in each child, run it."""
     _import_all()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -63,7 +63,7 @@ def _import_all() -> None:
 
 
 def _keep(asked: socket.socket) -> bool:
-    """Fork the command, tell how it ended and end; in the command, True."""
+    """Fork the command, report how it ended and exit; in the command, return True."""
     head, streams, _, _ = socket.recv_fds(asked, LENGTH.size, STREAMS, socket.MSG_WAITALL)
     (length,) = LENGTH.unpack(head)
     wanted = json.loads(asked.recv(length, socket.MSG_WAITALL))

@@ -1,4 +1,4 @@
-"""Facts in three ordinary English wordings each, and different facts of one domain."""
+"""Facts in three common English wordings each, and different facts of one domain."""
 
 from __future__ import annotations
 

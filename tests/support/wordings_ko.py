@@ -1,4 +1,4 @@
-"""Facts in three ordinary Korean wordings each, and different facts of one domain."""
+"""Facts in three common Korean wordings each, and different facts of one domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole worker over memory: real polling, real agent, real gate, a scripted model."""
+"""A whole worker over memory: real polling, agent and gate, a scripted model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DESK = Agent(id="desk", tenant_id="t", name="Refund desk")
 
 @dataclass
 class MemoryWorker:
-    """Call `tell` with feedback; look at the parts afterwards."""
+    """Call `tell` with feedback, then inspect the parts."""
 
     script: Sequence[Turn] = ()
     sources: dict[str, FeedbackSource] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class MemoryWorker:
         )
 
     async def tell(self, content: str, *agent_ids: str, tenant_id: str = "t") -> Feedback:
-        """Put a piece in and perform its jobs until none is left; give it as it ended."""
+        """Submit a piece and perform its jobs until none is left; return it as it ended."""
         piece = NewFeedback(
             tenant_id=tenant_id, agent_ids=agent_ids or (CLERK.id,), content=content
         )
@@ -124,5 +124,5 @@ class MemoryWorker:
         return await self.inbox.get(feedback_id)
 
     def happened(self) -> list[str]:
-        """The names of the events so far."""
+        """Return the names of the events so far."""
         return [event.name for event in self.journal.events]

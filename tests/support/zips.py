@@ -1,4 +1,4 @@
-"""Zips for tests: made field by field, so that each of them can lie."""
+"""Zips for tests, built field by field, so that each field can lie."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOCUMENT = b"---\nname: s\ndescription: d\n---\nbody\n"
 
 @dataclass
 class Part:
-    """One entry, as its local header and as the directory state it (None: the same)."""
+    """One entry, as its local header and as the central directory state it (None: the same)."""
 
     name: bytes
     data: bytes = b""
@@ -37,7 +37,7 @@ class Part:
     date: int = 0x21
 
     def packed(self) -> bytes:
-        """The data as it lies in the zip."""
+        """Return the data as stored in the zip."""
         if self.method != zipfile.ZIP_DEFLATED:
             return self.data
         packer = zlib.compressobj(6, zlib.DEFLATED, -15)
@@ -57,7 +57,7 @@ class Raw:
     zip64: bool = False
 
     def bytes(self) -> bytes:
-        """The whole file."""
+        """Return the whole file."""
         out, directory = bytearray(self.before), b""
         for part in self.parts:
             offset = len(out) if part.offset is None else part.offset
@@ -76,13 +76,13 @@ class Raw:
 
 
 def with_file(**fields: object) -> bytes:
-    """A skill zip with one more file, `s/a`, made of these fields."""
+    """Return a skill zip with one more file, `s/a`, made of these fields."""
     part = Part(**{"name": b"s/a", "data": b"data", **fields})  # type: ignore[arg-type]
     return Raw([Part(b"s/SKILL.md", DOCUMENT), part]).bytes()
 
 
 def written(**how: int) -> bytes:
-    """A skill zip as zipfile writes it to a stream: with descriptors behind the data."""
+    """Return a skill zip as zipfile writes it to a stream: with data descriptors."""
 
     class Stream(io.RawIOBase):
         def __init__(self) -> None:

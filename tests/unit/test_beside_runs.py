@@ -1,4 +1,4 @@
-"""What UNRELATED excuses in a run: the items that it was shown, and none that came since."""
+"""What UNRELATED excuses in a run: the items it was shown, none added later."""
 
 from __future__ import annotations
 

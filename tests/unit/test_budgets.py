@@ -1,4 +1,4 @@
-"""A tenant whose budget is used up: its feedback waits, says why, and goes on where it stopped."""
+"""A tenant over budget: its feedback waits, states why, and resumes where it stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How it goes in one word: the first that applies, and why."""
+"""The health state in one word: the first that applies, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console's words: each in both languages, none missing, none for nothing."""
+"""The console's catalogue: every text in both languages, none missing, none unused."""
 
 from __future__ import annotations
 

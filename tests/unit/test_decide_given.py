@@ -1,4 +1,4 @@
-"""A case gives columns, or the names that their expressions and the cells use (DMN 1.3, 8.2.3)."""
+"""A case sets columns, or the names their expressions and cells use (DMN 1.3, 8.2.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is learnt: untouched rows keep their bytes, and going back gives all of them."""
+"""Whatever is learnt, untouched rows keep their bytes, and a revert restores all of them."""
 
 from __future__ import annotations
 

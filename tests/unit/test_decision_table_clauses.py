@@ -1,4 +1,4 @@
-"""Allowed values, defaults and aggregation are read, written, drafted, and left alone by edits."""
+"""Allowed values, defaults and aggregation are read, written, drafted, and untouched by edits."""
 
 from __future__ import annotations
 

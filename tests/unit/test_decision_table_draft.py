@@ -1,4 +1,4 @@
-"""A drafted rule becomes a table of as many rows as it has, or is refused with every reason."""
+"""A drafted rule becomes a table with its rows, or is refused with all reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents in all the ways that people write them keep every byte that an edit does not name."""
+"""Documents in any formatting keep every byte that an edit does not name."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ steps = st.lists(
 
 
 def rules_of(xml: str) -> dict[str, str]:
-    """The text of each rule by its id; rules of extensions have another prefix."""
+    """Return the text of each rule by id; rules of extensions have another prefix."""
     prefix = re.search(r"<([^\s<>]*:)?definitions\b", xml)
     name = f"{(prefix and prefix[1]) or ''}rule"
     found = re.findall(rf"<{name}\s.*?</{name}\s*>", xml, re.DOTALL)
@@ -109,7 +109,7 @@ def drafted(what: str, ids: Sequence[str], value: str) -> RuleDraft:
 
 
 def without(xml: str, rules: Sequence[str]) -> str:
-    """The text without some rules and the white space before them."""
+    """Return the text without some rules and the white space before them."""
     for rule in rules:
         head, tail = xml.split(rule)
         xml = head.rstrip() + tail

@@ -1,4 +1,4 @@
-"""A learnt row is held against the feedback's example, and an edit against older cases."""
+"""A learnt row is checked against the feedback's example, an edit against older cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables become DMN 1.3 and are read back; what is not such a document is refused by name."""
+"""Tables round-trip through DMN 1.3; other documents are refused with the reason."""
 
 from __future__ import annotations
 

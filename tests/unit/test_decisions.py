@@ -1,4 +1,4 @@
-"""A change that waits for a person: what they see is what is applied, or nothing is."""
+"""Held changes: exactly what the reviewer saw is applied, or nothing."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ async def test_what_does_not_exist_or_never_waited_is_told_apart(world: World) -
 
 
 def _with_policy(world: World, policy: ReviewPolicy, *, dry_run: bool = False) -> World:
-    """Give the same world behind another policy."""
+    """Return the same world behind another policy."""
     other = World(policy=policy, dry_run=dry_run, knowledge=world.knowledge)
     other.use(world)
     return other

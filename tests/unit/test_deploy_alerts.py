@@ -1,4 +1,4 @@
-"""Alerts ask for what a worker tells, and each has its runbook."""
+"""Alerts use metrics that a worker exports, and each has a runbook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
 
 
 def _told() -> str:
-    """Everything that a worker can tell, as Prometheus reads it."""
+    """Return all metrics a worker can export, in Prometheus format."""
     metrics = Metrics(lambda: 0.0)
     for name in ("applied", "failed", "refused", "went_stale"):
         data = {"kind": "MEMORY", "operation": "CREATE"}
@@ -86,7 +86,7 @@ def test_each_alert_has_a_runbook_and_each_runbook_an_alert() -> None:
 @pytest.mark.parametrize("section", re.split(r"^## ", RUNBOOKS, flags=re.MULTILINE)[1:])
 def test_a_runbook_says_what_to_look_at_and_what_to_do(section: str) -> None:
     parts = re.findall(r"^\*\*(\w+)\.\*\*", section, re.MULTILINE)
-    assert parts == ["Means", "Impact", "Look", "Mend", "Verify"]
+    assert parts == ["Meaning", "Impact", "Diagnose", "Fix", "Verify"]
 
 
 def test_pages_name_metrics_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""What is deployed fits the program: names of settings, ports, paths, times and files."""
+"""The deployment matches the program: settings, ports, paths, times and files."""
 
 from __future__ import annotations
 

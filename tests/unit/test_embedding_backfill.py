@@ -1,4 +1,4 @@
-"""The back-fill makes every vector there is to make, and takes the model's failures calmly."""
+"""The back-fill embeds every document and tolerates failures of the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All feedback that ended in one way is queued again, whoever else does so at the time."""
+"""Retrying all feedback with one status, also concurrently."""
 
 from __future__ import annotations
 

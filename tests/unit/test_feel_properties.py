@@ -1,4 +1,4 @@
-"""Whatever the values, FEEL agrees with Python's own arithmetic, order and calendar."""
+"""For any values FEEL agrees with Python's arithmetic, ordering and calendar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search by words and by meaning; a model that fails or is slow costs nobody a search."""
+"""Hybrid search; a failing or slow embedding model never fails a search."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def world() -> World:
 
 
 class TestWithoutVectors(SearchContract):
-    """What a search by words must do, it does before anything is embedded."""
+    """It meets the contract of search before anything is embedded."""
 
     @pytest.fixture
     def world(self) -> World:

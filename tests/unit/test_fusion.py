@@ -1,4 +1,4 @@
-"""Rankings by words and by meaning become one, whose scores can be compared."""
+"""Rankings by words and by embedding are fused, with comparable scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard around API and console: who is let in, and how everybody else is told."""
+"""The guard of API and console: who is admitted, and how others are refused."""
 
 from __future__ import annotations
 

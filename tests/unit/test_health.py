@@ -1,4 +1,4 @@
-"""The three pages of a worker, over fakes: what they answer, and how often they ask."""
+"""The three health pages of a worker: their answers, and how often they query."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PIECE = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
 
 
 class Dependency:
-    """Answers, fails or hangs as it is told, and counts how often it is asked."""
+    """Answers, fails or hangs as configured, and counts the calls."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -39,7 +39,7 @@ class Dependency:
 
 
 class Place:
-    """A worker's health with one dependency, a queue in memory, and a clock that stands still."""
+    """A worker's health with one dependency, a queue in memory, and a stopped clock."""
 
     def __init__(self) -> None:
         self.now = 100.0

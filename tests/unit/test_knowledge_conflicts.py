@@ -1,4 +1,4 @@
-"""What code can prove of two texts."""
+"""What code can prove about two texts."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_short_and_empty_texts_compare() -> None:
 )
 def test_a_korean_number_in_words_is_that_number(one: str, other: str) -> None:
     assert "number" not in what_differs(one, other)
-    assert between(one, other).held == 1.0
+    assert between(one, other).contained == 1.0
 
 
 def test_a_syllable_that_may_be_a_number_is_a_word() -> None:

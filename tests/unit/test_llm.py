@@ -1,4 +1,4 @@
-"""The model as settings name it, and errors of providers sorted by class and status."""
+"""The model as configured, and provider errors translated by class and status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Session ids and documents are found in every shape, and never in what merely resembles them."""
+"""Session ids and documents are read from every known shape, and from nothing similar."""
 
 from __future__ import annotations
 

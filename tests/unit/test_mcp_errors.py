@@ -1,4 +1,4 @@
-"""Whatever ends a session or a call becomes one of our errors, of the right kind."""
+"""Every failure of a session or call becomes one of our errors, of the right kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that cannot be asked costs no feedback more than the attempt in which that was seen."""
+"""An unavailable model costs feedback no more than the attempt that discovered it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def start(worker: MemoryWorker, *agent_ids: str) -> str:
 
 
 async def attempt(worker: MemoryWorker, times: int = 1) -> Feedback:
-    """Perform the next job so many times; give its feedback."""
+    """Perform the next job a number of times; return its feedback."""
     for _ in range(times):
         feedback_id, _ = worker.inbox.jobs.pop(0)
         await process_feedback(feedback_id, deps=worker.deps)

@@ -1,4 +1,4 @@
-"""Attempts: which starts count, what ends with the last one, and what was paid for by then."""
+"""Attempts: which starts count, what the last one ends, and what was spent by then."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 
 
 async def queued(worker: MemoryWorker) -> str:
-    """Put a piece in without its job: the test starts it."""
+    """Add a piece without its job: the test starts it."""
     piece = NewFeedback(tenant_id="t", agent_ids=(CLERK.id,), content="원화로 적어 주세요")
     ((feedback_id, _),) = await worker.inbox.add("test", [piece])
     worker.inbox.jobs.clear()
@@ -42,7 +42,7 @@ async def queued(worker: MemoryWorker) -> str:
 
 
 async def lost(worker: MemoryWorker, feedback_id: str, times: int) -> Feedback:
-    """Claim a piece so many times, as workers do that are killed then."""
+    """Claim a piece repeatedly, as workers do that are then killed."""
     for _ in range(times):
         claimed = await worker.inbox.claim(feedback_id)
     assert claimed is not None
@@ -134,7 +134,7 @@ async def test_feedback_whose_verdict_was_there_before_the_last_worker_died_keep
 
 
 async def revived_with_a_late_verdict(worker: MemoryWorker) -> str:
-    """End a piece, revive it, and have a worker of before record its verdict only then."""
+    """End a piece, revive it, and let an earlier worker record its verdict only then."""
     feedback_id = await queued(worker)
     claimed = await lost(worker, feedback_id, 1)
     (candidate,) = await worker.runs.save_candidates(claimed, parts_of(claimed))

@@ -1,4 +1,4 @@
-"""What PostgreSQL says is sorted: a value is wrong, a trouble passes, or it does not."""
+"""PostgreSQL errors are translated: invalid value, transient, or permanent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call costs: prices and budgets as they are written, and money as it is shown."""
+"""Cost of a call: parsing of prices and budgets, and formatting of amounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who brought each line and row, also where the past is long, lost or somebody else's."""
+"""Provenance of each line and row, also if the past is long, lost or not ours."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def parts(provenance: Provenance) -> list[tuple[int, int, Source, int | None]]:
 def follow(
     changes: Sequence[Made], texts: Sequence[str | None], plain: Provenance = PLAIN
 ) -> Provenance:
-    """Follow the texts that changes left one after another; None could not be read."""
+    """Trace the texts left by successive changes; None is an unreadable one."""
     raw = [f"lost {n}".encode() if text is None else text.encode() for n, text in enumerate(texts)]
     hashes = [sha256(data) for data in raw]
     first: str | None = hashes[0] if changes[0].version != 1 else None

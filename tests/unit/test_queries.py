@@ -1,4 +1,4 @@
-"""Every block of SQL that the code names is there, and every block is named by the code."""
+"""Every SQL block the code names exists, and every block is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Idempotency keys and what is stored of a message, whatever ids and text a provider sends."""
+"""Idempotency keys and stored messages, whatever ids and text a provider sends."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ COMMIT = calls(("commit_to_memory", {**MEMORY}))
 
 
 class _Reads(InMemorySaver):
-    """Counts how often a thread is read."""
+    """Counts the reads of a thread."""
 
     number = 0
 

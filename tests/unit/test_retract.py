@@ -1,4 +1,4 @@
-"""What one piece of feedback taught is taken back, and what came later stays."""
+"""What one piece of feedback taught is retracted, and later changes stay."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def retractor(world: World) -> Retractor:
 
 
 class Told:
-    """A world that is taught by pieces of feedback."""
+    """A world taught by pieces of feedback."""
 
     def __init__(self, world: World) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""Rules through the gate: what is refused and what is told, known already, or too like another."""
+"""Rules through the gate: refused, warned of, already known, or too similar to another."""
 
 from __future__ import annotations
 

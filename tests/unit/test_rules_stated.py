@@ -1,4 +1,4 @@
-"""A table counts as known only where the known one decides its cases just so."""
+"""A table counts as known only if the known one gives the same results."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_table_that_is_stated_is_decided_alike(
 
 
 def _decided(of: DecisionTable, case: dict[str, int]) -> object:
-    """Give the result, as a bag where order is nothing; a table that cannot tell says so."""
+    """Return the result, as a multiset where order is irrelevant; or that it is undecided."""
     try:
         result = decide(of, case).result
     except RuleInvalid:

@@ -1,4 +1,4 @@
-"""A query is read for what it says: words weigh more than what hangs on them."""
+"""Queries are weighed by meaning: words weigh more than their particles and endings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores say how much of the query a document holds, the same way for every query."""
+"""Scores say how much of the query a document has, comparably across queries."""
 
 from __future__ import annotations
 

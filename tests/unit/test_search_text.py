@@ -1,4 +1,4 @@
-"""What is indexed of an item, and what a hit shows of it."""
+"""What is indexed for an item, and what a hit shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The author: what it is shown, what it answers, and what is kept of its replies."""
+"""The author: what it is shown, what it answers, and how its replies are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room is limited: what the author sees of related skills, what an agent reads at start."""
+"""Budgets: what the author sees of related skills, and what an agent reads at start."""
 
 from __future__ import annotations
 

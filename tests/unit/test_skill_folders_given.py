@@ -1,4 +1,4 @@
-"""Whole folders taken as they are, edits on what is there now, and documents of any size."""
+"""Whole folders taken unchanged, edits of the current state, and documents of any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of Markdown blocks: what it leaves out changes nothing of what it tells."""
+"""The Markdown block reader: what it skips does not change its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TEXTS = ("a", "", "# b *c*", "```", "---", "===", "<!-- d", "-->", "<p>", "[e]:
 
 
 def as_parsed(text: str) -> tuple[Block, ...]:
-    """What the parser says of the blocks that a Block stands for."""
+    """Return what the parser reports for the blocks that a Block covers."""
     tokens = MarkdownIt("commonmark").parse(text)
     return tuple(
         Block(

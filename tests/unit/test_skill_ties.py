@@ -1,4 +1,4 @@
-"""What hangs together: references that a change breaks, and skills that depend on another."""
+"""References that a change breaks, and skills that depend on another."""
 
 from __future__ import annotations
 

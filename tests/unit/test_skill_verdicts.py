@@ -1,4 +1,4 @@
-"""One verdict on a skill: on disk, in memory, in a pod's script, and beside others' validators."""
+"""One verdict on a skill, on disk, in memory and in a pod, compared with other validators."""
 
 from __future__ import annotations
 

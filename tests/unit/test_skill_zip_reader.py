@@ -1,4 +1,4 @@
-"""The zip reader sees what every reader would see, or says which rule is broken and where."""
+"""The zip reader reads what any reader would, or names the broken rule and its position."""
 
 from __future__ import annotations
 

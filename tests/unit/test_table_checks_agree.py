@@ -1,4 +1,4 @@
-"""What the checks say of a table is what its evaluation shows, case by case."""
+"""The checks of a table agree with its evaluation, case by case."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tables(draw: st.DrawFn, policy: HitPolicy) -> DecisionTable:
 
 
 def seen(checked: DecisionTable) -> list[tuple[Case, list[str]]]:
-    """All sampled cases that the table takes, each with the rows that match."""
+    """Return all sampled valid cases, each with the rows that match."""
     found = []
     for case in cases(checked):
         try:

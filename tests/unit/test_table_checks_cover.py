@@ -1,4 +1,4 @@
-"""Whether boxes cover a box is answered as counting cell by cell answers it, or not at all."""
+"""The cover check agrees with counting cell by cell, or gives no answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLENTY = 10_000_000
 
 
 def some(random: Random, least: int = 1) -> Side:
-    """Segments that need not lie side by side."""
+    """Segments that need not be adjacent."""
     numbers = random.sample(range(SEGMENTS), random.randint(least, SEGMENTS))
     return sum(1 << number for number in numbers)
 

@@ -1,4 +1,4 @@
-"""Each kind of defect is found in every table that has it, and in none that does not."""
+"""Each kind of defect is found in every table that has it, and in no other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def copied(table: DecisionTable, place: int, output: str = "0") -> DecisionTable
 
 
 def with_cell(table: DecisionTable, place: int, cell: str) -> DecisionTable:
-    """Put a cell into the column of numbers of a row."""
+    """Set the cell of a row in the numeric column."""
     column = [column.type for column in table.inputs].index("number")
     row = table.rows[place]
     cells = (*row.inputs[:column], cell, *row.inputs[column + 1 :])

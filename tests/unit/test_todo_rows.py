@@ -1,4 +1,4 @@
-"""What users wrote on a row of the platform is read whole, whatever form it has."""
+"""User feedback on a row of the platform is read completely, in any format."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ log = structlog.get_logger(__name__)
 def create_computer_use_app(
     *, limits: Limits | None = None, wall: Wall | None = None, most_sessions: int = MAX_SESSIONS
 ) -> Starlette:
-    """Make the app that speaks MCP at `/mcp`; without a `wall` the best one is looked for.
+    """Build the app that serves MCP at `/mcp`; without a `wall` the best available is chosen.
 
-    Sessions end with the app. It is unguarded: put `HttpGuard` before it.
+    Sessions end with the app. It checks no token: put `HttpGuard` before it.
     """
     from starlette.applications import Starlette
 
@@ -48,9 +48,9 @@ async def run_computer_use(
     limits: Limits | None = None,
     wall: Wall | None = None,
 ) -> AsyncIterator[str]:
-    """Serve while the context is open; gives the URL of the MCP endpoint.
+    """Serve while the context is open; yields the URL of the MCP endpoint.
 
-    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    Raises ConfigurationError if the address is taken, or open to others without a token.
     """
     from core.adapters.embedded.http_guard import HttpGuard
     from core.adapters.embedded.http_server import run_server

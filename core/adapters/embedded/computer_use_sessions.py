@@ -1,4 +1,4 @@
-"""The open sandboxes of the computer-use server, by the ids that callers name."""
+"""The open sandboxes of the computer-use server, by session id."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Session:
 
 @dataclass
 class Sessions:
-    """The sandboxes that are open, by their ids. Methods raise PodCallFailed."""
+    """The open sandboxes by id. Methods raise PodCallFailed."""
 
     wall: Wall
     limits: Limits
@@ -39,7 +39,7 @@ class Sessions:
     _ending: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def create(self, ttl: int) -> str:
-        """Start a sandbox that lives at most `ttl` seconds; gives its id."""
+        """Start a sandbox that lives at most `ttl` seconds; returns its id."""
         if len(self._open) + self._starting >= self.most:
             raise PodCallFailed(f"{self.most} sessions are open, and there may be no more")
         resources = AsyncExitStack()
@@ -54,11 +54,11 @@ class Sessions:
         return session_id
 
     def get(self, session_id: str) -> Sandbox:
-        """Give the sandbox of a session."""
+        """Return the sandbox of a session."""
         return self._session(session_id).sandbox
 
     async def delete(self, session_id: str) -> None:
-        """End a session, and kill all that runs in it."""
+        """End a session, killing everything that runs in it."""
         await self._take(session_id).resources.aclose()
 
     async def close(self) -> None:

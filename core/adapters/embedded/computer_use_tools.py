@@ -1,4 +1,4 @@
-"""The five tools of the computer-use server, as MCP shows them."""
+"""The five tools of the computer-use server, as offered over MCP."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShellAnswer(BaseModel):
 
 
 def make_server(sessions: Sessions) -> FastMCP:
-    """Make the MCP server over these sessions. What they refuse is a tool error."""
+    """Build the MCP server over these sessions. Their refusals become tool errors."""
     server = make_mcp_server("computer-use")
 
     @server.tool()

@@ -1,4 +1,4 @@
-"""Who may call an embedded server: the holder of its token, and no page of another site."""
+"""Access control for embedded servers: the holder of the token, and no page of another site."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class HttpGuard:
-    """An ASGI app before another: it lets through what may be let through, 401 or 403 else.
+    """ASGI middleware: passes permitted calls on and answers the others with 401 or 403.
 
-    With a token every call needs `Authorization: Bearer`. Served on loopback, `Host` is to be a
-    name of it. `Origin`, which only browsers send, is to be the server's own.
+    With a token, every call needs `Authorization: Bearer`. On loopback, `Host` must be a loopback
+    name. `Origin`, which only browsers send, must be the server's own.
     """
 
     def __init__(self, app: ASGIApp, *, host: str, token: str | None, setting: str | None) -> None:
         """Guard `app`, which is served on `host`; `setting` is the variable that holds the token.
 
-        It is None where nothing is told that others may not know, so that no token is needed.
+        `setting` is None if the server discloses nothing private, so that it needs no token.
 
-        Raises ConfigurationError where `host` is beyond loopback and there is no token.
+        Raises ConfigurationError if `host` is beyond loopback and there is no token.
         """
         self._names = names_of(host)
         if self._names is None and not token and setting is not None:
@@ -37,7 +37,7 @@ class HttpGuard:
         self._expected = f"Bearer {token}".encode() if token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the call here, or hand it on."""
+        """Refuse the call or pass it on."""
         refusal = self._refusal(scope) if scope["type"] in {"http", "websocket"} else None
         if refusal is None:
             await self._app(scope, receive, send)
@@ -47,7 +47,7 @@ class HttpGuard:
             await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Give status and reason, or None where the call may pass."""
+        """Return status and reason of a refusal, or None if the call may pass."""
         refused = refusal(scope["headers"], self._names)
         if refused is not None:
             return 403, refused

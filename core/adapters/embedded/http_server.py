@@ -1,4 +1,4 @@
-"""Serve an ASGI app on a loopback port from the running event loop."""
+"""Serves an ASGI app on a loopback port from the running event loop."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ SHUTDOWN_SECONDS = 5
 async def run_server(
     app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, websockets: bool = False
 ) -> AsyncIterator[str]:
-    """Serve `app` while the context is open; gives its base URL, on which it already answers.
+    """Serve `app` while the context is open; yields its base URL once it answers.
 
-    Port 0 takes a free one. Websockets are refused unless they are asked for. Signals stay with
-    the caller.
-    Raises ConfigurationError where the address cannot be had or the app does not start.
+    Port 0 takes a free one. Websockets are refused unless requested. Signals are left to the
+    caller. Raises ConfigurationError if the address is taken or the app does not start.
     """
     import uvicorn
 
     ready = asyncio.Event()
 
     class Server(uvicorn.Server):
+        # uvicorn would handle SIGINT and SIGTERM itself, which are the worker's.
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
@@ -39,6 +39,7 @@ async def run_server(
             try:
                 await super().startup(sockets)
             except SystemExit as error:
+                # uvicorn exits the process; here it is one part of a larger one.
                 raise ConfigurationError("the server's app did not start; see the log") from error
             ready.set()
 
@@ -47,10 +48,10 @@ async def run_server(
             app,
             log_config=None,
             access_log=False,
-            http="h11",  # it bounds a request's head; httptools takes one without end
+            http="h11",  # h11 limits the size of a request's head; httptools does not
             ws="auto" if websockets else "none",
-            headers=[("X-Content-Type-Options", "nosniff")],  # it is what it says it is
-            proxy_headers=False,  # what a caller says of itself is not believed
+            headers=[("X-Content-Type-Options", "nosniff")],  # no content sniffing
+            proxy_headers=False,  # X-Forwarded-* headers are the caller's claim
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         )
         server = Server(config)
@@ -68,7 +69,8 @@ async def run_server(
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named since asyncio sets TCP_NODELAY only then; without, a call takes 40 ms.
+    # Named explicitly, since asyncio sets TCP_NODELAY only then: without it a call takes 40 ms
+    # (delayed ACK).
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""How embedded servers speak MCP: streamable HTTP, one JSON answer a call, no stream of our own."""
+"""MCP over HTTP for embedded servers: one JSON answer per call, no server-side stream."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 MCP_PATH = "/mcp"
-# No GET: it would hold a stream open per client, which we never use and every shutdown waits for.
-# The protocol has 405 for that.
+# No GET: it would keep one stream per client open, which we never use and every shutdown would wait
+# for. The protocol provides 405 for that.
 MCP_METHODS = ("POST", "DELETE")
 _MAX_REQUEST_BYTES = 32 << 20
 
 
 def make_mcp_server(name: str) -> FastMCP:
-    """Make a server without tools; serve it by `mcp_route` and `mcp_lifespan`."""
+    """Build a server without tools, to be served by `mcp_route` and `mcp_lifespan`."""
     from mcp.server.fastmcp import FastMCP
     from mcp.server.transport_security import TransportSecuritySettings
 
@@ -30,13 +30,13 @@ def make_mcp_server(name: str) -> FastMCP:
         streamable_http_path=MCP_PATH,
         json_response=True,
         max_request_body_size=_MAX_REQUEST_BYTES,
-        # Host and Origin are the guard's to check, which knows where we are served.
+        # The guard checks Host and Origin: it knows the address we serve on.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
 
 def mcp_route(server: FastMCP) -> Route:
-    """Give the server's route."""
+    """Return the server's route."""
     from starlette.routing import Route
 
     [route] = server.streamable_http_app().routes
@@ -47,7 +47,7 @@ def mcp_route(server: FastMCP) -> Route:
 def mcp_lifespan(
     server: FastMCP, at_end: Callable[[], Awaitable[None]] | None = None
 ) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Give the lifespan of an app that has the server's route; `at_end` is awaited after it."""
+    """Return the lifespan of an app with the server's route; `at_end` is awaited after it."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -62,7 +62,7 @@ def mcp_lifespan(
 
 
 class LateMcp:
-    """An ASGI app; it makes its server at the first call, and ends it with `lifespan`."""
+    """An ASGI app that builds its server at the first call and ends it in `lifespan`."""
 
     def __init__(self, make: Callable[[], FastMCP]) -> None:
         self._make = make
@@ -72,7 +72,7 @@ class LateMcp:
         self._stop = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the call on."""
+        """Pass the call on."""
         async with self._turn:
             if self._app is None:
                 self._app = await self._start()
@@ -80,7 +80,7 @@ class LateMcp:
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """End the server, if there is one, with the app around it."""
+        """End the server, if it was built, together with the app around it."""
         try:
             yield
         finally:
@@ -92,7 +92,7 @@ class LateMcp:
         server = await asyncio.to_thread(self._make)
         app: ASGIApp = mcp_route(server).endpoint
         ready = asyncio.Event()
-        # A task of its own, since the server's task group ends in the task that began it.
+        # In a task of its own: the server's task group must be left by the task that entered it.
         self._serving = asyncio.create_task(self._serve(server, ready))
         await ready.wait()
         return app

@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own, so that a newcomer needs no database service."""
+"""An embedded PostgreSQL, so that newcomers need no database service."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ START_SECONDS = 60
 ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
-SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS, 108 on Linux
+SOCKET_PATH_BYTES = 100  # sun_path has 104 bytes on macOS, 108 on Linux
 SERVER_HINT = "Free some disk space or mend the cause above; or set DATABASE_URL to a server."
 
 
 class Cluster:
-    """One data directory. Its methods are not safe against each other: callers take turns."""
+    """One data directory. Methods are not safe against each other: callers serialise them."""
 
     def __init__(self, data: Path, user: ServerUser | None) -> None:
         self._data = data
@@ -41,10 +41,10 @@ class Cluster:
         self._programs = programs()
 
     def ensure_running(self) -> str:
-        """Make the data directory and start its server where needed; give the URI.
+        """Create the data directory and start its server if needed; return the URI.
 
-        Raises ConfigurationError where another PostgreSQL wrote the data, DatabaseDown where
-        the server does not start, or neither comes nor goes.
+        Raises ConfigurationError if another PostgreSQL version wrote the data, DatabaseDown if the
+        server does not start, or hangs while starting or stopping.
         """
         self._refuse_other_version()
         if not self._comes_to_be_ready():
@@ -55,7 +55,7 @@ class Cluster:
         return self._uri()
 
     def stop(self) -> None:
-        """Stop the server where one runs; connections are ended, transactions rolled back."""
+        """Stop the server if it runs; connections are ended, transactions rolled back."""
         for mode in ("fast", "immediate"):
             if self._postmaster() is not None:
                 with suppress(subprocess.CalledProcessError):
@@ -65,10 +65,10 @@ class Cluster:
                 self._sockets.rmdir()
 
     def _comes_to_be_ready(self) -> bool:
-        """Tell whether a server runs, once it has come or gone.
+        """Wait until the server is either up or gone; return whether it is up.
 
-        Whoever started it may have been killed on the way, and others may stop it: its status
-        is then "starting" or "stopping", and connections are refused.
+        Its starter may have been killed midway, or another process may be stopping it: its status
+        is then "starting" or "stopping", and it refuses connections.
         """
         deadline = time.monotonic() + START_SECONDS
         while self._postmaster() is not None:
@@ -100,7 +100,9 @@ class Cluster:
         if self._user:
             os.chown(self._data, self._user.uid, self._user.gid)
         try:
-            # The builtin provider sorts and folds Korean alike on every machine.
+            # No password is needed: only the owner can reach the socket (0700), and there is no
+            # TCP.
+            # The builtin provider sorts and folds Korean the same way on every machine.
             self._run(
                 "initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8",
                 "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
@@ -117,12 +119,13 @@ class Cluster:
             "unix_socket_directories": str(self._sockets),
             "unix_socket_permissions": "0700",
             "timezone": "UTC",
-            # A plan made while a table was small reads all of it until statistics are made anew.
+            # The default is a minute: until then, a plan made while a table was small scans all of
+            # it.
             "autovacuum_naptime": "10s",
         }
         flags = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in options.items())
         try:
-            # pg_ctl hands its paths to a shell between double quotes: relative ones are harmless.
+            # pg_ctl passes its paths to a shell in double quotes: relative ones need no escaping.
             self._run(
                 "pg_ctl", "-D", ".", "-w", "-t", str(START_SECONDS),
                 "-l", self._log.name, "-o", flags, "start",
@@ -143,7 +146,7 @@ class Cluster:
             return ""
 
     def _uri(self) -> str:
-        # Asked of the server: whoever started it may have had another temporary directory.
+        # Read from the server: its starter may have had another temporary directory.
         directory = quote(self._pid_line(SOCKET_LINE), safe="")
         return f"postgresql://postgres@/postgres?host={directory}&port={PORT}"
 
@@ -164,7 +167,11 @@ class Cluster:
                 ) from None
 
     def _postmaster(self) -> int | None:
-        """Give the process id of our running server; a reused id or a zombie is none."""
+        """Return the process id of our running server; None for a reused id or a zombie.
+
+        The pid file alone proves nothing: after a crash or a reboot another process may have that
+        id. So its name and working directory are compared too.
+        """
         try:
             process = psutil.Process(int(self._pid_line(PID_LINE)))
             is_ours = process.status() != psutil.STATUS_ZOMBIE and self._works_here(process)
@@ -173,7 +180,7 @@ class Cluster:
             return None
 
     def _status(self) -> str:
-        """Give what the server last wrote of itself, as pg_ctl reads it; "" before it has."""
+        """Return the status the server last wrote, as pg_ctl reads it; "" before the first."""
         try:
             return self._pid_line(STATUS_LINE).strip()
         except (OSError, IndexError):
@@ -189,9 +196,9 @@ class Cluster:
         return "postgres" in process.name() and process.cwd() == str(self._data)
 
     def _clear_remains(self) -> None:
-        """Clear what a killed server left, once its last process is gone.
+        """Remove what a killed server left behind, once its last child process is gone.
 
-        PostgreSQL clears it too, but not where its old process id is in use again.
+        PostgreSQL does so itself, except when the old process id is in use again.
         """
         socket = self._sockets / f".s.PGSQL.{PORT}"
         remains = [self._pid_file(), socket, socket.with_name(f"{socket.name}.lock")]
@@ -213,12 +220,12 @@ class Cluster:
         return False
 
     def _run(self, program: str, *arguments: str) -> None:
-        """Run a program; files take its output, since a server would hold a pipe open."""
+        """Run a program with its output in a file: the server would keep a pipe open."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
             done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
                 [str(self._programs / program), *arguments],
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl+C in a terminal goes to all of a group
+                start_new_session=True,  # Ctrl+C in a terminal signals the whole process group
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=self._data,
@@ -236,7 +243,7 @@ class Cluster:
 
 
 def _socket_directory(data: Path) -> Path:
-    """Give the data directory, or where that is no name for a socket, a short one of our own."""
+    """Return the data directory, or a short one of our own if a socket path there is invalid."""
     name = str(data)
     fits = len(os.fsencode(f"{name}/.s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
     if fits and not set(name) & set(",\"'\\"):
@@ -252,14 +259,14 @@ HOME_HINT = "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_
 def embedded_postgres(
     home: Path, on_alone: Callable[[str], None] = lambda _uri: None
 ) -> Iterator[str]:
-    """Give the URI of the PostgreSQL whose files are under `home`, started where it is not.
+    """Yield the URI of the PostgreSQL with files under `home`, starting it if necessary.
 
-    Every process that is inside shares one server; the last one to leave stops it, also where
-    others were killed. The kernel keeps the count: each user holds a shared lock on a file, and
-    whoever can have it exclusively is alone. Starting and stopping take turns at a second lock.
-    `on_alone` gets the URI where nobody else is inside, before anybody else can come in.
-    Raises ConfigurationError where `home` cannot be used, DatabaseDown where the server does
-    not start.
+    All processes inside share one server; the last to leave stops it, even if others were killed.
+    The kernel does the counting: each user holds a shared lock on a file, so whoever gets it
+    exclusively is alone. A second lock serialises starting and stopping. `on_alone` is called with
+    the URI if nobody else is inside, before anybody else can enter.
+
+    Raises ConfigurationError if `home` cannot be used, DatabaseDown if the server does not start.
     """
     home = _writable(home)
     cluster = Cluster(home / "postgres", server_user(home))
@@ -280,7 +287,7 @@ def embedded_postgres(
 
 
 def _writable(home: Path) -> Path:
-    """Make `home`, for its owner alone, and try to write there."""
+    """Create `home`, private to its owner, and check that it is writable."""
     home = home.expanduser().absolute()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -295,7 +302,7 @@ def _writable(home: Path) -> Path:
 
 @contextmanager
 def _open_lock(path: Path) -> Iterator[int]:
-    """Open a lock file. Each opening is a user of its own, also within one process."""
+    """Open a lock file. Each opening counts as a user, also within one process."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         yield handle
@@ -305,7 +312,7 @@ def _open_lock(path: Path) -> Iterator[int]:
 
 @contextmanager
 def _turn(home: Path) -> Iterator[None]:
-    """Wait for the right to start or stop the server."""
+    """Wait for the exclusive right to start or stop the server."""
     with _open_lock(home / ".postgres-turn") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""PostgreSQL refuses to run as root, so root lends it a system user that reaches its files."""
+"""A system user to run PostgreSQL as when we are root, which PostgreSQL refuses."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ServerUser:
 
 
 def server_user(home: Path) -> ServerUser | None:
-    """Give the system user to run as, or None where we are an ordinary user already.
+    """Return the system user to run as, or None if we are an ordinary user already.
 
-    It is let through (not into) the directories above its files. Raises ConfigurationError.
+    It gets search permission on the directories above its files. Raises ConfigurationError.
     """
     if os.geteuid() != 0:
         return None
@@ -45,15 +45,15 @@ def server_user(home: Path) -> ServerUser | None:
             f"PostgreSQL does not run as root and the system user {SYSTEM_USER!r} cannot be made.",
             hint="Run as an ordinary user, or set DATABASE_URL to a server.",
         ) from error
-    for place in (home, programs()):
-        for path in (place, *place.parents):
+    for folder in (home, programs()):
+        for path in (folder, *folder.parents):
             _let_through(path, is_ours=path == home)
     return ServerUser(entry.pw_uid, entry.pw_gid)
 
 
 @contextmanager
 def _turn() -> Iterator[None]:
-    """Wait for the right to make the user: two `useradd` at once give it two numbers."""
+    """Wait for the exclusive right to create the user: two `useradd` at once give it two ids."""
     handle = os.open(ACCOUNTS, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -63,7 +63,7 @@ def _turn() -> Iterator[None]:
 
 
 def _let_through(path: Path, *, is_ours: bool) -> None:
-    """Open a directory for passing through; whose it is not us is told, once since it stays so."""
+    """Make a directory searchable; for a foreign one, log that once, since it persists."""
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & stat.S_IXOTH:
         return

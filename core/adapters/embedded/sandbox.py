@@ -1,4 +1,4 @@
-"""A sandbox: files and commands of one session, behind the best wall that this machine has."""
+"""A sandbox: files and commands of one session, behind the best wall available here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from core.domain.models import ShellResult
 class PlainProcess:
     """Limits on time, memory and output, and an empty environment; files and network are open.
 
-    `/tmp` in paths and commands is rewritten to a private folder; what files hold is not.
+    `/tmp` in paths and commands is rewritten to a private folder; file contents are not.
     """
 
     reason: str
@@ -45,12 +45,12 @@ class PlainProcess:
 
     @property
     def detail(self) -> str:
-        """Say why it is used, and what it is not."""
+        """State why it is used, and what it is not."""
         return f"NO SECURITY BOUNDARY: commands run as plain processes here, since {self.reason}"
 
     @contextmanager
     def open(self, limits: Limits) -> Iterator[Start]:
-        """Make the private folder; as root it belongs to a user without rights, if that can be."""
+        """Create the private folder; as root, it belongs to an unprivileged user where possible."""
         python, user = our_python(), None
         folder = os.path.realpath(tempfile.mkdtemp(prefix="skill-worker-sandbox-"))
         try:
@@ -69,28 +69,29 @@ class PlainProcess:
 
 
 _START_SECONDS = 20
-_SPARE_SECONDS = 15  # for what the agent does around a command
+_SPARE_SECONDS = 15  # for the agent's own work around a command
 _END_SECONDS = 5
-_ESCAPED = 6  # the most bytes of JSON for one of output
+_ESCAPED = 6  # the most bytes of JSON per byte of output
 _SAID_BYTES = 1_000
+# Matches the folder as a whole path component, neither inside another path nor in a name.
 _IN_FOLDER = re.compile(rf"(?<![\w.~/-]){FOLDER}(?![\w.-])")
 
 
 def find_wall(search: str = os.defpath) -> Wall:
-    """Try what there is (some 30 ms) and give the best wall; `search` is a PATH for programs."""
+    """Return the best wall that works here (takes some 30 ms); `search` is a PATH for programs."""
     wall, reason = find_bubblewrap(search)
     return wall or PlainProcess(reason)
 
 
 def sandbox_status() -> tuple[str, bool, str]:
-    """Give name of the wall, whether it is a security boundary, and a sentence about it."""
+    """Return the wall's name, whether it is a security boundary, and a sentence about it."""
     wall = find_wall()
     return wall.name, wall.is_boundary, wall.detail
 
 
 @asynccontextmanager
 async def open_sandbox(wall: Wall, limits: Limits) -> AsyncIterator[Sandbox]:
-    """Start a sandbox; at the end everything in it is killed and gone. Raises PodCallFailed."""
+    """Start a sandbox; at the end everything in it is killed and removed. Raises PodCallFailed."""
     with wall.open(limits) as start:
         process = await _spawn(start, limits)
         try:
@@ -102,7 +103,7 @@ async def open_sandbox(wall: Wall, limits: Limits) -> AsyncIterator[Sandbox]:
 
 
 class Sandbox:
-    """Speaks with the agent inside, one request at a time. Methods raise PodCallFailed."""
+    """Talks to the agent inside, one request at a time. Methods raise PodCallFailed."""
 
     def __init__(self, process: Process, folder: str, limits: Limits) -> None:
         self._process = process
@@ -111,14 +112,14 @@ class Sandbox:
         self._turn = asyncio.Lock()
 
     async def wait_until_ready(self) -> None:
-        """Wait for the agent's first sign of life."""
+        """Wait for the agent's first message."""
         try:
             await self._answer(_START_SECONDS)
         except PodCallFailed as error:
             raise PodCallFailed(f"the sandbox does not start: {await self._said()}") from error
 
     async def run_shell(self, command: str) -> ShellResult:
-        """Run a command; one that is ended for a limit has status 124 (time) or 137 (memory)."""
+        """Run a command; if a limit ended it, its status is 124 (time) or 137 (memory)."""
         answer = await self._ask(op="run", command=_IN_FOLDER.sub(self._folder, command))
         result = ShellResult.model_validate(answer)
         return result.model_copy(
@@ -141,7 +142,7 @@ class Sandbox:
         return self._folder + path.removeprefix(FOLDER)
 
     async def _ask(self, **request: JsonValue) -> dict[str, JsonValue]:
-        # A caller that gives up leaves no half-read answer behind for the next one.
+        # A cancelled caller must not leave a half-read answer behind for the next one.
         asking = asyncio.ensure_future(self._exchange(json.dumps(request).encode("ascii") + b"\n"))
         asking.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await asyncio.shield(asking)
@@ -158,7 +159,7 @@ class Sandbox:
         return answer
 
     async def _answer(self, seconds: float) -> dict[str, JsonValue]:
-        """Read an answer; what is inside may have forged it, so that it is only data."""
+        """Read an answer; the inside may have forged it, so it is treated as mere data."""
         assert self._process.stdout is not None
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), seconds)
@@ -191,6 +192,7 @@ async def _spawn(start: Start, limits: Limits) -> Process:
             user=start.user,
             group=start.user,
             extra_groups=None if start.user is None else [],
+            # An answer is one line, which asyncio limits to 64 KiB by default.
             limit=2 * _ESCAPED * limits.output_bytes + _SAID_BYTES,
         )
     except OSError as error:
@@ -198,7 +200,7 @@ async def _spawn(start: Start, limits: Limits) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """End the agent, and with it all that runs inside: politely, then not."""
+    """End the agent and all that runs inside: by closing its stdin, then by SIGKILL."""
     assert process.stdin is not None
     process.stdin.close()
     try:

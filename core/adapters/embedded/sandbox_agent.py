@@ -30,7 +30,7 @@ Reply = dict[str, Any]
 
 
 class Over(Exception):
-    """A limit was reached: exit code of the command, and what is said about it."""
+    """A limit was exceeded: exit code of the command, and the message about it."""
 
     def __init__(self, code: int, note: str) -> None:
         super().__init__(note)
@@ -38,7 +38,7 @@ class Over(Exception):
 
 
 class Agent:
-    """Answers one request after another; between them it watches what commands left running."""
+    """Answers one request after another; in between it watches what commands left running."""
 
     def __init__(self, limits: Reply) -> None:
         self.limits = limits
@@ -49,7 +49,7 @@ class Agent:
         self.status: int | None = None
 
     def serve(self) -> None:
-        """Answer until stdin ends; the first answer, to no request, says that we are here."""
+        """Answer until stdin ends; a first, unrequested answer reports that we are ready."""
         answer({})
         while True:
             request = json.loads(self.next_line())
@@ -59,7 +59,7 @@ class Agent:
                 answer({"error": getattr(error, "strerror", None) or str(error)})
 
     def next_line(self) -> bytes:
-        """Give the next request, however long it takes."""
+        """Return the next request, however long it takes."""
         while b"\n" not in self.pending:
             self.wait({}, 5 * TICK if processes() else None)
             try:
@@ -71,20 +71,21 @@ class Agent:
 
     def do_write(self, path: str, content: str) -> Reply:
         """Write a file and the folders above it."""
-        place = self.place(path)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
+        target = self.resolve(path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        # The folder is resolved; the file itself may still be a link that a command has made.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(place, flags, 0o644), "wb") as file:
+        with open(os.open(target, flags, 0o644), "wb") as file:
             file.write(content.encode("utf-8"))
         return {}
 
     def do_delete(self, path: str) -> Reply:
         """Delete a file."""
-        os.unlink(self.place(path))
+        os.unlink(self.resolve(path))
         return {}
 
-    def place(self, path: str) -> str:
-        """Follow the links of a file's folders; where they lead must be inside our folder."""
+    def resolve(self, path: str) -> str:
+        """Resolve the links of a file's folders; the result must be inside our folder."""
         folder, name = os.path.split(path)
         real = os.path.realpath(folder)
         inside = os.path.isabs(path) and (real + "/").startswith(self.root + "/")
@@ -96,7 +97,7 @@ class Agent:
         """Run a command of the shell to its end, or to a limit."""
         try:
             child = self.spawn(command)
-        except BlockingIOError:  # what earlier commands left takes up all processes
+        except BlockingIOError:  # processes left by earlier commands use up the limit
             self.kill_all()
             child = self.spawn(command)
         self.shell, self.status, note = child.pid, None, ""
@@ -107,12 +108,12 @@ class Agent:
             self.kill_all()
             code, note = over.code, over.note
         self.drain(streams)
-        child.returncode = code  # it was reaped here, not by subprocess
+        child.returncode = code  # reaped here, not by subprocess
         return self.result(code, note, *streams.values())
 
     def spawn(self, command: str) -> subprocess.Popen[bytes]:
-        """Start a shell of its own session."""
-        return subprocess.Popen(  # noqa: S603 - running what it is told to is its purpose
+        """Start a shell in its own session."""
+        return subprocess.Popen(  # noqa: S603 - running arbitrary commands is its purpose
             [self.limits["shell"], "-c", command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -123,16 +124,17 @@ class Agent:
         )
 
     def confine(self) -> None:
-        """Limit the child alone, in ways that the agent itself must not be held to."""
+        """Set limits on the child that must not apply to the agent itself."""
         lower(resource.RLIMIT_CPU, self.limits["seconds"])
         lower(resource.RLIMIT_AS, self.limits["memory_bytes"])
         os.nice(5)
 
     def watch(self, streams: Streams) -> int:
-        """Collect output until the shell ends (its daemons may live on); give its exit code."""
+        """Collect output until the shell ends (its daemons may live on); return its exit code."""
         deadline = time.monotonic() + self.limits["seconds"]
         while self.status is None:
             is_open = any(not stream.closed for stream in streams)
+            # With both streams closed nothing wakes us when the shell ends: poll more often.
             self.wait(streams, TICK if is_open else TICK / 50)
             if time.monotonic() > deadline:
                 raise Over(TIMED_OUT, "ended after {} s".format(self.limits["seconds"]))
@@ -149,7 +151,7 @@ class Agent:
             stream.close()
 
     def wait(self, streams: Streams, timeout: float | None) -> None:
-        """Wait for stdin or a stream, take in what is there, reap who has ended."""
+        """Wait for stdin or a stream, read what is there, reap ended processes."""
         watched = {stream.fileno(): stream for stream in streams if not stream.closed}
         ready = select.select([0, *watched], [], [], timeout)[0]
         if 0 in ready:
@@ -160,14 +162,14 @@ class Agent:
         self.reap()
 
     def read_stdin(self) -> None:
-        """Take in more of the requests; where there will be no more, end."""
+        """Read more of the requests; exit at end of input."""
         if not (data := os.read(0, CHUNK)):
             self.kill_all()
             sys.exit()
         self.pending += data
 
     def collect(self, stream: IO[bytes], data: bytearray) -> None:
-        """Take output, and throw it away once there is more than the limit."""
+        """Read output, discarding it beyond the limit."""
         chunk = os.read(stream.fileno(), CHUNK)
         if not chunk:
             stream.close()
@@ -175,25 +177,26 @@ class Agent:
             data += chunk
 
     def reap(self) -> None:
-        """Bury the dead, orphans too."""
+        """Reap ended processes, orphans included."""
         with suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 if found[0] == self.shell:
                     self.status = found[1]
 
     def check_memory(self) -> None:
-        """Look, not too often, at what all processes use together. Raises Over."""
+        """Check the total memory of all processes, at most once per tick. Raises Over."""
         if time.monotonic() < self.looked + TICK:
             return
         self.looked, most = time.monotonic(), self.limits["memory_bytes"]
+        # The kernel limits memory per process only; of all together it is summed here.
         if sum(private_bytes(pid) for pid in processes()) > most:
             raise Over(KILLED, f"ended for using more than {most} bytes of memory")
         disk = os.statvfs(self.root)
         if os.getpid() == 1 and disk.f_files - disk.f_ffree > self.limits["files"]:
-            sys.exit("too many files")  # they are memory too, and go only with the sandbox
+            sys.exit("too many files")  # files are memory too, and are freed only with the sandbox
 
     def kill_all(self) -> None:
-        """Kill every process of the sandbox but this one, and see them dead."""
+        """Kill every other process of the sandbox, and wait until they are dead."""
         deadline = time.monotonic() + DEATH_SECONDS
         if self.shell and os.getpid() != 1:
             with suppress(OSError):
@@ -201,6 +204,7 @@ class Agent:
         while targets := processes():
             if time.monotonic() > deadline:
                 sys.exit("a process cannot be killed")
+            # From PID 1, -1 means all at once: none can escape by forking meanwhile.
             for pid in [-1] if os.getpid() == 1 else targets:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -208,7 +212,7 @@ class Agent:
         self.shell = None
 
     def result(self, code: int, note: str, out: bytearray, err: bytearray) -> Reply:
-        """Give the answer to a run, cut to the limit; what was cut is said on stderr."""
+        """Return the answer to a run, cut to the limit; stderr says what was cut."""
         most, notes = self.limits["output_bytes"], [note] if note else []
         for name, data in (("stdout", out), ("stderr", err)):
             if len(data) > most:
@@ -219,19 +223,19 @@ class Agent:
 
 
 def answer(reply: Reply) -> None:
-    """Write an answer whole."""
+    """Write a complete answer."""
     data = json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     while data:
         data = data[os.write(1, data) :]
 
 
 def exit_code(status: int) -> int:
-    """Give a shell's number: 128 and that of the signal for who was killed."""
+    """Return the exit code as a shell has it: 128 plus the signal for a killed process."""
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def processes() -> list[int]:
-    """List all others in our process namespace; where we have none, our descendants."""
+    """List all others in our process namespace; without one of our own, our descendants."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
@@ -246,7 +250,7 @@ def processes() -> list[int]:
 
 
 def parent(pid: int) -> int | None:
-    """Give the parent of a process, None for one that has ended."""
+    """Return the parent of a process, None for one that has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             state, ppid = file.read().rpartition(")")[2].split()[:2]
@@ -256,7 +260,7 @@ def parent(pid: int) -> int | None:
 
 
 def private_bytes(pid: int) -> int:
-    """Give the memory that a process shares with no other."""
+    """Return the memory that a process shares with no other."""
     try:
         with open(f"/proc/{pid}/statm", encoding="ascii") as file:
             _, resident, shared = [int(word) for word in file.read().split()[:3]]
@@ -273,7 +277,7 @@ def lower(kind: int, value: int) -> None:
 
 
 def settle() -> None:
-    """Be the first that the kernel kills; be out of reach of those inside, and their parent."""
+    """Become the kernel's first OOM victim, inaccessible to those inside, and their reaper."""
     import ctypes
 
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
@@ -285,11 +289,12 @@ def settle() -> None:
 
 
 def main() -> None:
-    """Lower what can be lowered for all, then serve."""
+    """Lower the limits that apply to all, then serve."""
     limits = json.loads(sys.argv[1])
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_FSIZE, limits["disk_bytes"])
     lower(resource.RLIMIT_NOFILE, limits["open_files"])
+    # Without a namespace of our own, NPROC would count every process of the user.
     if os.getpid() == 1:
         lower(resource.RLIMIT_NPROC, limits["processes"])
     settle()

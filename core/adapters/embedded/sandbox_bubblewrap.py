@@ -1,4 +1,4 @@
-"""The wall of bubblewrap: namespaces, a read-only system, no network, no capability."""
+"""The bubblewrap wall: namespaces, a read-only system, no network, no capabilities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PROBE_SECONDS = 10
 
 @dataclass(frozen=True)
 class Bubblewrap:
-    """Sandboxes in namespaces of their own; all they write is in memory and goes with them."""
+    """Sandboxes in namespaces of their own; everything they write is in memory and vanishes."""
 
     program: str
     python: Python
@@ -40,18 +40,18 @@ class Bubblewrap:
 
     @property
     def detail(self) -> str:
-        """Say what the wall does and does not."""
+        """Describe what the wall does and what it does not."""
         nested = "" if self.is_nesting_off else ", nested user namespaces possible"
         return f"{self.program}: own namespaces, no network, read-only system{nested}"
 
     @contextmanager
     def open(self, limits: Limits) -> Iterator[Start]:
-        """Give the command; nothing is needed outside."""
+        """Yield the command; nothing is needed outside."""
         command = (*self._wall(limits), *agent_command(self.python, limits, FOLDER))
         yield Start(command=command, environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
 
     def problem(self) -> str | None:
-        """Try the wall; give what is wrong with it, None where it stands."""
+        """Try the wall; return what is wrong with it, None if it works."""
         try:
             done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
                 [*self._wall(Limits()), self.python.program, "-I", "-S", "-c", ""],
@@ -73,11 +73,12 @@ class Bubblewrap:
             *self._as_nobody(),
             self.program,
             *self._namespaces(),
+            # In a session of its own, a command cannot push input into our terminal (TIOCSTI).
             *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
             *(word for name, value in variables for word in ("--setenv", name, value)),
             *_system(),
             *("--proc", "/proc", "--dev", "/dev"),
-            *_tmpfs("/dev/shm", _SHARED_MEMORY_BYTES),  # noqa: S108 - inside
+            *_tmpfs("/dev/shm", _SHARED_MEMORY_BYTES),  # noqa: S108 - a path inside the sandbox
             *_tmpfs(FOLDER, limits.disk_bytes),
             *bind,
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER, "--"),
@@ -86,17 +87,19 @@ class Bubblewrap:
     def _namespaces(self) -> tuple[str, ...]:
         return (
             *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net"),
+            # As PID 1 the agent adopts orphans, and the kernel kills all that is left when it ends.
             *("--unshare-uts", "--unshare-cgroup-try", "--as-pid-1", "--hostname", "sandbox"),
             *("--uid", "1000", "--gid", "1000"),
+            # In a nested user namespace a command would have capabilities again.
             *(("--disable-userns",) if self.is_nesting_off else ()),
         )
 
     def _as_nobody(self) -> tuple[str, ...]:
-        """As root, become a user without rights before the wall is built.
+        """As root, switch to an unprivileged user before the wall is built.
 
-        Limits on processes do not bind root, and files of root would stay readable. Where our
-        Python is in a folder that this user cannot pass, an empty folder is put over that one,
-        with nothing in it but Python.
+        Process limits do not bind root, and root's files would stay readable. If our Python is in a
+        folder that this user cannot traverse, that folder is covered by an empty one that contains
+        nothing but Python.
         """
         if os.geteuid() != 0:
             return ()
@@ -122,16 +125,17 @@ class Bubblewrap:
 
 
 def find_bubblewrap(search: str = os.defpath) -> tuple[Bubblewrap | None, str]:
-    """Give the wall where it can be built here, else the reason why it cannot.
+    """Return the wall if it can be built here, else None and the reason.
 
-    `search` is where to look for the program, as PATH; not the environment's, since it is the wall.
+    `search` is the PATH in which to find the program; not that of the environment, since whoever
+    controls it would choose the wall.
     """
     program = shutil.which("bwrap", path=search)
     if program is None:
         return None, "bubblewrap (the program bwrap) is not installed"
     problem: str | None = None
     for python in _pythons():
-        for is_nesting_off in (True, False):  # before 0.8 it cannot be switched off
+        for is_nesting_off in (True, False):  # older than 0.8: nesting cannot be switched off
             wall = Bubblewrap(os.path.realpath(program), python, is_nesting_off)
             problem = wall.problem()
             if problem is None:
@@ -153,7 +157,7 @@ def _system() -> Iterator[str]:
             yield from ("--ro-bind", str(path), str(path))
     for name in _CONFIGURATION:
         yield from ("--ro-bind-try", name, name)
-    yield from ("--symlink", FOLDER, "/var/tmp")  # noqa: S108 - inside
+    yield from ("--symlink", FOLDER, "/var/tmp")  # noqa: S108 - a path inside the sandbox
 
 
 def _tmpfs(path: str, size: int) -> tuple[str, ...]:

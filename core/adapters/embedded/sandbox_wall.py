@@ -1,4 +1,4 @@
-"""What a wall is: how the program inside a sandbox is started, and within which limits."""
+"""The interface of walls: how the program inside a sandbox is started, within which limits."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-FOLDER = "/tmp"  # noqa: S108 - as it is seen inside, where it is private
-SANDBOX_UID = 60_999  # of root's sandboxes; no account has it
+FOLDER = "/tmp"  # noqa: S108 - the path seen inside, where it is private
+SANDBOX_UID = 60_999  # for root's sandboxes; no account has it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one sandbox may use."""
+    """The resource limits of one sandbox."""
 
-    seconds: int = 120  # one command; also its CPU time per process
-    memory_bytes: int = 1 << 30  # of all processes together, and of each one's address space
+    seconds: int = 120  # per command; also the CPU time of each process
+    memory_bytes: int = 1 << 30  # of all processes together, and each one's address space
     disk_bytes: int = 256 << 20
     files: int = 20_000
     processes: int = 64
@@ -31,7 +31,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """How to start one sandbox; `folder` is where its `/tmp` is for those outside its wall."""
+    """How to start one sandbox; `folder` is where its `/tmp` is as seen from outside."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Start:
 
 
 class Wall(Protocol):
-    """A way to keep what runs inside from what is outside."""
+    """Isolates what runs inside from what is outside."""
 
     @property
     def name(self) -> str:
@@ -48,26 +48,26 @@ class Wall(Protocol):
 
     @property
     def is_boundary(self) -> bool:
-        """Whether code that means harm is held back by it."""
+        """Whether it stops malicious code."""
 
     @property
     def detail(self) -> str:
         """A sentence about it, for people."""
 
     def open(self, limits: Limits) -> AbstractContextManager[Start]:
-        """Make what a sandbox needs outside, and clear it away at the end."""
+        """Create what a sandbox needs outside, and remove it at the end."""
 
 
 @dataclass(frozen=True)
 class Python:
-    """A Python for the inside: its program, and the folder that it needs."""
+    """The Python to use inside: its program, and the folder that it needs."""
 
     program: str
     prefix: str
 
 
 def our_python() -> Python:
-    """Give the Python that runs us, without a virtual environment around it."""
+    """Return the Python that runs us, without its virtual environment."""
     prefix = os.path.realpath(sys.base_prefix)
     program = Path(prefix, "bin", "python{}.{}".format(*sys.version_info))
     if program.exists():
@@ -76,14 +76,16 @@ def our_python() -> Python:
 
 
 def agent_command(python: Python, limits: Limits, folder: str) -> tuple[str, ...]:
-    """Give the command that runs the program of `sandbox_agent` in `folder`."""
+    """Return the command that runs the program of `sandbox_agent` in `folder`."""
+    # Passed as text, since the wall may hide our files; -I and -S keep the environment and
+    # site-packages out of the program.
     text = Path(__file__).with_name("sandbox_agent.py").read_text(encoding="utf-8")
     told = {**vars(limits), "folder": folder, "shown_folder": FOLDER, "shell": _shell()}
     return (python.program, "-I", "-S", "-c", text, json.dumps(told))
 
 
 def environment(python: Python, folder: str) -> dict[str, str]:
-    """Give all that commands see of an environment."""
+    """Return the whole environment that commands see."""
     return {
         "PATH": f"{python.prefix}/bin:/usr/local/bin:/usr/bin:/bin",
         "HOME": folder,
@@ -94,7 +96,7 @@ def environment(python: Python, folder: str) -> dict[str, str]:
 
 
 def hidden_above(path: str) -> str | None:
-    """Give the outermost folder on the way to `path` that other users cannot pass."""
+    """Return the outermost folder on the way to `path` that other users cannot traverse."""
     for folder in [*reversed(Path(path).parents), Path(path)]:
         if not folder.stat().st_mode & 0o001:
             return str(folder)

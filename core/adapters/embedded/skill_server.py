@@ -32,7 +32,7 @@ _SOURCE = "uploaded"
 
 
 def create_app(root: Path) -> Starlette:
-    """Make the app that serves the skills under `root`; the folder is made when it is needed."""
+    """Build the app that serves the skills under `root`, which is created when needed."""
     folders = SkillFolders(root)
     server = _SkillServer(folders)
     file = "/skills/{name}/files/{path:path}"
@@ -66,7 +66,7 @@ def _tools(folders: SkillFolders) -> FastMCP:
 
 
 class _SkillServer:
-    """One method a route; all work on files is done in threads."""
+    """One method per route; all file access happens in threads."""
 
     def __init__(self, folders: SkillFolders) -> None:
         self._folders = folders

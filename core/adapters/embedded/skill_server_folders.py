@@ -1,4 +1,4 @@
-"""Skill folders on disk, a folder per tenant, that readers and crashes never see half-written."""
+"""Skill folders on disk, one folder per tenant, never visible half-written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Change = Callable[[Bundle | None], Bundle | None]
 
 _PLAIN_TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DEFAULT = "default"
-# Names that no skill has, since those do not begin with a dot.
+# Reserved names: no skill's name begins with a dot.
 _JUNK = ".junk-"
 _OLD = ".old-"
 _LOCK = ".lock"
@@ -28,7 +28,7 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True)
 class StoredSkill:
-    """A skill as it was found: files, hash, and when each was written (seconds since the epoch)."""
+    """A skill as read: files, hash, and when each was written (seconds since the epoch)."""
 
     bundle: Bundle
     hash: str
@@ -38,28 +38,28 @@ class StoredSkill:
 class SkillFolders:
     """All skills under one root. Methods block; call them from a thread.
 
-    Writers hold a tenant's lock file exclusively, readers share it, so that several processes may
-    serve one root. A folder is built aside and swapped in by two renames; what a killed writer
-    left between them is put right by whoever comes next.
+    Writers lock a tenant's lock file exclusively, readers share it, so that several processes may
+    serve one root. A folder is built aside and swapped in by two renames; if a writer was killed in
+    between, the next caller repairs it.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def read(self, tenant_id: str, name: str) -> StoredSkill | None:
-        """Give a skill, or None. Raises InvalidInput for a name that is no folder name."""
+        """Return a skill, or None. Raises InvalidInput for an invalid folder name."""
         _check_name(name)
         with self._reading(tenant_id) as folder:
             return _read(folder / name)
 
     def list(self, tenant_id: str) -> tuple[StoredSkill, ...]:
-        """Give all skills of a tenant, by name."""
+        """Return all skills of a tenant, by name."""
         with self._reading(tenant_id) as folder:
             found = (_read(path) for path in _skills(folder))
             return tuple(skill for skill in found if skill is not None)
 
     def count(self, tenant_id: str | None = None) -> int:
-        """Give the number of skills of a tenant, or of all."""
+        """Return the number of skills of a tenant, or of all."""
         if tenant_id is not None:
             return len(_skills(self._root / _tenant_folder(tenant_id)))
         if not self._root.is_dir():
@@ -67,9 +67,9 @@ class SkillFolders:
         return sum(len(_skills(path)) for path in self._root.iterdir() if path.is_dir())
 
     def change(self, tenant_id: str, name: str, change: Change) -> StoredSkill | None:
-        """Make of a skill (None: absent) what `change` makes of it; nothing where it raises.
+        """Replace a skill (None: absent) by the result of `change`; nothing happens if it raises.
 
-        Files that it gives back unchanged keep their time.
+        Files that it returns unchanged keep their modification time.
         """
         _check_name(name)
         with self._writing(tenant_id) as folder:
@@ -83,13 +83,14 @@ class SkillFolders:
     @contextmanager
     def _reading(self, tenant_id: str) -> Iterator[Path]:
         folder = self._root / _tenant_folder(tenant_id)
-        if not folder.is_dir():  # a read leaves no folder behind
+        if not folder.is_dir():  # reading does not create folders
             yield folder
             return
         with _flocked(folder, fcntl.LOCK_SH):
             if not _leftovers(folder, _OLD):
                 yield folder
                 return
+        # A writer was killed between its two renames: repairing that takes the exclusive lock.
         with self._writing(tenant_id):
             yield folder
 
@@ -103,11 +104,12 @@ class SkillFolders:
 
 
 def _tenant_folder(tenant_id: str) -> str:
-    """A folder name of its own for every tenant; other names than plain ones are hashed."""
+    """Return a distinct folder name for each tenant; names that are not plain are hashed."""
     if not tenant_id:
         return _DEFAULT
     if tenant_id != _DEFAULT and _PLAIN_TENANT.fullmatch(tenant_id):
         return tenant_id
+    # No plain name contains "~", so that a hashed one never collides with it.
     return "~" + hashlib.sha256(tenant_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -168,13 +170,14 @@ def _swap(folder: Path, name: str, before: Bundle | None, after: Bundle | None) 
 def _build(target: Path, bundle: Bundle, source: Path, before: Bundle | None) -> None:
     known = before.files if before else {}
     for path, file in bundle.files.items():
-        place = target / path
-        place.parent.mkdir(parents=True, exist_ok=True)
+        written = target / path
+        written.parent.mkdir(parents=True, exist_ok=True)
         if known.get(path) == file:
-            os.link(source / path, place)
+            # A hard link retains the modification time, and copies nothing.
+            os.link(source / path, written)
         else:
-            place.write_bytes(file.data)
-            place.chmod(0o755 if file.executable else 0o644)
+            written.write_bytes(file.data)
+            written.chmod(0o755 if file.executable else 0o644)
 
 
 def _read(skill: Path) -> StoredSkill | None:

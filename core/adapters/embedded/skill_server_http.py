@@ -1,4 +1,4 @@
-"""What the skill server reads of a request and the shapes it answers in (contracts, section 5)."""
+"""Request parsing and answer shapes of the skill server (contracts, section 5)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Json = dict[str, JsonValue]
 
 
 class FileBody(BaseModel):
-    """The JSON body of a PUT: one of `content` and `content_base64`."""
+    """The JSON body of a PUT: either `content` or `content_base64`."""
 
     content: str | None = None
     content_base64: str | None = None
     executable: bool | None = None
 
     def data(self) -> bytes:
-        """The file's bytes. Raises InvalidInput unless there is exactly one content."""
+        """The file's bytes. Raises InvalidInput unless exactly one of the two is given."""
         if self.content is not None and self.content_base64 is None:
             return self.content.encode("utf-8")
         if self.content_base64 is None or self.content is not None:
@@ -47,7 +47,7 @@ class FileBody(BaseModel):
 
 
 async def file_body(request: Request) -> FileBody:
-    """Read the body of a PUT. Raises InvalidInput."""
+    """Parse the body of a PUT. Raises InvalidInput."""
     try:
         return FileBody.model_validate_json(await bounded(request).body())
     except ValidationError as error:
@@ -56,7 +56,7 @@ async def file_body(request: Request) -> FileBody:
 
 
 def bounded(request: Request) -> Request:
-    """The same request with a body that is answered by 413 once it is too large."""
+    """Return the request with a body that leads to 413 once it is too large."""
     total = 0
 
     async def receive() -> Message:
@@ -71,12 +71,12 @@ def bounded(request: Request) -> Request:
 
 
 def tenant_of(request: Request) -> str:
-    """The tenant in the query; empty where there is none."""
+    """Return the tenant in the query; empty if there is none."""
     return request.query_params.get("tenant_id", "")
 
 
 def name_of(request: Request) -> str:
-    """The skill's name, in the path or in the query."""
+    """Return the skill's name, from the path or the query."""
     name = request.path_params.get("name") or request.query_params.get("name", "")
     if not name:
         raise InvalidInput("the parameter name is missing")
@@ -84,21 +84,21 @@ def name_of(request: Request) -> str:
 
 
 def path_of(request: Request) -> str:
-    """The file's path, which stays inside the skill. Raises BundleInvalid."""
+    """Return the file's path, which stays inside the skill. Raises BundleInvalid."""
     path = str(request.path_params["path"])
     check_path(path)
     return path
 
 
 def found(current: Bundle | None, name: str) -> Bundle:
-    """The skill, or the answer 404."""
+    """Return the skill, or answer 404."""
     if current is None:
         raise HTTPException(404, f"there is no skill {name!r}")
     return current
 
 
 def check_conditions(headers: Headers, current: Bundle | None) -> None:
-    """Answer 412 where If-Match or If-None-Match does not fit the skill as it is."""
+    """Answer 412 unless If-Match and If-None-Match fit the skill's present state."""
     wanted, unwanted = _tags(headers, "if-match"), _tags(headers, "if-none-match")
     tags = {"*", bundle_hash(current)} if current else set()
     if (wanted and tags.isdisjoint(wanted)) or not tags.isdisjoint(unwanted):
@@ -106,7 +106,7 @@ def check_conditions(headers: Headers, current: Bundle | None) -> None:
 
 
 def edited(files: Mapping[str, SkillFile], before: Bundle, headers: Headers) -> Bundle:
-    """The skill with other files, unless it breaks a rule that it kept before, or a condition."""
+    """Return the skill with other files, unless it then breaks a new rule or a condition."""
     after = Bundle(name=before.name, files=files)
     known = check_bundle(before)
     if problems := [problem for problem in check_bundle(after) if problem not in known]:
@@ -116,17 +116,17 @@ def edited(files: Mapping[str, SkillFile], before: Bundle, headers: Headers) -> 
 
 
 def tagged(answer: Json, skill: StoredSkill) -> Response:
-    """A JSON answer that carries the hash of the whole skill as its ETag."""
+    """Return a JSON answer with the whole skill's hash as its ETag."""
     return JSONResponse(answer, headers={"ETag": etag(skill)})
 
 
 def etag(skill: StoredSkill) -> str:
-    """The hash of the skill as an entity tag."""
+    """Return the skill's hash as an entity tag."""
     return f'"{skill.hash}"'
 
 
 def summary(skill: StoredSkill, tenant_id: str) -> Json:
-    """A skill in a list."""
+    """Return a skill as listed."""
     name = skill.bundle.name
     return {
         "name": name,
@@ -139,7 +139,7 @@ def summary(skill: StoredSkill, tenant_id: str) -> Json:
 
 
 def description(bundle: Bundle) -> str:
-    """The skill's description; empty where its frontmatter cannot be read."""
+    """Return the skill's description; empty if its frontmatter cannot be parsed."""
     try:
         return read_frontmatter(bundle.document).description
     except (BundleInvalid, KeyError, UnicodeDecodeError):
@@ -147,13 +147,13 @@ def description(bundle: Bundle) -> str:
 
 
 def file_entry(skill: StoredSkill, path: str) -> Json:
-    """Size in bytes and time of the last change (ISO 8601) of a file."""
+    """Return a file's size in bytes and modification time (ISO 8601)."""
     modified = datetime.fromtimestamp(skill.modified[path], UTC).isoformat()
     return {"size": len(skill.bundle.files[path].data), "modified": modified}
 
 
 def content(path: str, data: bytes) -> Json:
-    """The bytes of a file, as text where they are UTF-8 and no image."""
+    """Return a file's content, as text if it is UTF-8 and no image."""
     image = PurePosixPath(path).suffix.lower() in _IMAGES
     if is_text(data) and not image:
         return {"type": "text", "content": data.decode("utf-8")}
@@ -168,12 +168,12 @@ async def http_error(_: Request, error: Exception) -> Response:
 
 
 async def bad_request(_: Request, error: Exception) -> Response:
-    """Answer 400 where what was sent breaks a rule."""
+    """Answer 400 if the input breaks a rule."""
     return JSONResponse({"detail": str(error)}, 400)
 
 
 async def disk_error(_: Request, error: Exception) -> Response:
-    """Answer 503 where the disk does not serve."""
+    """Answer 503 if the disk fails."""
     return JSONResponse({"detail": f"the skills cannot be read or stored: {error}"}, 503)
 
 

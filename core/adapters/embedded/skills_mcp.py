@@ -31,7 +31,7 @@ Skills = dict[str, Bundle]
 
 
 def make_skills_mcp(folders: SkillFolders) -> FastMCP:
-    """Make the MCP server over the folders. All its answers are one text."""
+    """Build the MCP server over the folders. Each answer is a single text."""
     server = make_mcp_server("claude-skills")
     skills = _Skills(folders)
 
@@ -80,7 +80,7 @@ def make_skills_mcp(folders: SkillFolders) -> FastMCP:
 
 
 class _Skills:
-    """The skills of a tenant, and the built-in one, which no tenant replaces. Methods block."""
+    """A tenant's skills and the built-in one, which no tenant can replace. Methods block."""
 
     def __init__(self, folders: SkillFolders) -> None:
         self._folders = folders
@@ -140,7 +140,7 @@ def _content(data: bytes, include_base64: bool) -> str:
 
 
 def _best(task: str, skills: Sequence[Bundle]) -> list[tuple[float, Bundle]]:
-    """Rank skills for a task by name, description and body; those that share no word are left."""
+    """Rank skills for a task by name, description and body, leaving out those without a match."""
     texts = {b.name: f"{b.name}\n{b.document}" for b in skills}
     counts = {name: term_counts(text) for name, text in texts.items()}
     query = term_counts(task)

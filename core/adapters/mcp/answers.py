@@ -1,4 +1,4 @@
-"""What a tool answered, as text and as JSON, whichever way the server put it."""
+"""Tool answers as text and as JSON, whichever way the server presents them."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _DEPTH = 4
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """The text blocks of an answer, and its structured content where it has some."""
+    """The text blocks of an answer, and its structured content, if any."""
 
     texts: Sequence[str] = ()
     structured: JsonValue = None
 
     @property
     def text(self) -> str:
-        """All the text; blocks are kept on lines of their own."""
+        """The whole text; blocks stay on separate lines."""
         return join_blocks(self.texts)
 
 
 def read_answer(result: CallToolResult) -> ToolAnswer:
-    """Take the text and the structured content out of a result."""
+    """Extract the text and the structured content of a result."""
     return ToolAnswer(tuple(_texts(result)), result.structuredContent)
 
 
 def join_blocks(blocks: Sequence[str]) -> str:
-    """Put blocks one after another, with a line break where one lacks it."""
+    """Concatenate blocks, adding a line break where one lacks it."""
     broken = [block if block.endswith("\n") else block + "\n" for block in blocks[:-1]]
     return "".join([*broken, *blocks[-1:]])
 
 
 def json_object(text: str) -> dict[str, JsonValue] | None:
-    """Read a text that is a JSON object as a whole, else None."""
+    """Return a text's JSON object if it is one as a whole, else None."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -52,7 +52,7 @@ def json_object(text: str) -> dict[str, JsonValue] | None:
 
 
 def objects(answer: ToolAnswer) -> Iterator[dict[str, JsonValue]]:
-    """Give the JSON objects an answer holds: structured, in its text, and below result and data."""
+    """Yield the JSON objects of an answer: structured, in its text, and below result and data."""
     yield from _objects(answer.structured, _DEPTH)
     for text in dict.fromkeys([answer.text, *answer.texts]):
         yield from _objects(json_object(text), _DEPTH)

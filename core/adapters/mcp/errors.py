@@ -1,4 +1,4 @@
-"""Says once, in our own errors, what went wrong between us and an MCP server."""
+"""Translates MCP failures into our own errors, in one place."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from core.domain.text import one_line
 
 EXCERPT = 200  # characters of a foreign answer that an error shows
 _FORBIDDEN = frozenset({401, 403})
-_FORGOTTEN = frozenset({400, 404})  # how servers answer to a session they do not know
+_FORGOTTEN = frozenset({400, 404})  # how servers answer a session they do not know
 _CLOSED = -32000  # the SDK's own code for an answer that will never come
-_TERMINATED = 32600  # the SDK's own code (positive) for an HTTP 404: the session is unknown
+_TERMINATED = 32600  # the SDK's own code (positive) for HTTP 404: unknown session
 _REFUSED = frozenset({-32601, -32602})  # JSON-RPC: no such method, bad arguments
 _UP = "is the server up, and its address right?"
 
 
 def translate(error: BaseException | None, where: str) -> SkillWorkerError:
-    """Give our error for whatever ended a session or a call; groups are searched for the cause."""
+    """Return our error for what ended a session or a call; searches groups for the cause."""
     leaves = [] if error is None else list(_leaves(error))
     for leaf in leaves:
         if isinstance(leaf, SkillWorkerError):
@@ -34,7 +34,7 @@ def translate(error: BaseException | None, where: str) -> SkillWorkerError:
 
 
 def ends_session(error: BaseException) -> bool:
-    """Tell whether after this error the session cannot be used again."""
+    """Whether the session is unusable after this error."""
     from mcp.shared.exceptions import McpError
 
     if isinstance(error, McpError):
@@ -45,7 +45,7 @@ def ends_session(error: BaseException) -> bool:
 def refused(
     status: int, where: str, said: str, headers: Mapping[str, str] | None = None
 ) -> SkillWorkerError:
-    """Give our error for an HTTP status that is no success; `headers` may say when to return."""
+    """Return our error for an unsuccessful HTTP status; `headers` may contain Retry-After."""
     message = f"{where} answered {status}" + (f": {said}" if said else "")
     if status in _FORBIDDEN:
         return ConfigurationError(message, hint="set the token that this MCP server asks for")
@@ -59,7 +59,7 @@ def refused(
 
 
 def excerpt(text: str) -> str:
-    """Give the first characters of a foreign answer, on one line."""
+    """Return the beginning of a foreign answer, on one line."""
     return one_line(text[: 4 * EXCERPT])[:EXCERPT] or "nothing"
 
 

@@ -1,4 +1,4 @@
-"""Pods on the computer-use server: each lives on one MCP session and is deleted at its end."""
+"""Pods on the computer-use server: each uses one MCP session and is deleted at its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.adapters.mcp.session import COMPUTER_USE, McpSession, Sessions
 from core.domain.errors import McpDown, PodCallFailed, SkillWorkerError
 from core.domain.models import ShellResult
 
-# The header, a rule and an empty line; the empty lines are the server's, not the document's.
+# Header, rule and empty line; empty lines there are the server's, not the document's.
 _DOCUMENT = re.compile(r"\ADocument: ([^\r\n]+)\r?\n(?:\r?\n)?={8,}(?:\r?\n(?:\r?\n)?|\Z)")
 _QUOTE = "['\"‘’“”]?"
 
@@ -42,10 +42,10 @@ class McpSkillDocuments:
 
 
 def read_document(text: str, skill_name: str, document_path: str) -> str | None:
-    """Give the document in an answer, None for a "not found" sentence about what was asked.
+    """Return the document in an answer, None for a "not found" sentence about this request.
 
-    Only the answer's first words count, since a document may hold such sentences itself.
-    Raises McpDown for any other answer.
+    Only the answer's first words count, since a document may contain such a sentence itself. Raises
+    McpDown for any other answer.
     """
     header = _DOCUMENT.match(text)
     if header is not None and _is_same(header[1].strip(), document_path):
@@ -70,7 +70,7 @@ def _is_absence(text: str, skill_name: str, document_path: str) -> bool:
 
 _STATUS = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")
 _OUTPUT = ("stdout", "content", "text", "output")
-# A command may print JSON itself: only an object with nothing foreign in it is the server's.
+# A command may print JSON itself: only an object without unknown keys is the server's.
 _BESIDE = frozenset({"stderr", "success", "status", "error", "session_id", "sessionId", "command"})
 _TIMES = frozenset({"duration", "duration_ms", "elapsed", "timed_out", "truncated", "type"})
 _KNOWN = _BESIDE | _TIMES | {*_STATUS, *_OUTPUT}
@@ -85,16 +85,17 @@ _STDERR = re.compile(r"^[ \t]*\[?stderr\]?:[ \t]*(?:\r?\n|\Z)", re.IGNORECASE | 
 
 
 def read_shell_answer(answer: ToolAnswer) -> ShellResult:
-    """Give status, stdout and stderr. `exit_code` is None where the server does not tell.
+    """Return status, stdout and stderr. `exit_code` is None if the server does not report it.
 
-    Structured content counts before text. In a text the last `STDERR:` line parts the outputs:
-    what stderr says of itself then shows in stdout, and nothing of stdout is ever lost.
+    Structured content takes precedence over text. In text, the last `STDERR:` line separates the
+    outputs: if stderr contains such a line, its part shows up in stdout, but no stdout is ever
+    lost.
     """
     return _of_value(answer.structured) or _of_text(answer.text)
 
 
 def _of_value(value: JsonValue) -> ShellResult | None:
-    """Read structured content: the fields themselves, or below a wrapper, or a text in one."""
+    """Parse structured content: the fields themselves, or inside a wrapper, or a text in one."""
     if not isinstance(value, dict):
         return None
     if found := _of_fields(value):
@@ -161,7 +162,7 @@ def _number(value: JsonValue) -> int | None:
 
 
 def _text(value: JsonValue) -> str | None:
-    """Give a text, or the texts of a list of blocks (`{"type": "text", "text": …}` or strings)."""
+    """Return a text, or that of a list of blocks (`{"type": "text", "text": …}` or strings)."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -186,10 +187,10 @@ class McpPods:
 
     @asynccontextmanager
     async def open(self, *, ttl: int) -> AsyncIterator[McpPod]:
-        """Create a pod that lives at most `ttl` seconds; it is deleted at the end, always.
+        """Create a pod that lives at most `ttl` seconds; it is always deleted at the end.
 
-        Raises McpDown, also where the server has no pod to give now: that says nothing of what
-        was to be done in it. A pod that cannot be deleted is logged and left to its ttl.
+        Raises McpDown, also if the server has no free pod: that says nothing about the work to be
+        done in it. A pod that cannot be deleted is logged and left to its ttl.
         """
         async with self._client.lease(self._server) as session:
             pod_id = await _create(session, ttl)
@@ -199,7 +200,7 @@ class McpPods:
                 await self._delete(pod_id)
 
     async def _delete(self, pod_id: str) -> None:
-        """Delete the pod though we may be cancelled meanwhile; that waits, but not for long."""
+        """Delete the pod even if we are cancelled meanwhile; the cancellation waits, briefly."""
         task = asyncio.create_task(self._try_to_delete(pod_id))
         self._deletions.add(task)
         task.add_done_callback(self._deletions.discard)
@@ -243,7 +244,7 @@ class McpPod:
 
 
 async def _create(session: McpSession, ttl: int) -> str:
-    """Create a pod and give its id. Raises McpDown."""
+    """Create a pod and return its id. Raises McpDown."""
     try:
         return read_session_id(await session.ask("create_session", {"ttl": ttl}))
     except PodCallFailed as error:
@@ -252,7 +253,7 @@ async def _create(session: McpSession, ttl: int) -> str:
 
 
 def read_session_id(answer: ToolAnswer) -> str:
-    """Find the id in what `create_session` answered. Raises PodCallFailed where there is none."""
+    """Return the id in the answer of `create_session`. Raises PodCallFailed if there is none."""
     for found in objects(answer):
         for name in _ID_NAMES:
             value = found.get(name)

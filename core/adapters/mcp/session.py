@@ -1,4 +1,4 @@
-"""One MCP session, kept open by a task of its own and shared by all who call the server."""
+"""One MCP session, kept open by its own task and shared by all callers of the server."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True)
 class McpServer:
-    """A server as the settings name it; `token` goes out as a bearer token."""
+    """A server as configured; `token` is sent as a bearer token."""
 
     name: str
     url: str
     token: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Raises ConfigurationError where the address is no http URL."""
+        """Raises ConfigurationError if the address is no http URL."""
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ConfigurationError(
@@ -53,29 +53,29 @@ class McpServer:
 
     @property
     def is_sse(self) -> bool:
-        """True where the address asks for SSE; everything else is streamable HTTP."""
+        """Whether the address implies SSE; everything else is streamable HTTP."""
         return urlsplit(self.url).path.rstrip("/").endswith("/sse")
 
     @property
     def is_local(self) -> bool:
-        """True for this machine, which no proxy of the environment can reach."""
+        """Whether it is on this machine, which no proxy of the environment can reach."""
         return urlsplit(self.url).hostname in _LOOPBACK
 
     @property
     def headers(self) -> dict[str, str]:
-        """What each request carries."""
+        """The headers of each request."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     @property
     def address(self) -> str:
-        """The address to call: a user in it would be sent as authorization, not the token."""
+        """The address without credentials: httpx would send those in place of the token."""
         parts = urlsplit(self.url)
         bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         return urlunsplit(bare) if self.token else self.url
 
     @property
     def shown(self) -> str:
-        """Name and address as an error may show them: without a user, a password or a query."""
+        """Name and address for error messages: without a user, a password or a query."""
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2]
         return f"MCP server {self.name} ({urlunsplit((parts.scheme, host, parts.path, '', ''))})"
@@ -89,22 +89,22 @@ Report = Callable[[SkillWorkerError], None]
 class Wire:
     """Makes the HTTP client of one session and reports what ends the session.
 
-    Calls are bounded by whoever makes them, not here: a read timeout here would end the session
-    of all calls when one of them is slow.
+    Calls are bounded by their callers, not here: a read timeout here would end the session of all
+    calls when one of them is slow.
     """
 
     def __init__(self, server: McpServer, report: Report) -> None:
-        """`report` is told of each failure that the SDK would leave the caller waiting for."""
+        """`report` is called with each failure on which the SDK would leave the caller waiting."""
         self._server = server
         self._report = report
 
     def client(
         self,
         headers: dict[str, str] | None = None,
-        timeout: httpx.Timeout | None = None,  # noqa: ARG002  the SDK's own is not wanted
+        timeout: httpx.Timeout | None = None,  # noqa: ARG002  the SDK's default does not suit us
         auth: httpx.Auth | None = None,
     ) -> httpx.AsyncClient:
-        """Make a client, as the SDK asks for one."""
+        """Build a client, with the signature that the SDK expects of a factory."""
         return httpx.AsyncClient(
             headers=headers,
             auth=auth,
@@ -117,7 +117,7 @@ class Wire:
     async def _see(self, response: httpx.Response) -> None:
         method = response.request.method
         if method == "DELETE" or (method == "GET" and not self._server.is_sse):
-            return  # what the SDK may ignore: a goodbye, and a stream that servers need not have
+            return  # may fail without harm: the goodbye, and a stream that servers need not offer
         if problem := await self._problem(response):
             self._report(problem)
             raise problem
@@ -133,6 +133,7 @@ class Wire:
     async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
         status = response.status_code
         is_unknown_session = status == httpx.codes.NOT_FOUND and not self._server.is_sse
+        # The SDK reports a streamable 404 itself, as a session that was terminated.
         if 300 <= status < 400 or is_unknown_session:
             return None
         if status >= 400:
@@ -148,10 +149,10 @@ class Wire:
 
 
 class _AnswerStream(httpx.AsyncByteStream):
-    """The events of one answer, or over SSE of all; an end that the reader sees came too early."""
+    """The events of one answer, or over SSE of all; a reader that sees its end saw it too early."""
 
     def __init__(self, inner: object, cut: Callable[[str], None], *, resumes: bool) -> None:
-        """`resumes`: the SDK asks again for what came after an event with an id."""
+        """`resumes`: the SDK requests what followed the last event that had an id."""
         assert isinstance(inner, httpx.AsyncByteStream)
         self._inner = inner
         self._cut = cut
@@ -191,21 +192,21 @@ async def _beginning(response: httpx.Response) -> str:
 
 CLOSE_SECONDS = 5.0
 PING_SECONDS = 5.0
-CONCURRENT_CALLS = 8  # of a session; more cost CPU time and gain none. The rest wait, untimed.
+CONCURRENT_CALLS = 8  # per session; more cost CPU time without a gain. The rest wait, untimed.
 _T = TypeVar("_T")
 
 
 class McpSession:
     """A session and the tools it offers.
 
-    Its task group must be left by the task that entered it, and it dies with its first failed
-    request; so a keeper task holds it, and each call runs in a task of its own beside `_ended`.
+    Its task group must be left by the task that entered it, and dies with its first failed request.
+    So a keeper task owns it, and each call runs in its own task, racing `_ended`.
     """
 
     def __init__(
         self, server: McpServer, *, call_seconds: float, interceptor: ToolCallInterceptor
     ) -> None:
-        """Start to open; `call_seconds` bounds that, and each call. Needs a running loop."""
+        """Start to open; `call_seconds` limits that, and each call. Needs a running event loop."""
         self._where = server.shown
         self._server = server
         self._call_seconds = call_seconds
@@ -224,12 +225,12 @@ class McpSession:
 
     @property
     def is_usable(self) -> bool:
-        """False once it has ended, or a call took too long for it to be trusted."""
+        """Whether calls may start: false once it has ended or timed out, which makes it suspect."""
         return not (self._is_retired or self._ended.done())
 
     @property
     def is_opening(self) -> bool:
-        """True as long as it is not known whether it will open."""
+        """Whether opening is still in progress."""
         return not (self._opened.done() or self._ended.done())
 
     @property
@@ -238,7 +239,7 @@ class McpSession:
         return tuple(self._tools.values())
 
     def find(self, name: str) -> BaseTool | None:
-        """Give the tool of that name, or of one of the forms it is also known by (contracts, 6)."""
+        """Return the tool of that name, or of one of its other forms (contracts, section 6)."""
         server = self._server.name
         forms = (name, f"mcp_{server}_{name}", f"mcp_cursor-{server}_{name}")
         return next((self._tools[form] for form in forms if form in self._tools), None)
@@ -250,20 +251,20 @@ class McpSession:
         self._check()
 
     async def answers(self) -> bool:
-        """Tell whether the server still knows this session."""
+        """Whether the server still knows this session."""
         if not (self._opened.done() and self.is_usable):
             return False
         ping = asyncio.create_task(self._opened.result().send_ping())
         if not await self._finished(ping, min(PING_SECONDS, self._call_seconds)):
             self.retire()  # others may be in the middle of something slow
             return False
-        # Any answer will do, also that it knows no pings.
+        # Any answer will do, even that it knows no pings.
         if ping.cancelled() or ((error := ping.exception()) and ends_session(error)):
             self.stop()
         return self.is_usable
 
     async def call(self, tool: str, arguments: Mapping[str, JsonValue]) -> CallToolResult:
-        """Call a tool by the server's own name for it; an answer that is an error is an answer.
+        """Call a tool by the server's own name for it; error answers are returned too.
 
         Raises McpDown (no answer in time, or the session broke), PodCallFailed, ConfigurationError.
         """
@@ -273,13 +274,14 @@ class McpSession:
             if await self._finished(task, self._call_seconds):
                 return await self._outcome(task)
         self._check()
+        # The server may be stuck, and its late answer has no taker: others get a new session.
         self.retire()
         raise McpDown(f"{self._where}: {tool} gave no answer within {self._call_seconds:g} s")
 
     async def ask(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolAnswer:
-        """Call a tool by any of its names, for a result.
+        """Call a tool by any of its names and return its successful answer.
 
-        Raises NotFound where there is no such tool, PodCallFailed where it answers with an error.
+        Raises NotFound if there is no such tool, PodCallFailed if it answers with an error.
         """
         tool = self.find(name)
         if tool is None:
@@ -288,34 +290,34 @@ class McpSession:
         return self.result(name, await self.call(tool.name, arguments))
 
     def result(self, name: str, answer: CallToolResult) -> ToolAnswer:
-        """Read what a tool answered. Raises PodCallFailed where that is an error, by its status."""
+        """Parse a tool's answer. Raises PodCallFailed if it is marked as an error."""
         found = read_answer(answer)
         if answer.isError:
             raise PodCallFailed(f"{self._where}: {name} failed: {excerpt(found.text)}")
         return found
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep it open for a while, also when it is retired meanwhile."""
+    def in_use(self) -> Iterator[None]:
+        """Prevent it from closing inside the block, even if it is retired meanwhile."""
         self._users += 1
         try:
             yield
         finally:
             self._users -= 1
-            self._stop_unless_held()
+            self._stop_unless_used()
 
     def retire(self) -> None:
-        """Let nobody start with it any more, and close it when the last has gone."""
+        """Accept no new users, and close it when the last one has left."""
         self._is_retired = True
-        self._stop_unless_held()
+        self._stop_unless_used()
 
     def stop(self) -> None:
-        """Close it, whoever uses it; `keeper` ends soon, within CLOSE_SECONDS."""
+        """Close it, whoever uses it; `keeper` ends within CLOSE_SECONDS."""
         self._end(McpDown(f"{self._where}: the session is closed"))
 
     async def _finished(self, task: asyncio.Task[_T], seconds: float) -> bool:
-        """Wait for a task, the end of the session, or the time; the task is over then."""
-        task.add_done_callback(_look_at)
+        """Wait for a task, the session's end, or the timeout; the task is over then."""
+        task.add_done_callback(_retrieve_exception)
         either: set[asyncio.Future[object]] = {task, self._ended}  # type: ignore[arg-type]
         try:
             await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -328,7 +330,7 @@ class McpSession:
         if error is None:
             return task.result()
         if task.cancelled() or ends_session(error):
-            # What broke the session is known best once its keeper has left it.
+            # Only after the keeper has left the session is it known what broke it.
             self._last_error = error
             self._stop.set()
             await asyncio.wait({self.keeper}, timeout=2 * CLOSE_SECONDS)
@@ -339,6 +341,7 @@ class McpSession:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._call_seconds) as limit, self._connected() as session:
+                # The timeout covers opening and closing, not the life of the session.
                 limit.reschedule(None)
                 self._opened.set_result(session)
                 await self._stop.wait()
@@ -388,8 +391,8 @@ class McpSession:
         )
 
     async def _see(self, message: object) -> None:
-        """Take what arrives outside of an answer: an error is an answer that cannot be read."""
-        # A RuntimeError is an answer that came after its caller had gone.
+        """Receive messages outside of answers: an exception is an answer that cannot be parsed."""
+        # A RuntimeError is an answer whose caller has gone.
         if isinstance(message, Exception) and not isinstance(message, RuntimeError):
             self._end(translate(message, self._where))
 
@@ -403,26 +406,29 @@ class McpSession:
         if self._opened.done():
             self._stop.set()
         else:
+            # Still opening: nothing waits for `_stop` yet.
             self.keeper.cancel()
 
-    def _stop_unless_held(self) -> None:
+    def _stop_unless_used(self) -> None:
         if self._is_retired and not self._users:
             self.stop()
 
     def _check(self) -> None:
         if self._ended.done():
             reason = self._ended.result()
+            # A copy for each caller: one exception raised in several tasks mixes up their
+            # tracebacks.
             raise copy(reason) from reason
 
 
-def _look_at(task: asyncio.Task[_T]) -> None:
-    """Take a task's exception, so that nobody is told that it was never taken."""
+def _retrieve_exception(task: asyncio.Task[_T]) -> None:
+    """Retrieve a task's exception, so that asyncio does not warn that it never was."""
     if not task.cancelled():
         task.exception()
 
 
 class Sessions(Protocol):
-    """Whoever keeps sessions open: `mcp_client.McpClient`."""
+    """The owner of sessions: `mcp_client.McpClient`."""
 
     def lease(self, server_name: str) -> AbstractAsyncContextManager[McpSession]:
         """Return the open session of a server. Raises McpDown, ConfigurationError."""

@@ -1,4 +1,4 @@
-"""Agents and their lists of skills as rows."""
+"""Agents and their lists of skills, stored as rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.domain.models import Agent
 
 
 class PostgresAgents:
-    """The `Agents` port. With `sets_up_new`, agents that are new wait to be set up."""
+    """The `Agents` port. With `sets_up_new`, new agents await their setup."""
 
     def __init__(self, pool: Pool, *, sets_up_new: bool = False) -> None:
         self._pool = pool
@@ -42,8 +42,13 @@ class PostgresAgents:
         )
         if row is None:
             raise InvalidInput(
-                f"agent {agent.id!r} belongs to another tenant than {agent.tenant_id!r}",
-                hint="ids of agents are unique over all tenants",
+                Message(
+                    "agents.other_tenant",
+                    "agent {id!r} belongs to another tenant than {tenant!r}",
+                    id=agent.id,
+                    tenant=agent.tenant_id,
+                ),
+                hint=Message("agents.unique", "ids of agents are unique over all tenants"),
             )
         return bool(row["is_new"])
 

@@ -1,11 +1,11 @@
-"""What calls with an idempotency key were answered, as rows."""
+"""Stored answers to calls with an idempotency key."""
 
 from __future__ import annotations
 
 from core.adapters.postgres.queries import Pool, connection, execute, sql
 from core.domain.models.access import Answer
 
-DEAD_SECONDS = 60.0  # a call that is worked on for longer died
+DEAD_SECONDS = 60.0  # a call in progress for longer is dead
 KEEP_SECONDS = 24 * 3600.0
 
 

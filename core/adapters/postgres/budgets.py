@@ -1,4 +1,4 @@
-"""Daily budgets over all workers: what a call may cost is set aside before it begins."""
+"""Daily budgets across all workers: a call's cost is reserved before it starts."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class PostgresSpending:
 
 log = structlog.get_logger(__name__)
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.25  # seconds between two tries to begin
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.25  # seconds between two attempts to reserve
 
 
 class PostgresBudgets:
-    """The `Budgets` port; where a tenant has none, or calls are free, it costs no round trip.
+    """The `Budgets` port; without a budget, or for free calls, it costs no round trip.
 
-    Whoever makes a call says so again and again; `lasts` seconds after the last time its worker
-    has died, and what it set aside is free again.
+    A reservation is renewed while its call runs; `lasts` seconds after the last renewal its worker
+    counts as dead, and the amount is free again.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class PostgresBudgets:
             yield
             return
         await self._begin(tenant_id, call_id, budget)
-        keeper = asyncio.create_task(self._keep(call_id), name="budget")
+        keeper = asyncio.create_task(self._renew(call_id), name="budget")
         try:
             yield
         finally:
             await end_tasks([keeper])
-            await self._leave(call_id)
+            await self._release(call_id)
 
     async def require(self, tenant_id: str) -> None:
         budget = self._limit(tenant_id)
@@ -138,7 +138,7 @@ class PostgresBudgets:
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
 
     async def _try(self, tenant_id: str, call_id: str, budget: Decimal) -> bool:
-        """Set it aside; False where calls that run stand in the way. Raises BudgetUsedUp."""
+        """Try to reserve; False if running calls stand in the way. Raises BudgetUsedUp."""
         params = {
             "id": call_id,
             "tenant_id": tenant_id,
@@ -160,16 +160,16 @@ class PostgresBudgets:
         if state.is_used_up:
             raise self._daily.used_up(state, row["to_midnight"])
 
-    async def _keep(self, call_id: str) -> None:
-        """Say again and again that the call runs, until cancelled."""
+    async def _renew(self, call_id: str) -> None:
+        """Renew the reservation until cancelled."""
         while True:
             await asyncio.sleep(self._lasts / 3)
             with suppress(DatabaseDown):
-                await execute(self._pool, "budgets.keep", id=call_id, lasts=self._lasts)
+                await execute(self._pool, "budgets.renew", id=call_id, lasts=self._lasts)
 
-    async def _leave(self, call_id: str) -> None:
+    async def _release(self, call_id: str) -> None:
         try:
-            await execute(self._pool, "budgets.leave", id=call_id)
+            await execute(self._pool, "budgets.release", id=call_id)
         except DatabaseDown as error:
-            # How the call ended stands; what it set aside ends with its time.
+            # The call's result stands; its reservation expires by itself.
             log.warning("reservation.left_behind", error=error.message)

@@ -54,9 +54,9 @@ _FILES = ("previous_files", "new_files")
 
 
 class PostgresUnitOfWork:
-    """The `Settlement` port on a connection whose transaction the change log opened.
+    """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
-    `events` are those that happen once it commits.
+    `events` are to be announced once it commits.
     """
 
     def __init__(self, conn: Connection) -> None:
@@ -106,8 +106,8 @@ class PostgresUnitOfWork:
         params = {"agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
-        held = {row["name"] for row in rows}
-        if held != _names(change.before):
+        present = {row["name"] for row in rows}
+        if present != _names(change.before):
             raise Stale(
                 Message(
                     "change.skills_moved",
@@ -116,13 +116,13 @@ class PostgresUnitOfWork:
                 )
             )
         wanted = _names(change.after)
-        added, dropped = sorted(wanted - held), sorted(held - wanted)
+        added, dropped = sorted(wanted - present), sorted(present - wanted)
         await self._see_there(change, added)
         await self._conn.execute(sql("changes.add_agent_skills"), {**params, "names": added})
         await self._conn.execute(sql("changes.drop_agent_skills"), {**params, "names": dropped})
 
     async def _see_there(self, change: Change, names: Sequence[str]) -> None:
-        """Raise Stale where one of these skills was deleted since the change was begun."""
+        """Raise Stale if one of these skills was deleted since the change was begun."""
         params = {"change_id": change.id, "names": names}
         gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
         if gone is not None:
@@ -141,7 +141,7 @@ class PostgresUnitOfWork:
         await self._conn.execute(sql("changes.record"), row)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
-        """Set the end of a change; what waited for a person may end its feedback too."""
+        """Set the final status of a change; if it was held, its feedback may end too."""
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:
@@ -209,7 +209,7 @@ _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_a
 
 
 class PostgresChangeLog:
-    """The `ChangeLog` port; `observe` is told of each event once it is committed."""
+    """The `ChangeLog` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -229,6 +229,7 @@ class PostgresChangeLog:
         return change_of(row)
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
+        # A single statement is its own transaction: that saves the trips for BEGIN and COMMIT.
         is_one_statement = change.kind is not Kind.SKILL and not blobs
         async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)
@@ -255,7 +256,14 @@ class PostgresChangeLog:
         found = {row["sha256"]: bytes(row["data"]) for row in rows}
         missing = set(hashes) - set(found)
         if missing:
-            raise NotFound(f"{len(missing)} stored files are missing, {min(missing)} among them")
+            raise NotFound(
+                Message(
+                    "change.files_missing",
+                    "{n} stored files are missing, {first} among them",
+                    n=len(missing),
+                    first=min(missing),
+                )
+            )
         return found
 
     @asynccontextmanager
@@ -267,7 +275,9 @@ class PostgresChangeLog:
             if change.candidate_id is not None and row["epoch"] != change.epoch:
                 raise LeaseLost(f"candidate {change.candidate_id} was taken over")
             if row["status"] != "applying":
-                raise Stale(f"change {change.id} is settled already")
+                raise Stale(
+                    Message("change.settled", "change {id} is settled already", id=change.id)
+                )
             unit = PostgresUnitOfWork(conn)
             yield unit
         self._tell(unit)
@@ -287,11 +297,13 @@ def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
                 id=change.target_id,
             )
         )
-    return Stale(f"key {change.key!r} was used at the same time")
+    return Stale(
+        Message("change.key_at_once", "key {key!r} was used at the same time", key=change.key)
+    )
 
 
 async def put_change(conn: Connection, change: Change) -> None:
-    """Write a change over its hold, if it has one. Raises TargetBusy, LeaseLost, Stale."""
+    """Write a change over its target lock, if any. Raises TargetBusy, LeaseLost, Stale."""
     try:
         written = await conn.execute(sql("changes.put"), change_row(change))
     except pg.UniqueViolation as error:
@@ -301,7 +313,7 @@ async def put_change(conn: Connection, change: Change) -> None:
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
-    """Keep the bytes of files by their SHA-256; what is there stays."""
+    """Store file contents by SHA-256; existing ones stay."""
     if blobs:
         params = {"hashes": list(blobs), "data": list(blobs.values())}
         await conn.execute(sql("changes.put_blobs"), params)
@@ -313,7 +325,7 @@ async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> 
 
 
 def change_of(row: DictRow) -> Change:
-    """Read a row of `changes`."""
+    """Build a change from a row of `changes`."""
     data = dict(row)
     known = recalled(data.pop("said", None))
     if known:
@@ -323,7 +335,7 @@ def change_of(row: DictRow) -> Change:
 
 
 def change_row(change: Change) -> dict[str, object]:
-    """Give a change as the parameters of a statement, by the names of its columns."""
+    """Return a change as statement parameters, by column name."""
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
     row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
@@ -345,15 +357,15 @@ class PostgresSteps:
         return [change_of(row) for row in rows]
 
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
-        place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
-        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **place)]
+        target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
+        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await execute(self._pool, "changes.take_back", ids=[*change_ids])
 
 
 class PostgresTargetLocks:
-    """The `Targets` port."""
+    """The `TargetLocks` port."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -362,9 +374,9 @@ class PostgresTargetLocks:
         try:
             await self._put(change)
         except TargetBusy:
-            place = {"tenant_id": change.tenant_id, "kind": change.kind}
+            target = {"tenant_id": change.tenant_id, "kind": change.kind}
             freed = await execute(
-                self._pool, "changes.release_dead", **place, target_id=change.target_id
+                self._pool, "changes.release_dead", **target, target_id=change.target_id
             )
             if not freed:
                 raise
@@ -378,8 +390,8 @@ class PostgresTargetLocks:
         return [change_of(row) for row in rows]
 
     async def latest(self, change: Change) -> Change | None:
-        place = {"tenant_id": change.tenant_id, "kind": change.kind}
-        row = await fetch_one(self._pool, "changes.latest", **place, target_id=change.target_id)
+        target = {"tenant_id": change.tenant_id, "kind": change.kind}
+        row = await fetch_one(self._pool, "changes.latest", **target, target_id=change.target_id)
         return change_of(row) if row else None
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:

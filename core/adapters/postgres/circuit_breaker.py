@@ -1,4 +1,4 @@
-"""The line to a model, shared by all workers over one row: its breaker, and its looks."""
+"""A model's circuit breaker, concurrency and rate limit, shared by all workers in one row."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from psycopg.rows import DictRow
 from core.adapters.postgres.queries import Pool, execute, fetch_one, recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
-    OwnHold,
-    asked_wait,
+    LocalBreaker,
     blames_model,
-    failures_of,
-    first_look,
-    held_back,
-    next_look,
+    call_deadline,
+    failure_weight,
+    first_probe_delay,
+    model_unavailable,
+    probe_delay,
     queue_too_long,
     rate_exceeded,
-    within_its_time,
+    requested_wait,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
 from core.domain.models import Pause, PauseKind
@@ -33,11 +33,11 @@ from core.domain.tasks import end_tasks
 
 log = structlog.get_logger(__name__)
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.25  # seconds between two tries to get a place
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.25  # seconds between two attempts to get a slot
 
 
-class ModelPlaces:
-    """The limits of one model; without any set it costs nothing."""
+class ModelSlots:
+    """The concurrency and rate limits of one model; with none set it costs nothing."""
 
     def __init__(
         self, pool: Pool, model: str, options: BreakerOptions, *, new_id: NewId, sleep: Sleep
@@ -47,79 +47,81 @@ class ModelPlaces:
         self._options = options
         self._new_id = new_id
         self._sleep = sleep
-        self._turn = asyncio.Lock()  # one of a process tries at a time: many waiters, few queries
+        # One task per process polls at a time: many waiters, few queries.
+        self._turn = asyncio.Lock()
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
-        """Wait for a place and for the time to begin; the block has them. Raises ModelHeld.
+        """Wait for a slot and for the rate limit; the block has them. Raises CircuitOpen.
 
-        Raises ModelDown where the block takes longer than a place lasts.
+        Raises ModelDown if the block takes longer than a slot lasts.
         """
         if self._options.max_concurrency is None:
             await self._await_begin()
             yield
             return
-        place = await self._take(self._options.max_concurrency)
-        keeper = asyncio.create_task(self._keep(place), name="place")
+        slot = await self._take(self._options.max_concurrency)
+        keeper = asyncio.create_task(self._renew(slot), name="slot")
         try:
-            # Only who has a place reserves a begin: else those who waited would begin together.
+            # Only the owner of a slot reserves a start time: else all that waited would start
+            # together.
             await self._await_begin()
-            async with within_its_time(self._options):
+            async with call_deadline(self._options):
                 yield
         finally:
             await end_tasks([keeper])
-            await self._leave(place)
+            await self._release_slot(slot)
 
-    async def _take(self, places: int) -> str:
+    async def _take(self, slots: int) -> str:
         try:
             async with asyncio.timeout(self._options.longest_wait):
                 await self._turn.acquire()
         except TimeoutError:
             raise rate_exceeded(self._options) from None
         try:
-            return await self._poll(places)
+            return await self._poll(slots)
         finally:
             self._turn.release()
 
-    async def _poll(self, places: int) -> str:
-        place, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
-        while not await self._try(place, places):
+    async def _poll(self, slots: int) -> str:
+        slot, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
+        while not await self._try(slot, slots):
             if waited >= self._options.longest_wait:
                 raise rate_exceeded(self._options)
             await self._sleep(pause)
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
-        return place
+        return slot
 
-    async def _try(self, place: str, places: int) -> bool:
+    async def _try(self, slot: str, slots: int) -> bool:
         given = await execute(
             self._pool,
-            "circuit_breaker.take_place",
+            "circuit_breaker.take_slot",
             model=self._model,
-            id=place,
-            places=places,
-            lasts=self._options.place_lasts,
+            id=slot,
+            slots=slots,
+            lasts=self._options.slot_ttl,
         )
         return given > 0
 
-    async def _keep(self, place: str) -> None:
-        """Say again and again that the place is in use, until cancelled."""
-        lasts = self._options.place_lasts
+    async def _renew(self, slot: str) -> None:
+        """Renew the slot until cancelled."""
+        lasts = self._options.slot_ttl
         while True:
             await asyncio.sleep(lasts / 3)
             with suppress(DatabaseDown):
                 await execute(
                     self._pool,
-                    "circuit_breaker.keep_place",
+                    "circuit_breaker.renew_slot",
                     model=self._model,
-                    id=place,
+                    id=slot,
                     lasts=lasts,
                 )
 
-    async def _leave(self, place: str) -> None:
+    async def _release_slot(self, slot: str) -> None:
         try:
-            await execute(self._pool, "circuit_breaker.leave_place", model=self._model, id=place)
+            await execute(self._pool, "circuit_breaker.release_slot", model=self._model, id=slot)
         except DatabaseDown as error:
-            # The answer is there, and paid for; the place ends with its time.
+            # The answer has arrived and is paid for; the slot expires by itself.
             log.warning("place.left_behind", error=error.message)
 
     async def _await_begin(self) -> None:
@@ -149,13 +151,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _State:
-    """The row as this process saw it last; `look_in` are seconds."""
+    """The row as this process last read it; `probe_in` is in seconds."""
 
     failures: int = 0
     open_since: datetime | None = None
     fatal: bool = False
     reason: str = ""
-    look_in: float | None = None
+    probe_in: float | None = None
 
 
 def _state(row: DictRow) -> _State:
@@ -169,10 +171,10 @@ def _utc_now() -> datetime:
 
 
 class PostgresCircuitBreaker:
-    """The `ModelLine` port. With no limits and nothing wrong a call costs no round trip.
+    """The `CircuitBreaker` port. Without limits, a call in a closed circuit costs no round trip.
 
-    What this process believes of the line is as old as its last `hold`; all times are compared
-    by the database's clock.
+    What this process believes of the circuit is as old as its last `current_pause`; all times are
+    compared by the database's clock.
     """
 
     def __init__(
@@ -188,17 +190,17 @@ class PostgresCircuitBreaker:
         self._pool = pool
         self._model = model
         self._options = options
-        self._places = ModelPlaces(pool, model, options, new_id=new_id, sleep=sleep)
+        self._slots = ModelSlots(pool, model, options, new_id=new_id, sleep=sleep)
         self._state: _State | None = None
         self._has_answered = False
-        self._own = OwnHold(options, clock)
+        self._own = LocalBreaker(options, clock)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
         await self._require_closed()
         try:
-            async with self._places.taken():
-                await self._require_closed()  # that took a while, maybe
+            async with self._slots.taken():
+                await self._require_closed()  # waiting for the slot may have taken a while
                 yield
         except (ModelDown, ConfigurationError) as error:
             if blames_model(error):
@@ -207,10 +209,10 @@ class PostgresCircuitBreaker:
         await self._answer()
 
     async def current_pause(self) -> Pause | None:
-        """Say why no work is begun that needs the model.
+        """Return why no work that needs the model may start.
 
-        It is `fatal` only where this process was refused too, when it looked itself: its key may
-        be another than that of the one who was refused first.
+        It is `fatal` only if this process was refused too, by its own probe: its key may differ
+        from that of the worker that was refused first.
         """
         state = await self._refresh()
         if state.open_since is None:
@@ -223,10 +225,10 @@ class PostgresCircuitBreaker:
         )
 
     async def probe(self, ask: Callable[[], Awaitable[None]]) -> None:
-        """Where a look is due, ask: over all workers, one does; for its own hold each does."""
+        """If a probe is due, run `ask`: one worker of all does; for its own refusal each does."""
         claimed = await fetch_one(
             self._pool,
-            "circuit_breaker.claim_look",
+            "circuit_breaker.claim_probe",
             model=self._model,
             every=self._options.probe_every,
             unseen=not self._own.is_confirmed,
@@ -236,12 +238,12 @@ class PostgresCircuitBreaker:
         try:
             await ask()
         except SkillWorkerError as error:
-            self._own.note_look(error)
+            self._own.note_probe_failure(error)
             if claimed is not None:
                 await self._prolong(error, claimed["open_since"])
         else:
             self._has_answered = True
-            self._own.end()
+            self._own.reset()
             if claimed is not None:
                 await self._release(claimed)
 
@@ -254,7 +256,7 @@ class PostgresCircuitBreaker:
         if state.open_since is not None:
             state = await self._refresh()
         if state.open_since is not None:
-            raise held_back(state.reason, state.look_in or 0.0)
+            raise model_unavailable(state.reason, state.probe_in or 0.0)
         self._own.require_none()
 
     async def _refresh(self) -> _State:
@@ -263,7 +265,7 @@ class PostgresCircuitBreaker:
         return self._state
 
     async def _fail(self, error: SkillWorkerError) -> None:
-        count = failures_of(error, self._options, has_answered=self._has_answered)
+        count = failure_weight(error, self._options, has_answered=self._has_answered)
         self._own.note_failure(error, count)
         limit = self._options.failures
         row = await self._noted(
@@ -275,8 +277,8 @@ class PostgresCircuitBreaker:
                 limit=limit,
                 reason=error.advice,
                 said=to_said(error.advice),
-                look=first_look(error, self._options),
-                asked=asked_wait(error),
+                probe_after=first_probe_delay(error, self._options),
+                asked=requested_wait(error),
             )
         )
         if row is None:
@@ -293,7 +295,7 @@ class PostgresCircuitBreaker:
             await self._noted(execute(self._pool, "circuit_breaker.answer", model=self._model))
 
     async def _noted(self, write: Awaitable[_T]) -> _T | None:
-        """Write down how a call ended; that this fails must not change how it ended."""
+        """Record how a call ended; failing to do so must not change that result."""
         try:
             return await write
         except DatabaseDown as error:
@@ -301,18 +303,18 @@ class PostgresCircuitBreaker:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = error.advice, next_look(error, self._options)
+        reason, delay = error.advice, probe_delay(error, self._options)
         await execute(
             self._pool,
             "circuit_breaker.prolong",
             model=self._model,
             open_since=open_since,
-            look=look,
+            probe_after=delay,
             fatal=not error.retryable,
             reason=reason,
             said=to_said(reason),
         )
-        log.warning("look.failed", model=self._model, reason=reason, next_in=round(look, 1))
+        log.warning("look.failed", model=self._model, reason=reason, next_in=round(delay, 1))
 
     async def _release(self, claimed: DictRow) -> None:
         ended = await execute(
@@ -323,4 +325,4 @@ class PostgresCircuitBreaker:
         )
         self._state = None
         if ended:
-            log.info("model.released", model=self._model, seconds=round(claimed["held_for"], 1))
+            log.info("model.released", model=self._model, seconds=round(claimed["open_for"], 1))

@@ -1,4 +1,4 @@
-"""Which feedback said what others had said, as rows beside the changes."""
+"""Feedback that repeated something known, stored as rows beside the changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.domain.models import Change, DuplicateWaiter, Kind
 
 
 class PostgresDuplicateWaiters:
-    """The `Echoes` port."""
+    """The `DuplicateWaiters` port."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -37,9 +37,9 @@ class PostgresDuplicateWaiters:
             return waiting
 
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
-        place = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
+        target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
         return [
-            _waiter(row) for row in await fetch_all(self._pool, "duplicate_waiters.at", **place)
+            _waiter(row) for row in await fetch_all(self._pool, "duplicate_waiters.at", **target)
         ]
 
     async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
@@ -47,7 +47,7 @@ class PostgresDuplicateWaiters:
         return [_waiter(row) for row in rows]
 
     async def forget(self, feedback_id: str) -> None:
-        """Forget what a piece of feedback said again; it waits for the decision no more."""
+        """Forget what a piece of feedback repeated, so that it no longer waits for the decision."""
         async with transaction(self._pool) as conn:
             await conn.execute(sql("duplicate_waiters.forget"), {"feedback_id": feedback_id})
             await settle_feedback(conn, feedback_id, waits_for_nothing=True)

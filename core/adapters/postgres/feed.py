@@ -1,4 +1,4 @@
-"""Events as they happen, whichever process writes them, in the order of their transactions."""
+"""The event feed over all processes, in the order of their transactions."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from core.domain.tasks import end_tasks
 log = structlog.get_logger(__name__)
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 0.2, 10.0
-_TOLD = 200  # so much of an id is in a notification
+_ID_CHARS = 200  # an id is cut to this length in a notification
 
 
 class Bell:
-    """Rings for events that somebody wants, and where nobody knows what was missed."""
+    """Rings for wanted events, and whenever events may have been missed."""
 
     def __init__(self, wanted: EventFilter) -> None:
         self._wanted = {
-            key: value[:_TOLD]
+            key: value[:_ID_CHARS]
             for key in ("tenant_id", "feedback_id")
             if (value := getattr(wanted, key)) is not None
         }
@@ -37,15 +37,15 @@ class Bell:
 
     @property
     def is_rung(self) -> bool:
-        """True where it has rung since somebody last waited."""
+        """Whether it has rung since the last wait."""
         return self._rung.is_set()
 
     def ring(self) -> None:
-        """Wake whoever waits, now or next."""
+        """Wake the waiter, now or at its next wait."""
         self._rung.set()
 
     def is_for(self, told: dict[str, object]) -> bool:
-        """Tell whether a notification may be of an event that is wanted."""
+        """Whether a notification may be of a wanted event."""
         return all(told.get(key) == value for key, value in self._wanted.items())
 
     async def wait(self, seconds: float) -> None:
@@ -58,7 +58,7 @@ class Bell:
 
 
 class Listener:
-    """Listens from the first who waits to the last; a lost connection is made again."""
+    """LISTENs while anybody waits; a lost connection is reopened."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -67,7 +67,7 @@ class Listener:
 
     @asynccontextmanager
     async def listening(self, wanted: EventFilter) -> AsyncIterator[Bell]:
-        """Give a bell while the block lasts."""
+        """Open a bell while the block lasts."""
         bell = Bell(wanted)
         self._bells.add(bell)
         if self._task is None or self._task.done():
@@ -91,18 +91,18 @@ class Listener:
                         await self._hear(conn)
             except SkillWorkerError as error:
                 log.warning("listener.lost", error=error.message, next_in=backoff)
-            except Exception:  # a defect here must not silence everybody for good
+            except Exception:  # a defect here must not silence the feed for good
                 log.exception("listener.broke")
             await asyncio.sleep(backoff)
             backoff = min(2 * backoff, LONGEST_BACKOFF)
 
     async def _connect(self) -> Connection:
-        """Give a connection of its own: it would keep one of the pool's for ever."""
+        """Open a separate connection: LISTEN would occupy one of the pool's for good."""
         kwargs = {**self._pool.kwargs, "autocommit": True}  # type: ignore[dict-item]
         return await self._pool.connection_class.connect(self._pool.conninfo, **kwargs)  # type: ignore[arg-type]
 
     async def _hear(self, conn: Connection) -> None:
-        self._ring_all()  # for what came before this connection
+        self._ring_all()  # for events from before this connection
         async for notification in conn.notifies():
             told = json.loads(notification.payload)
             for bell in self._bells:
@@ -114,7 +114,7 @@ class Listener:
             bell.ring()
 
 
-# Whoever watches, and however many do, leaves most of the pool to the work.
+# However many watch, most of the pool is left to the work.
 AT_ONCE = 2
 _CONDITIONS = {
     "tenant_id": "feed.of_tenant",
@@ -133,22 +133,22 @@ class PostgresFeed:
         self._looking = asyncio.Semaphore(AT_ONCE)
         self._mended = False
 
-    async def place(self) -> str:
+    async def cursor(self) -> str:
         (row,) = await self._rows(START, EventFilter(), 0)
         return str(EventCursor(row["horizon"], 0))
 
-    async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
-        begin = parse_cursor(place) if place else START
+    async def after(self, cursor: str | None, wanted: EventFilter, limit: int) -> FeedPage:
+        begin = parse_cursor(cursor) if cursor else START
         rows = await self._rows(begin, wanted, limit)
         found = [row for row in rows if row["id"] is not None]
         settled = [row for row in found if row["is_settled"]]
         is_full = len(settled) == limit
-        # Below the horizon there is nothing more, and there never will be. A place beyond it is
-        # of a server that has crashed since, and gives numbers out again that it had lost.
-        end = _place(settled[-1]) if is_full else EventCursor(rows[0]["horizon"], 0)
+        # Below the horizon nothing is missing, and nothing will be added. A cursor beyond it comes
+        # from before a crash of the server, which then reuses the numbers it had lost.
+        end = _cursor(settled[-1]) if is_full else EventCursor(rows[0]["horizon"], 0)
         return FeedPage(
             events=tuple(_placed(row) for row in settled),
-            place=str(end),
+            cursor=str(end),
             is_full=is_full,
             is_behind=len(settled) < len(found),
         )
@@ -159,7 +159,7 @@ class PostgresFeed:
             yield bell
 
     async def _mend(self) -> None:
-        """Once, before the first look: no dump is restored under a running process."""
+        """Once, before the first read: no dump is restored under a running process."""
         if not self._mended:
             await execute(self._pool, "feed.mend")
             self._mended = True
@@ -173,7 +173,7 @@ class PostgresFeed:
 
 
 def event_of(row: DictRow) -> RunEvent:
-    """Read a row of `run_events`; a state that cannot be read is none."""
+    """Build an event from a row of `run_events`; an unreadable state is left empty."""
     known = {name: value for name, value in row.items() if name in _COLUMNS}
     try:
         return RunEvent.model_validate(known)
@@ -182,14 +182,14 @@ def event_of(row: DictRow) -> RunEvent:
 
 
 def query_of(wanted: EventFilter) -> LiteralString:
-    """Give the query with the conditions that are asked for, so that each has its own plan."""
+    """Return the query with just the wanted conditions: each combination has its own plan."""
     asked = [sql(block) for name, block in _CONDITIONS.items() if getattr(wanted, name)]
     return sql("feed.after").replace("/* asked for */", " ".join(asked))
 
 
 def _placed(row: DictRow) -> PlacedEvent:
-    return PlacedEvent(place=str(_place(row)), event=event_of(row))
+    return PlacedEvent(cursor=str(_cursor(row)), event=event_of(row))
 
 
-def _place(row: DictRow) -> EventCursor:
+def _cursor(row: DictRow) -> EventCursor:
     return EventCursor(row["txid"], row["id"])

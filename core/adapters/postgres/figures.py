@@ -1,4 +1,4 @@
-"""How it goes in figures, from indexes that hold all that is counted."""
+"""Figures of the queue and of reviews, answered from indexes that cover all that is counted."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class PostgresBacklog:
 
 KEEP_SECONDS = 60.0
 _DAY = 86_400
-MINUTES_SECONDS = 600.0  # what `Standing.last_minutes` is about
+MINUTES_SECONDS = 600.0  # the period of `Standing.last_minutes`
 
 
 class PostgresFigures:
-    """The `Figures` port; `stalled_after` is the silence after which a worker counts as dead.
+    """The `Figures` port; a worker silent for `stalled_after` seconds counts as dead.
 
-    What has ended in all, and what reaches back for more than a day, is up to a minute old.
+    Totals of ended feedback, and series longer than a day, are up to a minute old.
     """
 
     def __init__(self, pool: Pool, *, stalled_after: float, clock: Clock = time.monotonic) -> None:

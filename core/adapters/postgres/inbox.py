@@ -41,22 +41,22 @@ from core.domain.ports import NewId, Observer
 
 
 async def settle_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:
-    """End the feedback that a change came of, and all that said the same while it waited."""
+    """End the feedback behind a change, and all that repeated it while it was held."""
     rows = await (
         await conn.execute(sql("duplicate_waiters.of_change"), {"change_id": change_id})
     ).fetchall()
     pieces = {feedback_id, *(row["feedback_id"] for row in rows)} - {None}
-    for piece in sorted(map(str, pieces)):  # in one order, as each of them is locked
+    for piece in sorted(map(str, pieces)):  # in a fixed order, since each is locked
         await settle_feedback(conn, piece)
 
 
 async def settle_feedback(
     conn: Connection, feedback_id: str, *, waits_for_nothing: bool = False
 ) -> None:
-    """End held feedback as what came of it, once nothing of it waits for a person.
+    """End held feedback with its outcome, once none of its changes is held any more.
 
-    Of two that decide at once the second one sees, behind the lock, what the first has done.
-    With `waits_for_nothing` it ends also where nothing of it ever waited.
+    Of two concurrent decisions the second sees, after the lock, what the first has done. With
+    `waits_for_nothing` it ends even if none of its changes was ever held.
     """
     params = {"feedback_id": feedback_id, "waits_for_nothing": waits_for_nothing}
     await conn.execute(sql("reviews.lock_feedback"), params)
@@ -67,7 +67,7 @@ _Piece: TypeAlias = dict[str, object]
 
 
 class PostgresInbox:
-    """The `Inbox` port; `observe` is told of each event once it is committed."""
+    """The `Inbox` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, jobs: Jobs, new_id: NewId, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -76,7 +76,7 @@ class PostgresInbox:
         self._observe = observe
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        rows = [self._row(place, piece) for place, piece in enumerate(pieces)]
+        rows = [self._row(position, piece) for position, piece in enumerate(pieces)]
         async with transaction(self._pool) as conn:
             return await self._add(conn, source, rows)
 
@@ -96,9 +96,9 @@ class PostgresInbox:
         return feedback_of(row)
 
     async def claim(self, feedback_id: str) -> Feedback | None:
-        """Start an attempt: attempts and epoch + 1. None where it has ended or is gone.
+        """Start an attempt: attempts and epoch + 1. None if it has ended or is gone.
 
-        A row that cannot be read has ended with that: it is `failed`.
+        A row that cannot be read ends at once as `failed`.
         """
         row = await fetch_one(self._pool, "inbox.claim", id=feedback_id)
         if row is None:
@@ -115,6 +115,7 @@ class PostgresInbox:
         params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
         params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
+            # Handed back at once, as at shutdown, it keeps its turn.
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
             done = await conn.execute(sql("inbox.give_back"), given)
@@ -130,7 +131,7 @@ class PostgresInbox:
             async with transaction(self._pool) as conn:
                 if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
                     raise lease_lost(claimed)
-                await settle_feedback(conn, claimed.id)  # all of it may be decided by now
+                await settle_feedback(conn, claimed.id)  # all its changes may be decided by now
         elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
 
@@ -161,19 +162,19 @@ class PostgresInbox:
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
 
-    def _row(self, place: int, piece: NewFeedback) -> _Piece:
+    def _row(self, position: int, piece: NewFeedback) -> _Piece:
         feedback_id = self._new_id()
         return {
             **piece.model_dump(exclude={"id"}),
             "id": feedback_id,
             "source_id": feedback_id if piece.id is None else piece.id,
             "digest": feedback_digest(piece),
-            "place": place,
+            "place": position,
         }
 
 
 def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, object]:
-    """Give the parameters of `inbox.finish`."""
+    """Return the parameters of `inbox.finish`."""
     return {
         "id": feedback_id,
         "epoch": epoch,
@@ -185,7 +186,7 @@ def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, obje
 
 
 async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mapping[str, str]:
-    """Give the ids under which pieces were known, once they are seen to say the same."""
+    """Return the ids of known pieces, after checking that their content is the same."""
     if not rows:
         return {}
     params = {"source": source, "source_ids": [row["source_id"] for row in rows]}
@@ -194,19 +195,24 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     for row in rows:
         if found[row["source_id"]]["digest"] != row["digest"]:
             raise InvalidInput(
-                f"feedback {row['source_id']!r} of source {source!r} is known with other content",
-                hint="give changed feedback an id of its own",
+                Message(
+                    "feedback.other_content",
+                    "feedback {id!r} of source {source!r} is known with other content",
+                    id=row["source_id"],
+                    source=source,
+                ),
+                hint=Message("feedback.id_of_its_own", "give changed feedback an id of its own"),
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}
 
 
 def lease_lost(claimed: Feedback) -> LeaseLost:
-    """Say that a piece is no longer its claimer's."""
+    """Return the error that a piece is no longer its claimer's."""
     return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
 
 
 def not_found(feedback_id: str) -> NotFound:
-    """Say that there is no such piece."""
+    """Return the error that there is no such piece."""
     return NotFound(
         Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
         hint=Message("see.feedback", "see `skill-worker feedback list`"),
@@ -234,7 +240,7 @@ class PostgresDeliveries:
 
 
 class PostgresIntake:
-    """The `Intake` port; `observe` is told of each event once it is committed."""
+    """The `Intake` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Take up what was left: jobs of dead workers, jobs never ended, feedback that has no job."""
+"""Recover lost work: jobs of dead workers, jobs never ended, feedback without a job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.domain.errors import SkillWorkerError
 
 
 def forget_workers(conninfo: str) -> None:
-    """Forget all workers of a database that no process uses; the next sweep takes up their jobs.
+    """Delete all workers of a database that no process uses; the next sweep takes their jobs.
 
     Raises DatabaseDown.
     """
@@ -23,7 +23,7 @@ def forget_workers(conninfo: str) -> None:
         try:
             conn.execute(sql("workers.forget"))
         except pg.UndefinedTable:
-            return  # nobody has ever worked here
+            return  # no worker has ever run here
 
 
 log = structlog.get_logger(__name__)
@@ -32,14 +32,14 @@ BATCH = 1_000
 
 
 async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
-    """Queue again what workers had that are gone or silent too long; give its number.
+    """Requeue the jobs of workers that are gone or silent for too long; return their number.
 
     Too long is `stalled_after` seconds. A new job has a new id, so a worker that was only paused
-    can neither finish nor repeat its successor's. One sweep runs at a time, over all processes;
-    another returns 0 at once.
+    can neither finish nor repeat its successor's. Of all processes, one sweeps at a time; the
+    others return 0 at once.
     """
     async with transaction(jobs.pool) as conn:
-        if not await _alone(conn, "take-over"):
+        if not await _try_lock(conn, "take-over"):
             return 0
         silent = {"stalled_after": stalled_after}
         ended = await _rows(conn, "jobs.end_stalled", {"queue": QUEUE, **silent})
@@ -56,10 +56,10 @@ async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
 
 
 async def reconcile(jobs: Jobs, *, every: float = 0.0) -> int:
-    """Give all unfinished feedback that has no live job a new one; give its number.
+    """Create a job for all unfinished feedback that has no live one; return their number.
 
-    It is searched by one process at a time, and once in `every` seconds by all of them together;
-    who is not the one returns 0 at once.
+    One process searches at a time, and all of them together once every `every` seconds; the others
+    return 0 at once.
     """
     given = found = await _reconcile_batch(jobs, every)
     while found == BATCH:
@@ -70,7 +70,7 @@ async def reconcile(jobs: Jobs, *, every: float = 0.0) -> int:
 
 async def _reconcile_batch(jobs: Jobs, every: float) -> int:
     async with transaction(jobs.pool) as conn:
-        if not (await _alone(conn, "reconcile") and await _is_due(conn, "reconcile", every)):
+        if not (await _try_lock(conn, "reconcile") and await _is_due(conn, "reconcile", every)):
             return 0
         lost = await _rows(conn, "jobs.lock_without_job", {"limit": BATCH})
         if not lost:
@@ -81,9 +81,9 @@ async def _reconcile_batch(jobs: Jobs, every: float) -> int:
 
 
 async def end_left(jobs: Jobs, job_ids: Collection[int]) -> set[int]:
-    """End jobs that ran to their end but are `doing` still: the engine could not write it down.
+    """End jobs whose body has returned but which are still `doing`: the result was not recorded.
 
-    Their worker lives, so no job of its is ever stalled. Gives those that could not be ended
+    Their worker is alive, so they never count as stalled. Returns those that could not be ended
     this time either. `jobs.app` is open.
     """
     if not job_ids:
@@ -92,14 +92,14 @@ async def end_left(jobs: Jobs, job_ids: Collection[int]) -> set[int]:
     return {row["id"] for row in doing if not await _ended(jobs, row["id"])}
 
 
-async def _alone(conn: Connection, name: str) -> bool:
-    """Tell whether nobody else does the sweep `name`; nobody does until the transaction ends."""
+async def _try_lock(conn: Connection, name: str) -> bool:
+    """Whether no other process runs the sweep `name`; locked until the transaction ends."""
     row = await (await conn.execute(sql("jobs.try_sweep"), {"sweep": name})).fetchone()
-    return bool(row and row["held"])
+    return bool(row and row["acquired"])
 
 
 async def _is_due(conn: Connection, name: str, every: float) -> bool:
-    """Tell whether the sweep `name` is due, and note that it is done; the caller is alone."""
+    """Whether the sweep `name` is due, recording that it is done; the caller has the lock."""
     params = {"sweep": name, "every": every}
     return await (await conn.execute(sql("jobs.note_sweep"), params)).fetchone() is not None
 

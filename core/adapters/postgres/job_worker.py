@@ -1,4 +1,4 @@
-"""Run jobs until told to stop, whatever PostgreSQL does meanwhile."""
+"""Runs jobs until told to stop, and survives whatever PostgreSQL does meanwhile."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-# What cancelled jobs get to give their feedback back.
+# Time for cancelled jobs to hand back their feedback.
 HURRY_SECONDS = 2.0
-# A database that is silent for so long while we stop will not take anything down either.
+# If the database is silent for this long while we stop, nothing can be recorded anyway.
 SILENCE_SECONDS = 1.5
-# What the engine gets to end after its jobs have.
+# Time for Procrastinate to end once its jobs have.
 OVERDUE_SECONDS = 5.0
-_LOOK_EVERY = 1.0
+_CHECK_EVERY = 1.0
 _INSIST_EVERY = 0.05
 _INSIST_TIMES = 40
 
@@ -42,8 +42,8 @@ async def let_end(
 ) -> None:
     """Wait for a cancelled worker, which gives its jobs `grace` seconds.
 
-    `at_once`, or where this is cancelled, the jobs are cancelled too, and get `HURRY_SECONDS`;
-    where the database has gone they get no time, since they could write nothing.
+    If `at_once`, or if this is cancelled, the jobs are cancelled too and get `HURRY_SECONDS`; if
+    the database is gone they get no time, since they could record nothing.
     """
     if at_once:
         await _hurry(worker, jobs)
@@ -65,13 +65,13 @@ async def let_end(
 
 
 async def _silence(pool: Pool) -> None:
-    """Wait until the database does not answer."""
-    while await answers(pool, SILENCE_SECONDS):  # noqa: ASYNC110 - nobody tells us
-        await asyncio.sleep(_LOOK_EVERY)
+    """Wait until the database stops answering."""
+    while await answers(pool, SILENCE_SECONDS):  # noqa: ASYNC110 - there is no event to wait for
+        await asyncio.sleep(_CHECK_EVERY)
 
 
 async def _overdue(jobs: Tasks, grace: float) -> None:
-    """Wait until the engine should have ended: a cancellation can get lost on its way (3.11)."""
+    """Wait until Procrastinate should have ended: in Python 3.11 a cancellation can get lost."""
     if jobs:
         await asyncio.wait(tuple(jobs), timeout=grace)
     await asyncio.sleep(OVERDUE_SECONDS)
@@ -85,7 +85,7 @@ async def _hurry(worker: asyncio.Task[None], jobs: Tasks) -> None:
 
 
 async def _insist(worker: asyncio.Task[None], jobs: Tasks) -> None:
-    """Cancel until it ends: the engine and its jobs each try to write something down first."""
+    """Cancel until it ends: Procrastinate and the jobs each swallow one to record their end."""
     for _ in range(_INSIST_TIMES):
         if worker.done():
             return
@@ -98,12 +98,12 @@ AskPause = Callable[[], Awaitable[Pause | None]]
 
 
 async def never() -> Pause | None:
-    """Hold nothing back."""
+    """Return no pause."""
     return None
 
 
 class Heartbeat:
-    """Signs of life: to the end of the last job, where the engine's own end before it waits."""
+    """Heartbeats until the last job ends: Procrastinate's own stop before it waits for them."""
 
     def __init__(self, jobs: Jobs, every: float) -> None:
         self._jobs = jobs
@@ -111,7 +111,7 @@ class Heartbeat:
         self._last = time.monotonic()
 
     async def beat(self) -> None:
-        """Give a sign of life, where the engine's worker is registered."""
+        """Record a sign of life, if Procrastinate's worker is registered."""
         engine = self._jobs.engine
         if engine.worker_id is not None:
             with engine_errors():
@@ -119,21 +119,21 @@ class Heartbeat:
             self._last = time.monotonic()
 
     async def beat_if_late(self) -> None:
-        """Give a sign of life where the last is too old: as after the process was paused."""
+        """Record one if the last is too old, as after the process was suspended."""
         if time.monotonic() - self._last > 2 * self._every:
             await self.beat()
 
 
 class PauseWatch:
-    """Holds the engine back while `ask` gives a reason to."""
+    """Pauses the engine while `ask` reports a pause."""
 
     def __init__(self, jobs: Jobs, ask: AskPause) -> None:
         self.now: Pause | None = None
         self._jobs = jobs
         self._ask = ask
 
-    async def look(self) -> None:
-        """Look whether work is held back; where that cannot be seen, all stays as it is."""
+    async def check(self) -> None:
+        """Check for a pause; if that fails, the present state stays."""
         try:
             found = await self._ask()
         except SkillWorkerError as error:
@@ -158,10 +158,10 @@ _DAY = 86_400.0
 class WorkerOptions:
     """How a worker works; all times in seconds.
 
-    `heartbeat` is between two signs of life, `stalled_after` the silence after which a worker
-    counts as dead, `sweep_every` between two looks for dead ones, `reconcile_every` between two
-    searches for feedback without a job, `grace` what running jobs get to end, `poll` between two
-    looks for jobs that are due again. `name` is what people know it by: host and process without.
+    `heartbeat` is the interval of heartbeats, `stalled_after` the silence after which a worker
+    counts as dead, `sweep_every` the interval of sweeps for dead workers, `reconcile_every` that of
+    searches for feedback without a job, `grace` what running jobs get to end, `poll` the interval
+    of fetches. `name` is shown to people; by default host and process.
     """
 
     name: str | None = None
@@ -176,9 +176,10 @@ class WorkerOptions:
 
 
 class JobWorker:
-    """Runs the body for each job. It ends only when stopped (or, once, with the queue empty).
+    """Runs the body for each job. It ends only when stopped (or, `once`, with the queue empty).
 
-    `resting` gives the tenants whose feedback may wait for a long time: once, nobody waits for it.
+    `resting` returns the tenants whose feedback may wait for a long time: with `once`, it is not
+    waited for.
     """
 
     def __init__(
@@ -189,9 +190,9 @@ class JobWorker:
         self._body = body
         self._options = options
         self._running = 0
-        self._tasks: set[asyncio.Task[object]] = set()  # the engine's, one a running job
+        self._tasks: set[asyncio.Task[object]] = set()  # Procrastinate's, one per running job
         self._over: set[int] = set()  # jobs whose body has ended since the last reconciliation
-        self._overdue: set[int] = set()  # and those that had ended before it
+        self._overdue: set[int] = set()  # those that had ended before it
         self._idle = asyncio.Event()
         self._heartbeat = Heartbeat(jobs, options.heartbeat)
 
@@ -212,7 +213,7 @@ class JobWorker:
         self._jobs.engine.closed = False
         await self._jobs.app.open_async(self._jobs.pool)
         watch = PauseWatch(self._jobs, ask_pause)
-        await watch.look()
+        await watch.check()
         ended = asyncio.Event()
         drained = asyncio.create_task(self._drained(watch)) if once else None
         waits: list[Awaitable[object]] = [stop.wait(), *([drained] if drained else [])]
@@ -228,7 +229,7 @@ class JobWorker:
     def _sides(self, watch: PauseWatch) -> list[Coroutine[object, object, None]]:
         options = self._options
         return [
-            repeat(PAUSE_SECONDS, "pause", watch.look),
+            repeat(PAUSE_SECONDS, "pause", watch.check),
             repeat(options.heartbeat, "heartbeat", self._heartbeat.beat),
             repeat(options.sweep_every, "sweep", self._take_over),
             repeat(options.reconcile_every, "reconcile", self._reconcile),
@@ -257,7 +258,7 @@ class JobWorker:
         task.add_done_callback(self._tasks.discard)
 
     async def _supervise(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
-        """Start the engine's worker again whenever it ends by itself: it does with PostgreSQL."""
+        """Restart Procrastinate's worker when it ends by itself, as it does if PostgreSQL goes."""
         backoff = 0.1
         while not ended.is_set():
             started = asyncio.get_running_loop().time()
@@ -278,7 +279,7 @@ class JobWorker:
                 listen_notify=True,
                 fetch_job_polling_interval=options.poll,
                 shutdown_graceful_timeout=options.grace,
-                update_heartbeat_interval=_DAY,  # ours goes on while the last jobs end
+                update_heartbeat_interval=_DAY,  # never: ours continues while the last jobs end
                 stalled_worker_timeout=options.stalled_after,
             ),
             name="job worker",
@@ -288,7 +289,7 @@ class JobWorker:
         try:
             await asyncio.wait({worker, ending}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            at_once = stop.is_set()  # told to stop, then cancelled: that is twice
+            at_once = stop.is_set()  # stopped, then cancelled: the second request to end
             raise
         finally:
             ending.cancel()
@@ -299,37 +300,37 @@ class JobWorker:
         self._tell_why(worker, ended)
 
     def _tell_why(self, worker: asyncio.Task[None], ended: asyncio.Event) -> None:
-        """Log why the engine's worker ended, where nobody asked it to."""
+        """Log why Procrastinate's worker ended unasked."""
         if not worker.done() or worker.cancelled():
             return
         if ended.is_set():
-            worker.exception()  # looked at, so that nobody complains that it never was
+            worker.exception()  # retrieved, so that asyncio does not warn that it never was
             return
         try:
             with engine_errors():
                 worker.result()
         except SkillWorkerError as error:
             log.warning("worker.restarting", error=error.message)
-        except Exception:  # a defect of the engine's must not end the worker
+        except Exception:  # a defect in Procrastinate must not end the worker
             log.exception("worker.restarting")
         else:
             log.warning("worker.restarting", error="the job engine stopped by itself")
 
     async def _take_over(self) -> None:
-        # Whoever was paused has to be seen to live before it looks who is dead.
+        # After a suspension, prove to be alive before judging who is dead.
         await self._heartbeat.beat_if_late()
         await take_over(self._jobs, stalled_after=self._options.stalled_after)
 
     async def _reconcile(self) -> None:
-        kept = await end_left(self._jobs, self._overdue)
-        # The engine gets until the next time to write down that these have ended.
-        self._overdue, self._over = self._over | kept, set()
+        remaining = await end_left(self._jobs, self._overdue)
+        # Procrastinate gets until the next round to record that these have ended.
+        self._overdue, self._over = self._over | remaining, set()
         await reconcile(self._jobs, every=self._options.reconcile_every)
 
     async def _drained(self, watch: PauseWatch) -> Pause | None:
-        """Wait until no feedback is unfinished, also none that other workers have.
+        """Wait until no feedback is unfinished, in other workers either.
 
-        Where nothing runs and what holds work back will not pass, give that.
+        If nothing runs and the pause is fatal, return that pause.
         """
         while True:
             self._idle.clear()
@@ -343,14 +344,14 @@ class JobWorker:
             await _first(self._idle.wait(), asyncio.sleep(0.2))
 
     async def _is_done(self) -> bool:
-        """Tell whether nothing is left to do, now and later: what rests is taken up no more."""
+        """Whether nothing is left to do; feedback of resting tenants is not started any more."""
         engine, resting = self._jobs.engine, await self._resting()
         if await self._jobs.unfinished(resting):
             engine.closed = False
             return False
         if not resting or (engine.closed and not engine.fetching and not self._running):
             return True
-        engine.closed = True  # a job that is just being taken up is waited for
+        engine.closed = True  # wait for a job that is just being fetched
         return False
 
 
@@ -364,7 +365,7 @@ async def _set_when_first(event: asyncio.Event, *waits: Awaitable[object]) -> No
 
 
 async def _first(*waits: Awaitable[object]) -> None:
-    """Wait for the first of some awaitables and cancel the others."""
+    """Wait for the first of several awaitables and cancel the others."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

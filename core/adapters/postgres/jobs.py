@@ -1,4 +1,4 @@
-"""The job engine's app on our pool: one job for each piece of unfinished feedback."""
+"""Procrastinate's app on our pool: one job for each piece of unfinished feedback."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ TASK = "process_feedback"
 
 
 class Waiting(NamedTuple):
-    """A piece of feedback that needs a job, and its turn: the lowest is next."""
+    """Feedback that needs a job, and its turn: the lowest is served next."""
 
     feedback_id: str
     turn: int
 
 
 class Jobs:
-    """Defers jobs. Attempts and retries are counted in our own rows, not by the engine."""
+    """Defers jobs. Attempts and retries are counted in our own rows, not by Procrastinate."""
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
     @cached_property
     def engine(self) -> Engine:
-        """The engine's calls on the database, which can be held back."""
+        """The job manager, which can be paused."""
         from core.adapters.postgres.job_engine import Engine
 
         return Engine()
 
     @cached_property
     def app(self) -> App:
-        """The engine's app, closed still: deferring on a given connection needs no more."""
+        """The app, not yet opened: deferring on a given connection does not need that."""
         return self.engine.app()
 
     async def defer(
         self, conn: Connection, waiting: Sequence[Waiting], *, due: datetime | None = None
     ) -> None:
-        """Give each of these its job in the caller's transaction, due at `due` or at once."""
+        """Create a job for each in the caller's transaction, due at `due` or at once."""
         if not waiting:
             return
         jobs = [_job(piece, due) for piece in waiting]
@@ -64,12 +64,12 @@ class Jobs:
         await conn.execute(sql("jobs.set_jobs"), params)
 
     async def turn(self, conn: Connection) -> int:
-        """Give the turn that is served now: whoever comes new is after it. 0 where none waits."""
+        """Return the turn that is being served: new feedback comes after it. 0 if none waits."""
         row = await (await conn.execute(sql("jobs.turn"), {"queue": QUEUE})).fetchone()
         return int(row["turn"]) if row else 0
 
     async def unfinished(self, besides: Collection[str] = ()) -> int:
-        """Count the feedback that is being processed or waits, but for these tenants' waiting."""
+        """Count unfinished feedback, except what waits of the tenants in `besides`."""
         row = await fetch_one(self.pool, "jobs.unfinished", besides=list(besides))
         return int(row["unfinished"]) if row else 0
 
@@ -81,7 +81,7 @@ def _job(piece: Waiting, due: datetime | None) -> Job:
         queue=QUEUE,
         task_name=TASK,
         task_kwargs={"feedback_id": piece.feedback_id},
-        priority=-piece.turn,  # the engine takes the highest first
+        priority=-piece.turn,  # Procrastinate takes the highest first
         scheduled_at=due,
         lock=None,
         queueing_lock=None,
@@ -90,7 +90,7 @@ def _job(piece: Waiting, due: datetime | None) -> Job:
 
 @contextmanager
 def engine_errors() -> Iterator[None]:
-    """Turn what the job engine raises inside into the program's errors."""
+    """Translate what Procrastinate raises inside the block into the program's errors."""
     from procrastinate.exceptions import ConnectorException
 
     try:

@@ -1,4 +1,4 @@
-"""Memories and decision tables as they stand and as they stood (reads)."""
+"""Memories and decision tables, present and past (reads)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PostgresKnowledge:
         row = await fetch_one(
             self._pool, "knowledge.skill_change", tenant_id=tenant_id, item_id=name
         )
-        # After a DELETE of ours what is there now is somebody else's.
+        # After a DELETE of ours, whatever is there now is somebody else's.
         change = row if row and row["operation"] != Operation.DELETE else {}
         return KnowledgeItem(
             id=name,
@@ -107,7 +107,7 @@ class PostgresKnowledge:
     async def list(
         self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all current items, newest first; skills as the index knows them, without content."""
+        """Return all current items, newest first; skills from the index, without content."""
         rows = await fetch_all(
             self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
         )
@@ -115,7 +115,7 @@ class PostgresKnowledge:
 
 
 def item_of(row: DictRow) -> KnowledgeItem:
-    """Read a row of `knowledge_versions`."""
+    """Build an item from a row of `knowledge_versions`."""
     return KnowledgeItem(id=row["item_id"], **{key: row[key] for key in row if key in _FIELDS})
 
 

@@ -1,4 +1,4 @@
-"""Where what is known came from, read from the history, the changes and the feedback."""
+"""The provenance of knowledge, read from the history, the changes and the feedback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bring the schemas (ours and those of what we use) to date, one process at a time."""
+"""Bring all schemas up to date (ours and those of our libraries), one process at a time."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
 
 async def migrate(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
-    """Bring all schemas to date and give what they are then; safe to repeat, and from anywhere.
+    """Migrate all schemas and return their status; idempotent and safe to run concurrently.
 
-    With `vectors` also that of search by meaning, which needs pgvector. Raises
-    ConfigurationError where the database is newer than the code or has no pgvector, DatabaseDown.
+    With `vectors` also that of semantic search, which needs pgvector. Raises ConfigurationError if
+    the database is newer than the code or lacks pgvector, DatabaseDown.
     """
     return await asyncio.to_thread(_migrate, conninfo, vectors)
 
 
 async def status(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
-    """Compare the database with the code; changes nothing. Raises DatabaseDown."""
+    """Compare the database with the code, changing nothing. Raises DatabaseDown."""
     return await asyncio.to_thread(_status, conninfo, vectors)
 
 
@@ -95,10 +95,10 @@ def _connected(conninfo: str) -> Iterator[SyncConnection]:
 
 @contextmanager
 def _alone(conn: SyncConnection) -> Iterator[None]:
-    """Hold the migrations' advisory lock.
+    """Take the migrations' advisory lock for the block.
 
-    It is asked for again and again rather than waited for: a waiting statement holds a snapshot,
-    and the saver's `CREATE INDEX CONCURRENTLY` waits for all of those, which is a deadlock.
+    It is polled instead of waited for: a waiting statement holds a snapshot, and the saver's
+    `CREATE INDEX CONCURRENTLY` waits for all snapshots to end, which would be a deadlock.
     """
     deadline = time.monotonic() + LOCK_SECONDS
     while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
@@ -125,11 +125,12 @@ def _migrate_ours(conninfo: str) -> None:
     from alembic.config import Config
     from sqlalchemy import NullPool, create_engine
 
-    # A creator takes any libpq connection string, which SQLAlchemy's own URLs do not.
+    # A creator function takes any libpq connection string, which SQLAlchemy's URLs do not.
     engine = create_engine(
         "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=NullPool
     )
     config = Config()
+    # "%" begins an interpolation in a ConfigParser.
     config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     with engine.connect() as connection:
         config.attributes["connection"] = connection
@@ -151,7 +152,7 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
         newer = [path for path in jobs_scripts() if path.name > current]
         steps = {path.name: path.read_text("utf-8") for path in newer}
     for version, script in steps.items():
-        # One transaction each: a later script may use a value that an earlier one adds to a type.
+        # One transaction each: a later script may use an enum value that an earlier one adds.
         with conn.transaction():
             conn.execute(script)
             _record(conn, JOBS, version)
@@ -160,7 +161,7 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
 def _migrate_saver(conn: SyncConnection) -> None:
     from langgraph.checkpoint.postgres import PostgresSaver
 
-    # Its set-up repeats safely and builds indexes concurrently: no transaction around it.
+    # Its setup is idempotent and builds indexes concurrently, which no transaction allows.
     PostgresSaver(cast("psycopg.Connection[dict[str, object]]", conn)).setup()
     _record(conn, SAVER, metadata.version(SAVER))
 

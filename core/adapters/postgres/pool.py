@@ -1,4 +1,4 @@
-"""One pool of connections a process, shared by our stores, the job engine and the saver."""
+"""One connection pool per process, shared by our stores, the job engine and the saver."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from core.adapters.postgres.queries import DOWN_HINT, Connection, Pool, connecting
 from core.domain.errors import DatabaseDown
+from core.domain.messages import Message
 
-POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten a process
+POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten per process
 CONNECT_SECONDS = 10
-RECONNECT_SECONDS = 10.0  # short, since the pool waits ever longer between its attempts
+RECONNECT_SECONDS = 10.0  # short, since the pool backs off exponentially between its attempts
 BORROW_SECONDS = 10.0
 CLOSE_SECONDS = 1.0
 SILENCE_SECONDS = 30.0
 _UNDO_AFTER = "SELECT set_config('idle_in_transaction_session_timeout', %s, false)"
-# A host that vanished without a word is noticed after idle + interval * count = 60 s.
+# A host that vanished silently is noticed after idle + interval * count = 60 s.
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
@@ -32,12 +33,11 @@ _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_coun
 async def open_pool(
     conninfo: str, *, max_size: int = POOL_SIZE, silence: float = SILENCE_SECONDS
 ) -> AsyncIterator[Pool]:
-    """Give a pool of autocommit connections with rows as dicts; all are closed at the end.
+    """Open a pool of autocommit connections with rows as dicts; all are closed at the end.
 
-    A transaction that stands still for `silence` seconds is undone by the server: its process
-    is stopped or gone, and nobody could take over what it has locked.
-    Raises ConfigurationError where the URL is wrong or access is refused, DatabaseDown where
-    the server does not answer.
+    The server rolls back a transaction that is idle for `silence` seconds: its process is suspended
+    or gone, and nobody could take over what it has locked. Raises ConfigurationError if the URL is
+    wrong or access is refused, DatabaseDown if the server does not answer.
     """
     await _try_once(conninfo)
     pool: Pool = AsyncConnectionPool(
@@ -61,7 +61,7 @@ async def open_pool(
 
 
 async def answers(pool: Pool, seconds: float) -> bool:
-    """Tell whether the server answers in time."""
+    """Whether the server answers in time."""
     try:
         async with asyncio.timeout(seconds), pool.connection(seconds) as conn:
             await conn.execute("")
@@ -74,7 +74,10 @@ async def _open(pool: Pool) -> None:
     try:
         await pool.open(wait=True, timeout=CONNECT_SECONDS)
     except PoolTimeout as error:
-        raise DatabaseDown(f"PostgreSQL does not answer: {error}", hint=DOWN_HINT) from error
+        raise DatabaseDown(
+            Message("database.down", "PostgreSQL does not answer: {text}", text=error),
+            hint=DOWN_HINT,
+        ) from error
 
 
 def _connection_kwargs() -> dict[str, object]:
@@ -87,14 +90,14 @@ def _connection_kwargs() -> dict[str, object]:
 
 
 async def _try_once(conninfo: str) -> None:
-    """Connect once by hand: a pool would only say that it timed out, not why."""
+    """Connect once directly: a pool reports only that it timed out, not why."""
     with connecting():
         conn = await psycopg.AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
     await conn.close()
 
 
 async def _configure(conn: Connection, *, silence: float) -> None:
-    # Not among the arguments above: the job engine adds its own `autocommit` to those.
+    # Not among the keyword arguments above: Procrastinate adds its own `autocommit` to those.
     await conn.set_autocommit(True)
     set_json_loads(_loads, conn)
     await conn.execute(_UNDO_AFTER, (f"{max(1, round(silence * 1000))}ms",))
@@ -103,17 +106,17 @@ async def _configure(conn: Connection, *, silence: float) -> None:
 
 
 def _loads(text: str | bytes) -> object:
-    """Read JSON; what Python cannot hold becomes a text that says so, and no row breaks a list."""
+    """Parse JSON; what Python cannot represent becomes a text that says so: no list breaks."""
     try:
         return json.loads(text)
-    except (RecursionError, ValueError) as error:  # nested too deeply, a number of 5,000 digits
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number of 5,000 digits
         return f"unreadable JSON: {error}"
 
 
 async def _check(conn: Connection) -> None:
-    """Refuse a connection that the server has closed, without a round trip where it is quiet.
+    """Refuse a connection that the server has closed; costs no round trip while it is quiet.
 
-    An idle connection has nothing to say; when it does, it is mostly the server's farewell.
+    An idle connection has nothing to read; if it has, it is most likely the server's goodbye.
     """
     poll = select.poll()
     poll.register(conn.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)

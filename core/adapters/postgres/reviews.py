@@ -1,4 +1,4 @@
-"""Changes that wait for a person, and what becomes of them, as rows of `changes`."""
+"""Held changes and the decisions about them, as rows of `changes`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from core.domain.errors import Decided, NotFound, TargetBusy
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
 from core.domain.models.costs import ChangeCost
-from core.domain.models.review import Cause, Matched, OpenedChange, QueuePlace
+from core.domain.models.review import Cause, Matched, OpenedChange, QueuePosition
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 from core.domain.ports.changes import AHEAD
 
 
 class PostgresReviews:
-    """The `Reviews` port; `observe` is told of each event once it is committed."""
+    """The `Reviews` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
         self._pool = pool
@@ -46,9 +46,9 @@ class PostgresReviews:
         try:
             intent = await self._approve(change, by, event)
         except TargetBusy:
-            place = {"tenant_id": change.tenant_id, "kind": change.kind}
+            target = {"tenant_id": change.tenant_id, "kind": change.kind}
             freed = await execute(
-                self._pool, "changes.release_dead", **place, target_id=change.target_id
+                self._pool, "changes.release_dead", **target, target_id=change.target_id
             )
             if not freed:
                 raise
@@ -99,7 +99,7 @@ class PostgresReviews:
         async with transaction(self._pool) as conn:
             await put_blobs(conn, blobs)
             await _decide(
-                conn, "reviews.replace", change_row(fresh) | {"looked_at": seen.content_hash}
+                conn, "reviews.replace", change_row(fresh) | {"seen_hash": seen.content_hash}
             )
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
@@ -120,7 +120,7 @@ class PostgresReviews:
 
 
 async def _decide(conn: Connection, block: str, params: Mapping[str, object]) -> DictRow:
-    """Decide, and give what is told of it. Raises Decided."""
+    """Decide, and return the row. Raises Decided."""
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
@@ -134,7 +134,7 @@ async def _decide(conn: Connection, block: str, params: Mapping[str, object]) ->
     return decided
 
 
-_BESIDE = ("cause", "matched", "place", "cost", "undone_by")
+_BESIDE = ("cause", "matched", "queue_position", "cost", "undone_by")
 
 
 class PostgresReviewQueue:
@@ -147,7 +147,7 @@ class PostgresReviewQueue:
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
         scope = _scope(tenant_id, but)
-        row = await fetch_one(self._pool, "review_queue.look", id=change_id, **scope)
+        row = await fetch_one(self._pool, "review_queue.opened", id=change_id, **scope)
         if row is None:
             raise NotFound(
                 Message("no.change", "there is no change {id!r}", id=change_id),
@@ -157,7 +157,7 @@ class PostgresReviewQueue:
 
     async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
         scope = _scope(tenant_id, but)
-        return [row["id"] for row in await fetch_all(self._pool, "review_queue.first", **scope)]
+        return [row["id"] for row in await fetch_all(self._pool, "review_queue.oldest", **scope)]
 
 
 def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
@@ -165,13 +165,13 @@ def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
 
 
 def _opened(row: DictRow) -> OpenedChange:
-    cause, matched, place, cost, undone_by = (row.pop(name) for name in _BESIDE)
+    cause, matched, position, cost, undone_by = (row.pop(name) for name in _BESIDE)
     following = (*row.pop("later"), *row.pop("earlier"))[:AHEAD]
     return OpenedChange(
         change=change_of(row),
         cause=Cause.model_validate(cause) if cause else None,
         matched=_matched(matched) if matched else None,
-        place=QueuePlace.model_validate({**place, "following": following}),
+        queue_position=QueuePosition.model_validate({**position, "following": following}),
         cost=ChangeCost.model_validate(cost),
         undone_by=undone_by,
     )

@@ -23,7 +23,7 @@ from core.adapters.postgres.queries import (
     usage_of,
 )
 from core.agent.prices import UNBILLED, Billing
-from core.agent.reply_keys import candidate_prefix, kept_key, matching_prefix, reply_event
+from core.agent.reply_keys import candidate_prefix, matching_prefix, pruned_key, reply_event
 from core.changes.gate.receipts import receipt_of
 from core.domain.errors import LeaseLost, NotFound
 from core.domain.models import (
@@ -43,7 +43,7 @@ from core.domain.ports import NewId, Observer
 
 
 class PostgresJournal:
-    """The `Journal` port; `observe` is told of each event once it is committed."""
+    """The `Journal` port; `observe` is called with each event once it is committed."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
         self._pool = pool
@@ -62,7 +62,7 @@ class PostgresJournal:
 async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False) -> None:
     """Write an event in the caller's transaction, which notifies when it commits.
 
-    The caller tells the observer after that. `alone` says that the transaction holds nothing else.
+    The caller then calls the observer. `alone`: the transaction contains nothing else.
     """
     await conn.execute(sql("journal.emit"), {**_row(event), "alone": alone})
 
@@ -70,13 +70,13 @@ async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False)
 async def write_paid_event(
     conn: Connection, event: RunEvent, spent: Usage, billing: Billing
 ) -> None:
-    """Write the event of a call that was paid for, and put that on the bills."""
+    """Write the event of a paid call, and charge it."""
     params = {**_row(event), **bill(billing, event.tenant_id, spent)}
     await conn.execute(sql("journal.pay"), params)
 
 
 def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:
-    """Give the parameters by which a call is put on the bill of its tenant's day."""
+    """Return the parameters that charge a call to its tenant's day."""
     return {
         **spent.model_dump(),
         "tenant_id": tenant_id,
@@ -90,7 +90,7 @@ def _row(event: RunEvent) -> dict[str, object]:
 
 
 class PostgresReplies:
-    """The `Replies` port; `observe` is told what each reply cost, also one that came too late."""
+    """The `Replies` port; `observe` is told each reply's cost, even of one that came too late."""
 
     def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
         self._pool = pool
@@ -135,9 +135,9 @@ class PostgresRuns:
             "runs.save",
             feedback_id=feedback.id,
             generation=feedback.generation,
-            parts=Jsonb([self._part(place, part) for place, part in enumerate(parts)]),
+            parts=Jsonb([self._part(position, part) for position, part in enumerate(parts)]),
         )
-        # Nothing comes back where another worker stored them while this statement ran.
+        # No rows come back if another worker stored them while this statement ran.
         return [candidate_of(row) for row in rows] or await self.candidates(feedback.id)
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
@@ -161,18 +161,18 @@ class PostgresRuns:
         rows = await fetch_all(self._pool, "runs.receipts", candidate_id=candidate_id)
         return [receipt_of(Change.model_validate(dict(row))) for row in rows]
 
-    def _part(self, place: int, part: AgentFeedback) -> dict[str, object]:
+    def _part(self, position: int, part: AgentFeedback) -> dict[str, object]:
         return {
             **part.learning_candidate.model_dump(),
             "id": self._new_id(),
             "agent_id": part.agent_id,
             "agent_name": part.agent_name,
-            "position": place,
+            "position": position,
         }
 
 
 def lease_lost(candidate_id: str) -> LeaseLost:
-    """Say that another worker has raised the candidate's epoch."""
+    """Return the error that another worker has raised the candidate's epoch."""
     return LeaseLost(f"candidate {candidate_id} was taken over")
 
 
@@ -187,7 +187,7 @@ _THREAD_BLOCKS = (
 
 
 class PostgresRetention:
-    """The `Retention` port. A batch is a short transaction, so nobody waits for it."""
+    """The `Retention` port. Each batch is a short transaction, so nobody waits for it."""
 
     def __init__(self, pool: Pool, *, batch: int = BATCH) -> None:
         self._pool = pool
@@ -207,8 +207,8 @@ class PostgresRetention:
 
     async def _prune_batch(self, seconds: float) -> int:
         async with transaction(self._pool) as conn:
-            held = await (await conn.execute(sql("retention.try_lock"))).fetchone()
-            if not held or not held["held"]:
+            acquired = await (await conn.execute(sql("retention.try_lock"))).fetchone()
+            if not acquired or not acquired["acquired"]:
                 return 0
             params = {"seconds": seconds, "limit": self._batch}
             ended = await (await conn.execute(sql("retention.ended"), params)).fetchall()
@@ -223,7 +223,7 @@ async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
         await conn.execute(sql(block), threads)
     feedback_ids = {"feedback_ids": [row["id"] for row in ended]}
     await conn.execute(sql("retention.drop_events"), feedback_ids)
-    parts = [(kept_key(row["id"]), prefix) for row in ended for prefix in _prefixes(row)]
+    parts = [(pruned_key(row["id"]), prefix) for row in ended for prefix in _prefixes(row)]
     keys, prefixes = zip(*parts, strict=True)
     params = {"kept_keys": list(keys), "prefixes": list(prefixes)}
     await conn.execute(sql("retention.fold_replies"), params)
@@ -231,7 +231,7 @@ async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
 
 
 def _threads(row: DictRow) -> Iterator[str]:
-    """Give the threads that a piece can have had, in all its generations."""
+    """Yield the threads that a piece may have had, in all its generations."""
     for candidate_id in row["candidate_ids"]:
         for generation in range(1, row["generation"] + 1):
             yield f"{candidate_prefix(candidate_id)}{generation}"

@@ -1,4 +1,4 @@
-"""The saver that keeps ReAct runs, on the process's one pool; a run it cannot read is no puzzle."""
+"""LangGraph's saver of ReAct runs, on the process's one pool."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from core.domain.errors import RunFailed
 
 
 class CarefulSaver(AsyncPostgresSaver):
-    """LangGraph's saver, with its failures to read turned into the program's errors."""
+    """Translates failures to read a checkpoint into the program's errors.
+
+    The stock saver lets the decoder's own exception through (any type, depending on the damaged
+    bytes), which a worker would take for a defect of its own instead of ending the run.
+    """
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Give the last step of a thread. Raises RunFailed where it cannot be read."""
+        """Return the last checkpoint of a thread. Raises RunFailed if it cannot be read."""
         thread = str(config["configurable"]["thread_id"])
         try:
             found = await super().aget_tuple(config)
         except psycopg.Error as error:
             raise translate(error) from error
-        except Exception as error:  # whatever damaged bytes make a decoder raise
+        except Exception as error:  # damaged bytes can make the decoder raise anything
             raise _unreadable(thread, f"{type(error).__name__}: {error}") from error
         if found is not None:
             _check_messages(thread, found.checkpoint["channel_values"].get("messages", []))
@@ -30,7 +34,7 @@ class CarefulSaver(AsyncPostgresSaver):
 
 
 def _check_messages(thread: str, messages: object) -> None:
-    """Refuse bytes that could be decoded, but into no list of messages."""
+    """Refuse bytes that decode, but not into a list of messages."""
     if not isinstance(messages, list):
         raise _unreadable(thread, f"its messages are of type {type(messages).__name__}")
     for message in messages:
@@ -46,5 +50,5 @@ def _unreadable(thread: str, why: str) -> RunFailed:
 
 
 def postgres_saver(pool: Pool) -> AsyncPostgresSaver:
-    """Make a saver. Make one a run: a saver holds a lock that lets one statement at a time by."""
+    """Build a saver, one per run: a saver's lock lets one statement through at a time."""
     return CarefulSaver(pool)

@@ -1,4 +1,4 @@
-"""Which schemas the database has, against which the code wants; cheap enough for every start."""
+"""Compares the schemas in the database with those the code needs; cheap enough for each start."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UPGRADE_HINT = "Upgrade skill-worker on this machine to the version that migrate
 
 
 async def require_current(pool: Pool, *, vectors: bool = False) -> None:
-    """Raise ConfigurationError, saying what to do, where the schema is not the code's.
+    """Raise ConfigurationError, saying what to do, if the schema is not the code's.
 
-    `vectors` says whether search by meaning is wanted.
+    `vectors`: semantic search is wanted.
     """
     async with connection(pool) as conn:
         try:
@@ -36,7 +36,7 @@ async def require_current(pool: Pool, *, vectors: bool = False) -> None:
 
 
 def refuse_newer(status: MigrationStatus) -> None:
-    """Raise ConfigurationError where the database is newer than the code."""
+    """Raise ConfigurationError if the database is newer than the code."""
     if status.newer_than_code:
         raise ConfigurationError(
             "The database has a newer schema than this program knows.", hint=UPGRADE_HINT
@@ -44,14 +44,14 @@ def refuse_newer(status: MigrationStatus) -> None:
 
 
 def status_of(rows: Iterable[Mapping[str, str]], *, vectors: bool = False) -> MigrationStatus:
-    """Compare the versions found (`component`, `version`) with those the code wants."""
+    """Compare the versions found (`component`, `version`) with those the code needs."""
     found: dict[str, set[str]] = {OURS: set(), JOBS: set(), SAVER: set(), VECTORS: set()}
     for row in rows:
         found.setdefault(row["component"], set()).add(row["version"])
     return MigrationStatus(
         ours=_compare(found[OURS], our_head()),
         procrastinate=_compare(found[JOBS], jobs_head()),
-        # Two hosts may run patch versions apart: each version's own set-up is on record.
+        # Two hosts may run different patch versions: the setup of each version is on record.
         saver=_compare(found[SAVER], metadata.version(SAVER), ordered=False),
         vectors=_compare(found[VECTORS], vector_scripts()[-1].stem) if vectors else None,
     )
@@ -69,24 +69,24 @@ def _compare(found: set[str], head: str, *, ordered: bool = True) -> SchemaVersi
 
 @cache
 def our_head() -> str:
-    """Give our newest revision: the number its file's name begins with."""
+    """Return our newest revision: the number its file name begins with."""
     return max(path.name.split("_")[0] for path in (SCRIPTS / "versions").glob("*.sql"))
 
 
 @cache
 def vector_scripts() -> tuple[Path, ...]:
-    """Give the migrations of search by meaning, oldest first."""
+    """Return the migrations of semantic search, oldest first."""
     return tuple(sorted((SCRIPTS / "vectors").glob("*.sql")))
 
 
 def jobs_head() -> str:
-    """Give the name of the job engine's newest migration."""
+    """Return the name of Procrastinate's newest migration."""
     return jobs_scripts()[-1].name
 
 
 @cache
 def jobs_scripts() -> tuple[Path, ...]:
-    """Give the job engine's migrations, oldest first."""
+    """Return Procrastinate's migrations, oldest first."""
     from procrastinate.schema import SchemaManager
 
     return tuple(sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql")))

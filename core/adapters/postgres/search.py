@@ -1,4 +1,4 @@
-"""The search in PostgreSQL: the rarest terms of a query find documents, all of them score."""
+"""Full-text search in PostgreSQL: a query's rarest terms find documents, all terms score them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from core.adapters.postgres.queries import (
     transaction,
 )
 from core.domain.errors import InvalidInput, NotFound, Repeated, SkillApiDown, TargetBusy
+from core.domain.messages import Message
 from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, SkillSummary
 from core.domain.ports import SkillStore
 from core.knowledge.duplicates.repeats import repeats, repeats_skill
@@ -40,7 +41,7 @@ from core.skills.library import look_into
 async def newest_revision(
     conn: Connection, tenant_id: str, agent_id: str | None, kind: Kind
 ) -> int:
-    """Give the newest revision of an agent's documents of a kind, 0 where there is none.
+    """Return the newest revision of an agent's documents of a kind, 0 if there are none.
 
     Without an agent, of those that the tenant shares.
     """
@@ -50,11 +51,10 @@ async def newest_revision(
 
 
 async def refuse_repeated(conn: Connection, change: Change) -> None:
-    """Let one at a time write an agent's knowledge of a kind, and see what is new there.
+    """Serialise writers of an agent's knowledge of a kind, and check what is new there.
 
-    The caller's transaction holds the lock until it ends; it is taken behind those of the change
-    and its candidate. Raises Repeated where an item that was added or changed since says the
-    same, or nearly.
+    The lock lasts until the caller's transaction ends; it is taken after those of the change and
+    its candidate. Raises Repeated if an item added or changed since says the same, or nearly.
     """
     params = {**await _lock(conn, change), "item_id": change.target_id, "seen": change.seen}
     if change.seen is None or change.after is None:
@@ -69,10 +69,10 @@ async def refuse_repeated(conn: Connection, change: Change) -> None:
 
 
 async def refuse_skill_beside(conn: Connection, change: Change) -> None:
-    """See what skills came since a new one was compared, or are about to come.
+    """Check which skills appeared since a new one was compared, or are about to appear.
 
-    A skill is uploaded before it is recorded, so this is seen before the upload. Raises Repeated
-    where one that was made since says nearly the same, TargetBusy while one is being made.
+    A skill is uploaded before it is recorded, so this runs before the upload. Raises Repeated if
+    one made since says nearly the same, TargetBusy while one is being made.
     """
     if change.kind is not Kind.SKILL or change.before is not None or change.seen is None:
         return
@@ -80,14 +80,20 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
     for row in await (await conn.execute(sql("neighbours.skills"), params)).fetchall():
         if repeats_skill(change, row["item_id"], row["content"]):
             if row["is_open"]:
-                raise TargetBusy(f"skill {row['item_id']!r} says nearly this and is being made")
+                raise TargetBusy(
+                    Message(
+                        "near.being_made",
+                        "skill {name!r} says nearly this and is being made",
+                        name=row["item_id"],
+                    )
+                )
             raise Repeated(
                 f"skill {row['item_id']!r} says nearly this meanwhile", item_id=row["item_id"]
             )
 
 
 async def lock_skills(conn: Connection, change: Change) -> None:
-    """Let one at a time record a skill of a tenant, so that their revisions appear in order."""
+    """Serialise the recording of a tenant's skills, so that their revisions appear in order."""
     await _lock(conn, change)
 
 
@@ -104,9 +110,9 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
 
 
 async def index_document(conn: Connection, document: SearchDocument) -> None:
-    """Put a document into the index, or in the place of what it held; the caller commits."""
+    """Add a document to the index or replace it; the caller commits."""
     terms = index_terms(document)
-    held = impacts(terms)
+    weights = impacts(terms)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
     found = await (await conn.execute(sql("search.put_document"), row)).fetchone()
     assert found is not None
@@ -116,8 +122,8 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
         "agent_id": document.agent_id,
         "kind": document.kind,
         "words": joined([*terms.counts, *terms.words]),
-        "terms": joined(held),
-        "impacts": joined(str(round(part * 10_000)) for part in held.values()),
+        "terms": joined(weights),
+        "impacts": joined(str(round(part * 10_000)) for part in weights.values()),
     }
     if found["was_there"]:
         await conn.execute(sql("search.drop_postings"), {"id": found["id"]})
@@ -125,13 +131,13 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
 
 
 async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:
-    """Take a document out of the index; absent already is fine. The caller commits."""
+    """Remove a document from the index; absent already is fine. The caller commits."""
     key = {"tenant_id": tenant_id, "kind": kind, "item_id": item_id}
     await conn.execute(sql("search.drop_document"), key)
 
 
 def _storable(value: object) -> object:
-    """Give text as PostgreSQL can hold it: no NUL, no lone surrogate."""
+    """Return text as PostgreSQL can store it: no NUL, no lone surrogate."""
     if isinstance(value, tuple):
         return [_storable(part) for part in value]
     if not isinstance(value, str):
@@ -142,16 +148,15 @@ def _storable(value: object) -> object:
 log = structlog.get_logger(__name__)
 
 LONGEST_SECONDS = 5.0
-COMPARED_A_LOOK = 8
+COMPARED_PER_SCAN = 8
 
 
 class SkillFollower:
-    """Looks through a tenant's skills at most every `every` seconds of `clock`.
+    """Scans a tenant's skills at most every `every` seconds of `clock`.
 
-    A skill that looks the same in the store's list may differ all the same: of those, a few at
-    each look are read and compared, in turn. A look that failed counts as one. Whoever waits for
-    one waits `longest` seconds at most; a look that is cut off keeps what it has put in, and the
-    next goes on from there.
+    A skill that looks unchanged in the store's list may still differ: each scan reads and compares
+    a few of those, in turn. A failed scan counts as one. Callers wait for a scan at most `longest`
+    seconds; a scan that is cut off keeps what it has indexed, and the next continues from there.
     """
 
     def __init__(
@@ -168,30 +173,35 @@ class SkillFollower:
         self._every = every
         self._clock = clock
         self._longest = longest
-        self._looked: dict[str, float] = {}
+        self._scanned_at: dict[str, float] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unreadable: dict[tuple[str, str], str] = {}
         self._compared: dict[tuple[str, str], int] = {}
-        self._looks = 0
+        self._scans = 0
 
     async def follow(self, tenant_id: str) -> None:
-        """Bring the index up to what the store holds. Raises SkillApiDown, also where it is slow.
+        """Bring the index up to date with the store. Raises SkillApiDown, also if it is slow.
 
-        A skill that cannot be read is left out, and looked at again once it has changed.
+        A skill that cannot be read is skipped, and tried again once it has changed.
         """
         try:
             async with asyncio.timeout(self._longest), self._locks[tenant_id]:
                 now = self._clock()
-                if now - self._looked.get(tenant_id, float("-inf")) >= self._every:
-                    self._looked[tenant_id] = now
-                    await self._look(tenant_id)
-                    self._looked[tenant_id] = now
+                if now - self._scanned_at.get(tenant_id, float("-inf")) >= self._every:
+                    # Before, so that a failed scan counts; after, since progress clears it.
+                    self._scanned_at[tenant_id] = now
+                    await self._scan(tenant_id)
+                    self._scanned_at[tenant_id] = now
         except TimeoutError:
             raise SkillApiDown(
-                f"looking through the skills took longer than {self._longest:g} s"
+                Message(
+                    "dependency.skills_too_slow",
+                    "looking through the skills took longer than {seconds:g} s",
+                    seconds=self._longest,
+                )
             ) from None
 
-    async def _look(self, tenant_id: str) -> None:
+    async def _scan(self, tenant_id: str) -> None:
         # The index first: a skill that is committed in between is in the store by then.
         rows = await fetch_all(self._pool, "search.skills", tenant_id=tenant_id)
         indexed: dict[str, str] = {row["item_id"]: row["version"] for row in rows}
@@ -214,11 +224,11 @@ class SkillFollower:
     async def _compare(
         self, tenant_id: str, alike: list[SkillSummary], indexed: Mapping[str, str]
     ) -> None:
-        """Read the few that were not compared for longest, and index those that have changed."""
-        self._looks += 1
+        """Read the few that were compared longest ago, and index those that have changed."""
+        self._scans += 1
         alike.sort(key=lambda summary: self._compared.get((tenant_id, summary.name), 0))
-        chosen = {summary.name: summary for summary in alike[:COMPARED_A_LOOK]}
-        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._looks))
+        chosen = {summary.name: summary for summary in alike[:COMPARED_PER_SCAN]}
+        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._scans))
         looked = await look_into(self._skills, tenant_id, chosen, lambda bundle: bundle)
         for name, bundle in looked.seen.items():
             if indexed[name] != indexed_version(chosen[name], bundle):
@@ -240,15 +250,16 @@ class SkillFollower:
         document = skill_search_document(bundle, summary, tenant_id)
         async with transaction(self._pool) as conn:
             await index_document(conn, document)
-        # The look has come somewhere: cut off from here on, it is gone on with at once.
-        self._looked.pop(tenant_id, None)
+        # The scan made progress: if it was cut off here, it continues at once.
+        self._scanned_at.pop(tenant_id, None)
 
 
+# Counting a term stops here; beyond, its frequency is extrapolated from the ids.
 _SAMPLE = 100
 
 
 class PostgresSearch:
-    """The `Search` port; without a follower the index is taken as it stands."""
+    """The `Search` port; without a follower the index is used as it is."""
 
     def __init__(self, pool: Pool, follower: SkillFollower | None) -> None:
         self._pool = pool
@@ -257,11 +268,11 @@ class PostgresSearch:
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Give the items most similar to `query`, best first.
+        """Return the items most similar to `query`, best first.
 
-        With an agent: its own items and those shared in the tenant. `score` is a part of the
-        ideal, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256 that
-        tell most count.
+        With an agent: its own items and those shared in the tenant. `score` is relative to the
+        ideal document, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256
+        with the highest weight count.
         """
         if limit < 1:
             return []
@@ -305,7 +316,7 @@ class PostgresSearch:
         return Nearby(items=tuple(known), seen=index.mark)
 
     async def refresh(self, tenant_id: str) -> None:
-        """Bring the index up to what the skill store holds; see `SkillFollower.follow`."""
+        """Bring the index up to date with the skill store; see `SkillFollower.follow`."""
         if self._follower is not None:
             await self._follower.follow(tenant_id)
 
@@ -320,9 +331,9 @@ class _Scope:
 
 
 class _Index:
-    """The index of a tenant, as a query has to know it.
+    """The statistics of a tenant's index that a query needs.
 
-    `mark` is how new the agent's documents of a kind were when it was described.
+    `mark` is the newest revision of the agent's documents of a kind when it was described.
     """
 
     def __init__(
@@ -366,6 +377,7 @@ class _Index:
 async def _ranked(conn: Connection, weighing: Weighing, scope: _Scope) -> list[DictRow]:
     if not weighing.asked:
         return []
+    # Candidates to be scored by all terms: a hundred for the usual limit of five.
     params = {**vars(scope), "found": scope.limit * 15 + 25, **_asked(weighing)}
     return await (await conn.execute(sql("search.rank"), params)).fetchall()
 

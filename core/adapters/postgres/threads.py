@@ -1,4 +1,4 @@
-"""The threads of ReAct runs, read from the rows of LangGraph's saver."""
+"""Transcripts of ReAct runs, read from the rows of LangGraph's saver."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ class PostgresThreads:
         self._pool = pool
 
     async def read(self, thread: str) -> Sequence[Said] | None:
+        # Imported late: LangGraph is slow to import, and most commands read no thread.
         from core.adapters.postgres.saver import postgres_saver
-        from core.agent.loop.transcript import said_in
+        from core.agent.loop.transcript import transcript_of
 
         found = await postgres_saver(self._pool).aget_tuple(
             {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         )
         if found is None:
             return None
-        return said_in(thread, found.checkpoint["channel_values"].get("messages", []))
+        return transcript_of(thread, found.checkpoint["channel_values"].get("messages", []))

@@ -1,4 +1,4 @@
-"""The secrets that let people and programs in, as rows."""
+"""Access tokens, links and sessions, as rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PostgresTokens:
 
 
 def name_taken(token: AccessToken) -> AlreadyExists:
-    """Say that a live token has the name of the one that was to be stored."""
+    """Return the error that a live token already has this name."""
     return AlreadyExists(
         f"there is a token called {token.name!r} already",
         item_id="",

@@ -1,4 +1,7 @@
-"""Who is behind the id of a worker: what people know it by, and where it runs."""
+"""How a worker introduces itself: its name, and where it runs.
+
+Apart from the job engine, so that what only needs the card does not import Procrastinate.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import NamedTuple
 
 
 class WorkerCard(NamedTuple):
-    """What a worker tells of itself."""
+    """A worker's description of itself."""
 
     name: str = ""
     host: str = ""
@@ -17,6 +20,6 @@ class WorkerCard(NamedTuple):
 
 
 def worker_card(name: str | None, concurrency: int) -> WorkerCard:
-    """Give the card of this process."""
+    """Return the card of this process."""
     host, pid = socket.gethostname(), os.getpid()
     return WorkerCard(name or f"{host}:{pid}", host, pid, concurrency)

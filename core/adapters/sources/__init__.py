@@ -1,1 +1,4 @@
-"""Where feedback comes from: each source is an adapter of the port `FeedbackSource`."""
+"""Sources of feedback: each is an adapter of the port `FeedbackSource`.
+
+It may import `core.domain` only. Begin with `postgrest.py`, the source for the existing platform.
+"""

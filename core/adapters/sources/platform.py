@@ -1,4 +1,4 @@
-"""The platform's tables, as far as feedback needs them: each method is one question to it."""
+"""The platform's tables, as far as feedback needs them: one query per method."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.domain.models import Agent
 
 FUNCTION = "agent_feedback_task"
 EVENTS = 100
-CHUNK = 50  # ids in one address, which proxies cut at 8 kB
+CHUNK = 50  # ids per address, which proxies cut at 8 kB
 _COLUMNS = "id,user_id,assignees,feedback,description,tenant_id"
 
 log = structlog.get_logger(__name__)
@@ -38,20 +38,20 @@ class Platform:
         self._transport = transport
 
     async def ping(self) -> None:
-        """Read one id."""
+        """Read one id, to see that the platform answers."""
         await self._transport.get("todolist", {"select": "id", "limit": "1"})
 
     async def claim(self, limit: int) -> Sequence[JsonValue]:
-        """Move at most `limit` rows that wait to STARTED and give them."""
+        """Move at most `limit` waiting rows to STARTED and return them."""
         return await self._transport.call(FUNCTION, {"p_limit": limit})
 
     async def started(self, limit: int) -> Sequence[JsonValue]:
-        """Give rows in STARTED, those first that were not touched for longest."""
+        """Return rows in STARTED, least recently touched first."""
         wanted = {"select": _COLUMNS, "feedback_status": f"eq.{RowStatus.STARTED}"}
         return await self._ordered("todolist", wanted, "updated_at.asc.nullsfirst", limit)
 
     async def row(self, row_id: str) -> JsonValue:
-        """Give one row, None where there is none."""
+        """Return one row, None if there is none."""
         wanted = {"select": _COLUMNS, "id": f"eq.{row_id}"}
         try:
             found = await self._transport.get("todolist", wanted)
@@ -62,9 +62,9 @@ class Platform:
     async def move(
         self, row_ids: Sequence[str], to: RowStatus, among: Iterable[RowStatus]
     ) -> Sequence[JsonValue]:
-        """Set the status of those rows whose status is `among`; gives them as they are then.
+        """Set the status of those rows whose status is `among`; return them as they are then.
 
-        Raises RowRefused where one is refused; rows of its chunk have not moved then.
+        Raises RowRefused if one is refused; then no row of its chunk has moved.
         """
         moved: list[JsonValue] = []
         for chunk in _chunks(row_ids):
@@ -77,17 +77,17 @@ class Platform:
         return moved
 
     async def agents(self, tenant_id: str, ids: Sequence[str]) -> Mapping[str, Agent]:
-        """Give those of the ids that are agents of the tenant."""
+        """Return those of the ids that are agents of the tenant."""
         found = [await self._users(tenant_id, chunk) for chunk in _chunks(ids)]
         agents = (_agent(row, tenant_id) for rows in found for row in rows)
         return {agent.id: agent for agent in agents if agent}
 
     async def events(self, row_id: str, tenant_id: str) -> Sequence[JsonValue]:
-        """Give the newest events of a row, oldest first, less those of another tenant."""
+        """Return the newest events of a row, oldest first, without those of another tenant."""
         wanted = {"select": "*", "todo_id": f"eq.{row_id}"}
         try:
             newest = await self._ordered("events", wanted, "timestamp.desc", EVENTS)
-        except BadValue:  # the row's id is of another type there, so no event names it
+        except BadValue:  # the row's id has another type there, so no event can name it
             return []
         return [event for event in reversed(newest) if _is_of(event, tenant_id)]
 
@@ -96,7 +96,7 @@ class Platform:
         try:
             return await self._transport.get("users", filters)
         except BadValue:
-            # Ids are UUIDs there, and one of these is none: the others may be.
+            # Ids are UUIDs there and one of these is not: the others may be.
             if len(ids) == 1:
                 return []
             return [row for one in ids for row in await self._users(tenant_id, [one])]
@@ -104,7 +104,7 @@ class Platform:
     async def _ordered(
         self, table: str, wanted: Mapping[str, str], order: str, limit: int
     ) -> Sequence[JsonValue]:
-        """Read in an order, or in that of ids where the table lacks the column of the order."""
+        """Read in an order, or by id if the table lacks that column."""
         params = {**wanted, "limit": str(limit)}
         try:
             return await self._transport.get(table, {**params, "order": order})
@@ -113,7 +113,7 @@ class Platform:
 
 
 def _agent(row: JsonValue, tenant_id: str) -> Agent | None:
-    """Read a user; None where it is a person, or cannot be stored."""
+    """Build an agent from a user; None if it is a person, or cannot be stored."""
     if not isinstance(row, dict) or row.get("is_agent", True) is not True:
         return None
     texts = {name: str(row.get(name) or "") for name in ("role", "goal", "persona")}
@@ -134,7 +134,7 @@ def _agent(row: JsonValue, tenant_id: str) -> Agent | None:
 
 
 def _skills(value: JsonValue) -> list[str]:
-    """Read a list of names, or names with commas between them."""
+    """Parse a list of names, or a comma-separated text."""
     names = value.split(",") if isinstance(value, str) else value
     if not isinstance(names, list):
         return []
@@ -147,7 +147,7 @@ def _is_of(event: JsonValue, tenant_id: str) -> bool:
 
 
 def _among(values: Iterable[str]) -> str:
-    r"""Write PostgREST's `in`: each value in quotes, with `"` and `\` escaped by `\`."""
+    r"""Format PostgREST's `in`: each value in quotes, with `"` and `\` escaped by `\`."""
     escaped = (value.replace("\\", "\\\\").replace('"', '\\"') for value in values)
     return "in.(" + ",".join(f'"{value}"' for value in escaped) + ")"
 

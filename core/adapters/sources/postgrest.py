@@ -19,9 +19,9 @@ log = structlog.get_logger(__name__)
 
 NAME = "supabase"
 _OPEN = (RowStatus.STARTED,)
-# A row that waits (NULL, REQUESTED) is left so: the next claim reads all of it.
+# A waiting row (NULL, REQUESTED) is left as it is: the next claim reads all of it.
 _TAKEN = (RowStatus.STARTED, RowStatus.PROCESSING, RowStatus.COMPLETED, RowStatus.FAILED)
-# A row in STARTED needs no request: whoever fetches next reads it.
+# A row in STARTED needs no request: the next fetch reads it.
 _PAST = (RowStatus.PROCESSING, RowStatus.COMPLETED, RowStatus.FAILED)
 _FAILURES = frozenset({FeedbackStatus.FAILED, FeedbackStatus.DEAD})
 
@@ -31,8 +31,8 @@ Standing = Mapping[str, FeedbackStatus]
 class PostgrestSource:
     """The port `FeedbackSource`: every item of a row is a piece of feedback.
 
-    Rows in STARTED are read whoever claimed them, for that worker may be dead. That is safe:
-    pieces are known by their ids, and only those not known yet are given.
+    Rows in STARTED are read no matter who claimed them, for that worker may be dead. This is safe:
+    pieces are identified by their ids, and only unknown ones are returned.
     """
 
     name = NAME
@@ -42,7 +42,7 @@ class PostgrestSource:
         self._deliveries = deliveries
 
     async def fetch(self, limit: int) -> Fetched:
-        """Claim rows, and give what is new in these and in all that were left in STARTED."""
+        """Claim rows; return what is new in these and in all that were left in STARTED."""
         values = [*await self._platform.claim(limit), *await self._platform.started(limit)]
         rows = _readable(values)
         standing = await self._standing(rows)
@@ -61,12 +61,12 @@ class PostgrestSource:
         row_ids = list(dict.fromkeys(row_id_of(piece.id) for piece in pieces if piece.id))
         try:
             await self._platform.move(row_ids, RowStatus.PROCESSING, _OPEN)
-        except RowRefused:  # each alone, so that one keeps no other
+        except RowRefused:  # one by one, so that a refused row does not block the others
             for row_id in row_ids:
                 await self._begin_if_allowed(row_id)
 
     async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
-        """Write the row's end where this was the last of its pieces; ask for what came since."""
+        """Set the row's final status if this was its last piece; request what was added since."""
         row = read_row(await self._platform.row(row_id_of(source_id)))
         if row is not None:
             told = {source_id: outcome.status}
@@ -93,7 +93,7 @@ class PostgrestSource:
             log.warning("row.refused", row_id=row.id, error=error.message)
 
     async def _settle(self, row: TodoRow, standing: Standing) -> None:
-        """Move a row to where its pieces stand; repeating it changes nothing."""
+        """Move a row to the status that its pieces imply. Idempotent."""
         status = _status_of(row, standing)
         if status is RowStatus.PROCESSING:
             await self._platform.move([row.id], status, _OPEN)
@@ -102,7 +102,7 @@ class PostgrestSource:
         else:
             moved = _readable(await self._platform.move([row.id], status, _TAKEN))
             if any(_unknown(after, standing) for after in moved):
-                # It was said after the row was read, and would be lost behind this end.
+                # It was added after the row was read, and would be lost behind the final status.
                 await self._platform.move([row.id], RowStatus.REQUESTED, _PAST)
 
     async def _pieces(self, rows: Sequence[TodoRow], standing: Standing) -> Fetched:
@@ -119,7 +119,7 @@ class PostgrestSource:
         return Fetched(agents=tuple(used.values()), pieces=tuple(piece for _, piece in given))
 
     async def _agents(self, rows: Sequence[TodoRow]) -> Mapping[tuple[str, str], Agent]:
-        """Give the agents that rows name, by tenant and id."""
+        """Return the agents that rows name, by tenant and id."""
         named: dict[str, dict[str, None]] = {}
         for row in rows:
             of_tenant = named.setdefault(row.tenant_id, {})
@@ -137,13 +137,13 @@ class PostgrestSource:
 
 @asynccontextmanager
 async def open_platform(url: str, key: str) -> AsyncIterator[Platform]:
-    """Open the platform at SUPABASE_URL. Raises ConfigurationError where URL or key is none."""
+    """Open the platform at SUPABASE_URL. Raises ConfigurationError for a bad URL or key."""
     async with open_transport(url, key) as transport:
         yield Platform(transport)
 
 
 def _readable(values: Sequence[JsonValue]) -> Sequence[TodoRow]:
-    """Give each row once; one without an id cannot even be told that it is broken."""
+    """Return each row once; one without an id cannot even be reported as broken."""
     rows: dict[str, TodoRow] = {}
     for value in values:
         row = read_row(value)
@@ -159,7 +159,7 @@ def _unknown(row: TodoRow, standing: Standing) -> Sequence[Item]:
 
 
 def _status_of(row: TodoRow, standing: Standing) -> RowStatus:
-    """Say where a row belongs: its end once all is known and ended, and told of a failure."""
+    """Return a row's status: final once all pieces are known and ended, and the source told."""
     reached = [standing[item.id] for item in row.items if item.id in standing]
     if not all(status.is_end for status in reached):
         return RowStatus.PROCESSING
@@ -170,7 +170,7 @@ def _status_of(row: TodoRow, standing: Standing) -> RowStatus:
 
 
 def _agents_of(row: TodoRow, agents: Mapping[tuple[str, str], Agent]) -> Sequence[Agent]:
-    """Give the agents that `user_id` names, else those of `assignees`."""
+    """Return the agents that `user_id` names, else those of `assignees`."""
     for ids in (row.agent_ids, row.assignee_ids):
         found = [agents[key] for id_ in ids if (key := (row.tenant_id, id_)) in agents]
         if found:
@@ -181,7 +181,7 @@ def _agents_of(row: TodoRow, agents: Mapping[tuple[str, str], Agent]) -> Sequenc
 def _piece(
     row: TodoRow, item: Item, agents: Sequence[Agent], events: Sequence[JsonValue]
 ) -> NewFeedback:
-    """Make a piece. Where no agent was found it names those of the row, and fails by that."""
+    """Build a piece. If no agent was found it names those of the row, and fails because of that."""
     return NewFeedback(
         id=item.id,
         tenant_id=row.tenant_id,

@@ -1,4 +1,4 @@
-"""Rows of the platform's `todolist` as they come: what was said, and for which agents (pure)."""
+"""Rows of the platform's `todolist`, parsed: what was said, and for which agents (pure)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from core.domain.models.base import Model
 
 DIGEST_CHARS = 32
 BEGINNING = datetime.min.replace(tzinfo=UTC)
-# What begins so is JSON, even where it is cut off; other brackets may be a user's own.
+# What begins so is JSON, even if cut off; other brackets may be a user's own.
 _JSON_BEGINS = re.compile(r'\s*(\[\s*)?\{\s*"')
 
 
 class Item(Model):
-    """One thing that was said on a row. `id` is made of the row's id and what was said."""
+    """One thing that was said on a row. `id` is derived from the row's id and the content."""
 
     id: str
     content: str
@@ -31,7 +31,7 @@ class Item(Model):
 
 
 class TodoRow(Model):
-    """One row: its items, oldest first, and what could not be read of it.
+    """One row: its items, oldest first, and what could not be parsed.
 
     `agent_ids` are those of `user_id`, `assignee_ids` those of `assignees`.
     """
@@ -46,7 +46,7 @@ class TodoRow(Model):
 
 
 def read_row(value: JsonValue) -> TodoRow | None:
-    """Read a row; None where it has no id, so that nothing could be told of it."""
+    """Parse a row; None if it has no id, since nothing could be reported about it."""
     if not isinstance(value, dict) or not isinstance(value.get("id"), str | int):
         return None
     row_id = str(value["id"])
@@ -71,7 +71,7 @@ def read_row(value: JsonValue) -> TodoRow | None:
 
 
 def row_id_of(source_id: str) -> str:
-    """Give the id of the row that a piece belongs to."""
+    """Return the id of the row that a piece belongs to."""
     return source_id.rpartition("/")[0]
 
 
@@ -104,7 +104,7 @@ def _read_items(row_id: str, feedback: JsonValue) -> tuple[list[Item], list[str]
 
 
 def _entries(feedback: JsonValue) -> Iterator[JsonValue]:
-    """Give the entries of an array, of JSON text, or the one there is. Raises InvalidInput."""
+    """Yield the entries of an array, of JSON text, or the single entry. Raises InvalidInput."""
     value = _parsed(feedback) if isinstance(feedback, str) else feedback
     if isinstance(value, list):
         for entry in value:
@@ -114,7 +114,7 @@ def _entries(feedback: JsonValue) -> Iterator[JsonValue]:
 
 
 def _parsed(text: str) -> JsonValue:
-    """Read text that is JSON of an array or object; any other is what a user said."""
+    """Parse text that is a JSON array or object; any other text is what a user said."""
     if not text.lstrip().startswith(("[", "{")):
         return text
     try:
@@ -126,7 +126,7 @@ def _parsed(text: str) -> JsonValue:
 
 
 def _item(row_id: str, entry: JsonValue, before: datetime) -> Item | None:
-    """Read an entry, None where it is blank; without a time it was said after the one `before`.
+    """Parse an entry, None if it is blank; without a time it follows the one `before`.
 
     Raises InvalidInput.
     """
@@ -172,7 +172,7 @@ def _comma_list(value: JsonValue) -> list[str]:
 
 
 def _assignee_ids(value: JsonValue) -> list[str]:
-    """Give the ids in `[].endpoint[]`, where an endpoint may also be one id, or a list of them."""
+    """Return the ids in `[].endpoint[]`, where an endpoint may be one id or a list of them."""
     try:
         parsed = parse_json(value) if isinstance(value, str) else value
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""One call of PostgREST: its failures translated once, its answer read as rows."""
+"""Sends one call of PostgREST: translates failures once, parses the answer as rows."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ SQL_HINT = "its SQL is in docs/how-to/connect-supabase.md"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_FUNCTION = frozenset({"PGRST202", "42883"})
 _NO_TABLE = frozenset({"PGRST205", "42P01"})
-# Classes of SQLSTATE that say something of the data: exceptions, constraints, what triggers raise.
+# SQLSTATE classes that concern the data: exceptions, constraints, what triggers raise.
 _OF_DATA = ("22", "23", "P0")
 _ROWS: TypeAdapter[list[JsonValue] | None] = TypeAdapter(list[JsonValue] | None)
 
 
 class UnknownColumn(ConfigurationError):
-    """A table lacks a column that was asked for."""
+    """A table lacks a requested column."""
 
 
 class BadValue(InvalidInput):
-    """A value is none of its column's type, such as a name where ids are UUIDs."""
+    """A value does not fit its column's type, such as a name where ids are UUIDs."""
 
 
 class RowRefused(InvalidInput):
-    """The platform's own rules, such as a trigger of theirs, refuse to change a row so."""
+    """The platform's own rules, such as a trigger, refuse this change of a row."""
 
 
 class _Problem(BaseModel):
-    """What PostgREST says of a call that failed."""
+    """PostgREST's description of a failed call."""
 
     code: str | None = None
     message: str = ""
@@ -54,26 +54,26 @@ class PostgrestTransport:
     """Sends calls to one project with its key."""
 
     def __init__(self, url: str, key: str, http: httpx.AsyncClient) -> None:
-        """Raises ConfigurationError where the key can be no header."""
+        """Raises ConfigurationError if the key cannot be a header value."""
         self._base = f"{url.rstrip('/').removesuffix('/rest/v1')}/rest/v1"
         self._headers = _headers(key.strip())
         self._http = http
 
     async def get(self, table: str, params: Mapping[str, str]) -> Sequence[JsonValue]:
-        """Give the rows that the filters leave."""
+        """Return the rows that match the filters."""
         return await self._send("GET", table, params=params)
 
     async def patch(
         self, table: str, params: Mapping[str, str], values: Mapping[str, JsonValue]
     ) -> Sequence[JsonValue]:
-        """Change the rows that the filters leave, all or none; gives them as they are then.
+        """Change the rows that match the filters, all or none; return them as they are then.
 
-        Raises RowRefused where the platform's rules refuse that for one of them.
+        Raises RowRefused if the platform's rules refuse that for one of them.
         """
         return await self._send("PATCH", table, params=params, json=values)
 
     async def call(self, function: str, arguments: Mapping[str, JsonValue]) -> Sequence[JsonValue]:
-        """Call a function of the database that gives rows."""
+        """Call a set-returning function of the database."""
         return await self._send("POST", f"rpc/{function}", json=arguments)
 
     async def _send(
@@ -108,7 +108,7 @@ class PostgrestTransport:
 async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport]:
     """Open a connection pool to a project. A server on this machine is reached without a proxy.
 
-    Raises ConfigurationError where URL or key can be none.
+    Raises ConfigurationError if URL or key are invalid.
     """
     try:
         direct = httpx.URL(url).host in _LOOPBACK
@@ -125,7 +125,7 @@ def _headers(key: str) -> Mapping[str, str]:
             "SUPABASE_KEY holds what no HTTP header can carry",
             hint="copy the key anew, without line breaks",
         )
-    # Without `representation` a PATCH would not say which rows it met; reads do not mind.
+    # Without `representation` a PATCH would not return the rows it changed; reads ignore it.
     return {
         "apikey": key,
         "Authorization": f"Bearer {key}",
@@ -147,7 +147,7 @@ def _rows(response: httpx.Response, where: str) -> Sequence[JsonValue]:
 
 
 def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
-    """Sort an answer that is no success; PostgREST's codes say more than the status."""
+    """Return the error for an unsuccessful answer; PostgREST's codes say more than the status."""
     status, problem = response.status_code, _problem(response)
     message = f"{where} answered {status}: {problem}"
     if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):

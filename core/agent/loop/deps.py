@@ -1,4 +1,4 @@
-"""What a ReAct run works with: shared by all runs, and of one run."""
+"""Dependencies of a ReAct run: those shared by all runs, and those of a single one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_ITERATIONS = 50
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReactDeps:
-    """What every run shares; each is its own key. `max_iterations` counts calls of one thread."""
+    """What all runs share, hashed by identity. `max_iterations` bounds the calls of one thread."""
 
     model: BaseChatModel
     breaker: CircuitBreaker
@@ -49,7 +49,7 @@ class ReactDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class RunDeps:
-    """What one run works with: one candidate, its feedback and its agent."""
+    """Dependencies of one run: a candidate, its feedback and its agent."""
 
     shared: ReactDeps
     candidate: Candidate
@@ -58,13 +58,13 @@ class RunDeps:
 
     @property
     def fence(self) -> Fence:
-        """The right to write that this run started with."""
+        """The epoch this run started with, which its writes must still match."""
         return Fence(candidate_id=self.candidate.id, epoch=self.candidate.epoch)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """What the graph, which all runs share, is told of the run that it serves."""
+    """What the shared graph receives about the run it executes."""
 
     deps: RunDeps
     tools: Mapping[str, StructuredTool]
@@ -72,24 +72,24 @@ class RunContext:
 
 
 async def run_started(deps: RunDeps, *, resumed: bool) -> None:
-    """A run begins, or goes on after it was cut off."""
+    """Record that a run starts, or resumes after an interruption."""
     generation = deps.candidate.generation
     await _emit(deps, "run.started", {"generation": generation, "resumed": resumed})
 
 
 async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
-    """The model has answered; what that cost is kept with the candidate, however the run ends."""
-    place: dict[str, JsonValue] = {"generation": deps.candidate.generation, "ordinal": ordinal}
-    await _emit(deps, "model.called", place | _spent(usage), usage)
+    """Record a model call; its cost is charged to the candidate however the run ends."""
+    position: dict[str, JsonValue] = {"generation": deps.candidate.generation, "ordinal": ordinal}
+    await _emit(deps, "model.called", position | _spent(usage), usage)
 
 
 async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
-    """A tool has answered."""
+    """Record a tool's answer."""
     await _emit(deps, "tool.called", {"tool": tool, "key": key, "status": status})
 
 
 async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
-    """A run has come to its verdict."""
+    """Record the verdict of a run."""
     usage = verdict.usage
     data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
     await _emit(deps, "run.finished", data | _spent(usage))

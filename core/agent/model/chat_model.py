@@ -1,4 +1,4 @@
-"""The language model: built from settings, asked for structure, its errors sorted once."""
+"""The chat model: built from settings and asked for structured output."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from core.domain.text import clean
 if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient
 
-_COST = "skill_worker_cost"  # among what the provider told of its answer: that is not sent back
+_COST = "skill_worker_cost"  # in `response_metadata`, which no provider is sent back
 
 
 def billed(message: AIMessage, price: Price | None) -> AIMessage:
-    """Write on a message what its call cost: its price may be another when that is summed."""
+    """Return the message with its cost on it: prices may have changed when costs are summed."""
     told = message.usage_metadata
     if price is None or told is None:
         return message
@@ -42,7 +42,7 @@ def billed(message: AIMessage, price: Price | None) -> AIMessage:
 
 
 def usage_of(message: BaseMessage) -> Usage:
-    """Give what one model message took: a call, its tokens where the provider tells, its cost."""
+    """Return the usage of one message: a call, its cost, and the tokens the provider reports."""
     if not isinstance(message, AIMessage):
         return Usage()
     told = message.usage_metadata
@@ -78,13 +78,13 @@ _TOOL_SCHEMA = TypeAdapter[ToolSchema](ToolSchema)
 
 @lru_cache
 def prompt(name: str) -> str:
-    """Give the text of `core/prompts/<name>.md`."""
+    """Return the text of `prompts/<name>.md`."""
     return files("core.agent").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 @lru_cache
 def prompt_sections(name: str) -> dict[str, str]:
-    """Give the texts under the `## headings` of `core/prompts/<name>.md`."""
+    """Return the texts under the `## headings` of `prompts/<name>.md`."""
     parts = [part.strip() for part in _SECTION.split(prompt(name))[1:]]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
@@ -138,7 +138,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
             f"LLM_MODEL={model!r} names no provider", hint="write it as openai:gpt-4o"
         )
     try:
-        if provider == "ollama":
+        if provider == "ollama":  # ChatOllama takes it for its client
             return init_chat_model(model, client_kwargs={"timeout": timeout})
         built = init_chat_model(
             model,
@@ -158,7 +158,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
         if "model_provider" in str(error):
             raise _no_provider(model, provider) from None
         raise _unusable(model, error) from error
-    except Exception as error:  # constructors of providers raise what they like
+    except Exception as error:  # provider constructors raise anything
         raise _unusable(model, error) from error
 
 
@@ -178,14 +178,14 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
 
 
 def _http_client() -> DefaultAsyncHttpxClient:
-    """A connection pool of the model's own: the one LangChain shares cannot be closed."""
+    """Return a pool owned by this model: the one LangChain shares cannot be closed."""
     from openai import DefaultAsyncHttpxClient
 
     return DefaultAsyncHttpxClient()
 
 
 async def close_chat_model(model: BaseChatModel) -> None:
-    """Close the connections that `build_chat_model` opened for a model."""
+    """Close the connections `build_chat_model` opened for a model."""
     client = getattr(model, "root_async_client", None)
     if client is not None:
         await client.close()
@@ -213,9 +213,9 @@ def _package(provider: str) -> str:
 
 @lru_cache
 def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") -> ToolSchema:
-    """Give a model's schema as a tool in OpenAI's form, which every LangChain provider takes.
+    """Return a schema as a tool in OpenAI's form, which every LangChain provider accepts.
 
-    Converting takes milliseconds, so it is done once a process.
+    Cached: the conversion takes 1 to 20 ms a schema.
     """
     tool = _TOOL_SCHEMA.validate_python(convert_to_openai_tool(schema))
     function = tool["function"]
@@ -227,7 +227,7 @@ def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") 
 
 @dataclass(frozen=True)
 class StructuredReply(Generic[M]):
-    """A structured answer: `value`, or None with what was wrong in `error`.
+    """A structured answer: `value`, or None and the problem in `error`.
 
     `raw` is what to store: `{"calls": [{"name", "args"}], "text": …}`.
     """
@@ -239,7 +239,7 @@ class StructuredReply(Generic[M]):
 
 
 async def knock(model: BaseChatModel) -> None:
-    """Ask for one word, to see whether the model answers. Raises ModelDown and its kin."""
+    """Ask for one word, to probe the model. Raises ModelDown and the permanent kinds."""
     with translate_model_errors():
         await model.ainvoke("Answer with one word: ready")
 
@@ -270,10 +270,11 @@ def _raw(message: AIMessage) -> JsonValue:
 
 
 def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
-    """Read a stored answer: (value, "") or (None, what was wrong in words for the model)."""
+    """Parse a stored answer: (value, "") or (None, the problem in words for the model)."""
     calls = raw.get("calls") if isinstance(raw, dict) else None
     if isinstance(calls, list) and calls:
         return _from_calls(calls, schemas)
+    # Some models answer a forced tool call in plain or fenced JSON.
     text = raw.get("text") if isinstance(raw, dict) else None
     return _from_text(text if isinstance(text, str) else "", schemas)
 

@@ -1,23 +1,24 @@
-"""The offline model's rules of thumb: what it calls for one candidate, in documented order.
+"""The offline model's rules of thumb: the tool call for one candidate.
 
-The first that applies:
+The first rule that applies decides; specific cues come before general ones, since a text about
+steps often has amounts and conditions too:
 
 1. "just this once", "이번 건만": `no_action` one_off
-2. without a lesson: praise, small talk, "try again", a passing error, another's task: noise
-3. without a lesson: questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
-4. "no longer", "더 이상", "폐지": DELETE of the first related item that holds what is named; where
-   none does and it asks for a deletion: unclear. To delete files and the like is work, no DELETE
+2. no lesson but praise, small talk, "try again", a passing error, another's task: noise
+3. no lesson but questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
+4. "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
+   has and a deletion is asked for: unclear. Deleting files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
 6. a memory or rule says it already: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
 8. a condition with an amount, unless a memory says nearly this: DMN_RULE
 9. other words of procedure ("절차", "how to"), or a skill named: SKILL
 10. if … then, unless a memory says nearly this: DMN_RULE
-11. a like memory and a word of change ("이제", "instead"): UPDATE of it
+11. a similar memory and a word of change ("이제", "instead"): UPDATE of it
 12. a rule says nearly this: `no_action` duplicate
-13. else a new MEMORY; see `offline_neighbours` for one beside a near one
+13. else a new MEMORY; see `neighbours` for one refused beside a near one
 
-A SKILL or DMN_RULE is an UPDATE where a related one is like it, else a CREATE.
+A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ _COMPLAINT = re.compile(
 
 
 def nothing_in(text: str) -> tuple[str, str] | None:
-    """Give the category and the reason why nothing is learnt, or None where something is."""
+    """Return category and reason if there is nothing to learn, else None."""
     parts = clauses(text)
     if has(_NOT_ONLY.sub("", text), Cue.ONE_OFF):
         return "one_off", "once"
@@ -104,12 +105,12 @@ def nothing_in(text: str) -> tuple[str, str] | None:
 
 
 def lesson_of(text: str) -> str:
-    """Give the text without the praise, the failures and the complaints beside a lesson."""
+    """Return the text without praise, failures and complaints beside a lesson."""
     parts = clauses(text)
-    kept = [part for part in parts if _is_lesson(part) or not _is_noise(part)]
-    if has(text, Cue.SEQUENCE) or not kept or len(kept) == len(parts):
+    lessons = [part for part in parts if _is_lesson(part) or not _is_noise(part)]
+    if has(text, Cue.SEQUENCE) or not lessons or len(lessons) == len(parts):
         return text
-    return " ".join(kept)
+    return " ".join(lessons)
 
 
 def _is_lesson(part: str) -> bool:
@@ -137,7 +138,7 @@ def _says_nothing(part: str) -> bool:
     )
 
 
-RELATED = 0.5
+RELATED = 0.5  # share of the named words that an item must have
 _ASKS = re.compile(
     r"(?:삭제|폐지|제거)\s?(?:해|하|부탁|바랍|요청)|(?:없애|지워|잊어)\s?(?:주|버려|달라)"
     r"|\b(?:delete|forget|remove|drop|scrap) (?:it|this|that|the|our|my)\b",
@@ -180,7 +181,7 @@ _ENGLISH_FORM = words(
 
 
 class KnownItem(Protocol):
-    """What is looked at of a known item."""
+    """The compared parts of a known item."""
 
     @property
     def name(self) -> str:
@@ -188,24 +189,24 @@ class KnownItem(Protocol):
 
     @property
     def excerpt(self) -> str:
-        """What is shown of its text."""
+        """The excerpt of its text."""
 
 
 def asks_to_delete(text: str) -> bool:
-    """Tell whether a clause asks that something known be deleted, and not that work be done so."""
+    """Whether a clause asks to delete something known, rather than to delete as part of work."""
     return not has(text, Cue.SEQUENCE) and any(map(_asks, clauses(text)))
 
 
 def deletes_as_work(text: str) -> bool:
-    """Tell whether things are to be deleted in the course of work, which withdraws nothing."""
+    """Whether deleting is part of the described work, which withdraws nothing."""
     return any(map(_is_work, clauses(text)))
 
 
 def is_about(text: str, known: KnownItem) -> bool:
-    """Tell whether an item holds every number, and half of the words, that a withdrawal names."""
+    """Whether an item has every number and half of the words that a withdrawal names."""
     named = [word for word in _WORD.findall(text.casefold()) if not _is_form(word)]
-    held = letters(f"{known.name} {known.excerpt}")
-    found = [word for word in named if _stem(word) in held]
+    text_of_item = letters(f"{known.name} {known.excerpt}")
+    found = [word for word in named if _stem(word) in text_of_item]
     has_numbers = all(word in found for word in named if word[0].isdigit())
     return has_numbers and bool(named) and len(found) >= RELATED * len(named)
 
@@ -216,7 +217,7 @@ def _asks(clause: str) -> bool:
 
 
 def _is_work(clause: str) -> bool:
-    """Tell whether a deletion lasts, or is of files and the like, and withdraws nothing known."""
+    """Whether a deletion is recurrent, or of files and the like, and withdraws nothing known."""
     if not _VERB.search(clause) or _WITHDRAWS.search(clause):
         return False
     return bool(_LASTING_WORK.search(clause) or _THINGS.search(clause))
@@ -227,20 +228,20 @@ def _is_form(word: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """Give a word without the letter or two that endings take, where enough is left."""
+    """Return a word without its last one or two letters, if long enough: a crude stem."""
     least = 3 if word.isascii() else 2
     if word[0].isdigit() or len(word) <= least:
         return letters(word)
     return word[: max(least, len(word) - (2 if word.isascii() else 1))]
 
 
-LIKE = 0.35
+LIKE = 0.35  # share of common letter pairs from which texts count as similar
 Call = tuple[str, dict[str, JsonValue]]
 
 
 @dataclass(frozen=True)
 class Related:
-    """A hit as the first message shows it."""
+    """A hit as shown in the first message."""
 
     id: str
     kind: str
@@ -250,26 +251,26 @@ class Related:
     on_agent: bool
 
     def like(self, text: str) -> float:
-        """How much of the shorter of text and item the other holds."""
+        """Return the similarity of a text to the item, by excerpt or name, 0 to 1."""
         return max(likeness(text, self.excerpt), likeness(text, self.name) if self.name else 0.0)
 
 
 @dataclass(frozen=True)
 class View:
-    """What the rules look at: the candidate's text, its task, and the related items."""
+    """The input of the rules: the candidate's text, its task, and the related items."""
 
     text: str
     task: str
     related: tuple[Related, ...]
 
     def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
-        """Give the related item of these kinds that is most like the text."""
+        """Return the related item of these kinds most similar to the text, if similar enough."""
         usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
 
     def beside(self, kind: str, *, same_values: bool = False) -> Related | None:
-        """Give the agent's own item of a kind that says nearly what the text says."""
+        """Return the agent's own item of a kind that says nearly the same as the text."""
         for hit in self.related:
             found = evidence(self.text, Known(hit.id, hit.name, hit.excerpt))
             is_other = any(d.what == "number" and d.new for d in found.differs)
@@ -280,7 +281,7 @@ class View:
 
 
 def decide(view: View) -> Call:
-    """Give the call that the first rule that applies makes."""
+    """Return the call of the first rule that applies."""
     nothing = _nothing(view)
     view = replace(view, text=lesson_of(view.text))
     return (
@@ -362,7 +363,7 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
-    """Give the UPDATE of a rule whose table was read."""
+    """Return the UPDATE of a rule whose table was read."""
     edits = edited_table(rows_of(view.text), table, view.text)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
@@ -370,7 +371,7 @@ def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
 
 
 def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonValue]) -> Call | None:
-    """Give the UPDATE again where a row it adds was refused: of the row that it clashes with."""
+    """Return a refused UPDATE again, changing the row that the added one clashed with."""
     edits = instead_of(args.get("rule"), told, table)
     return ("commit_to_dmn_rule", args | {"rule": edits} | mode_of(edits)) if edits else None
 
@@ -390,7 +391,7 @@ def _memory(view: View) -> Call:
 
 
 def update_instead(view: View, kind: str, item_id: str) -> Call:
-    """Give the UPDATE of an item that stood in the way of a CREATE."""
+    """Return the UPDATE of an item that a CREATE was refused for."""
     if kind == "DMN_RULE":
         return "get_knowledge_detail", {"knowledge_type": kind, "knowledge_id": item_id}
     hit = Related(item_id, kind, item_id, "", is_own=True, on_agent=True)
@@ -404,7 +405,7 @@ def no_action(view: View, category: str, why: str, about: str = "") -> Call:
 
 
 def reason(view: View, why: str, about: str = "") -> str:
-    """Say why in the user's language, and that no language model has judged it."""
+    """Return the reason in the user's language, marked as that of the stand-in."""
     text = REASONS[why][1 if is_korean(view.text) else 0]
     return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
 

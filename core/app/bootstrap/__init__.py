@@ -1,4 +1,8 @@
-"""The composition root: settings → adapters → parts. Nothing outside this room knows an adapter."""
+"""The composition root: from settings to adapters to parts.
+
+It may import everything below `entrypoints`; nothing outside it may import an adapter. Begin with
+`stores.py` for the database and its stores, then `learning.py` for the worker.
+"""
 
 from core.app.bootstrap.health import serve_health
 from core.app.bootstrap.learning import chat_model, close_chat_model

@@ -1,4 +1,4 @@
-"""What calls of the model cost, and what tenants may spend, as settings say."""
+"""Prices and budgets of model calls, from the settings."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from core.domain.ports import Budgets
 
 
 def billing(settings: Settings, *, offline: bool = False, asks: bool = True) -> Billing:
-    """Give the model that calls are billed under, and its price.
+    """Return the model that calls are billed under, and its price.
 
-    Raises ConfigurationError for a table that cannot be read, and where this process `asks` the
-    model and a budget could hold nobody back: its price is not known.
+    Raises ConfigurationError for an unreadable table, and if this process `asks` the model but no
+    budget could be enforced because its price is unknown.
     """
     model = OFFLINE_MODEL if offline or settings.llm_model is None else settings.llm_model
     billed = Billing(model, load_prices(settings.model_prices).of(model))
@@ -27,14 +27,14 @@ def billing(settings: Settings, *, offline: bool = False, asks: bool = True) -> 
 
 
 def daily_budgets(settings: Settings) -> DailyBudgets:
-    """Give what tenants may spend in a day. Raises ConfigurationError."""
+    """Return the daily budgets of tenants. Raises ConfigurationError."""
     return DailyBudgets(
         settings.daily_budget, load_budgets(settings.daily_budgets), settings.price_currency
     )
 
 
 def budgets(settings: Settings, pool: Pool, billed: Billing) -> Budgets:
-    """Give what holds tenants to their budgets over all workers. Raises ConfigurationError."""
+    """Return the adapter that enforces budgets over all workers. Raises ConfigurationError."""
     return PostgresBudgets(
         pool,
         daily_budgets(settings),

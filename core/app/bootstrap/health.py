@@ -1,4 +1,4 @@
-"""The health of a worker: what it is read from, and the server that tells of it."""
+"""A worker's health: where it is read from, and the server that reports it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Served:
-    """What is told of a worker, and the address at which it is."""
+    """The health of a worker, and the address that serves it."""
 
     health: Health
     url: str
@@ -47,8 +47,8 @@ async def serve_health(
 ) -> AsyncIterator[Served]:
     """Serve /healthz, /readyz and /metrics while the context lasts; `stop` ends readiness.
 
-    `around` gives what is served besides, with these pages in it, and is itself on its guard.
-    Raises ConfigurationError where the address that is set cannot be had.
+    `around` returns an app that serves more and includes these pages; it does its own access
+    control. Raises ConfigurationError if the configured address is taken.
     """
     from core.adapters.embedded.http_guard import HttpGuard
     from core.app.health.app import create_app
@@ -71,7 +71,7 @@ async def serve_health(
 async def _served(
     stack: AsyncExitStack, app: ASGIApp, settings: Settings, *, websockets: bool
 ) -> str:
-    """Serve on the port that is set; where none is, on the usual one, or a free one."""
+    """Serve on the configured port; if there is none, on the usual one, or a free one."""
     from core.adapters.embedded.http_server import run_server
 
     async def on(port: int) -> str:
@@ -95,7 +95,7 @@ async def watched(
     sources: Mapping[str, FeedbackSource],
     summary: RunSummary,
 ) -> AsyncIterator[Watched]:
-    """Give what a worker's health is read from; `url` is the skill API's."""
+    """Yield what a worker's health is read from; `url` is the skill API's."""
     from core.app.health.health import Watched
 
     settings = stores.parts.settings
@@ -131,14 +131,14 @@ async def _ask_database(stores: Stores) -> None:
 
 
 async def _ask_breaker(breaker: CircuitBreaker) -> None:
-    """See that the model is not held back; nobody asks it for this, calls cost money."""
+    """Raise if the circuit is open; the model is not called for this, since calls cost money."""
     pause = await breaker.current_pause()
     if pause is not None:
         raise CircuitOpen(pause.reason)
 
 
 async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:
-    """Give a probe with a client of its own, which waits no longer than anybody would for it."""
+    """Return a probe with a client of its own, with a short timeout."""
     token = settings.skill_api_token
     secret = token.get_secret_value() if token else None
     client = await stack.enter_async_context(open_skill_api(url, secret, PROBE_SECONDS))
@@ -146,7 +146,7 @@ async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Pro
 
 
 async def _pods(stack: AsyncExitStack, settings: Settings, skills_url: str) -> Probe:
-    """Give a probe that keeps one session to the computer-use server."""
+    """Return a probe that keeps one session to the computer-use server open."""
     from core.mcp_client import COMPUTER_USE, open_mcp
 
     servers = mcp_servers(settings, skills_url)

@@ -1,4 +1,4 @@
-"""What a process that changes or learns has besides: the gate, the model, the worker."""
+"""What a process that changes or learns needs beyond stores: gate, model, worker."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ AskPause = Callable[[], Awaitable[Pause | None]]
 
 
 class Worker(Protocol):
-    """Runs jobs: the job engine as far as the app knows it."""
+    """Runs jobs: the job engine as far as the program knows it."""
 
     async def run(self, stop: asyncio.Event, *, once: bool = False, ask_pause: AskPause) -> None:
         """Work until `stop` is set, or with `once` until no feedback is unfinished.
@@ -56,7 +56,7 @@ class Worker(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Learning:
-    """What a process that learns has besides: the worker's parts and its pauses in seconds."""
+    """The parts of a process that learns, and its intervals in seconds."""
 
     polling: PollingDeps
     worker: Callable[[int], Worker]
@@ -95,9 +95,9 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 def build_gates(
     stores: Stores, model: GuardedModel | None, creator: SkillCreatorDeps | None
 ) -> tuple[ChangeGate, Callable[[], ChangeGate]]:
-    """Make the gate, and what makes one for a single look ahead, which leaves no trace.
+    """Build the gate, and a factory of gates for single dry runs, which leave no trace.
 
-    Without a model skills can be applied and reverted, not written.
+    Without a model, skills can be applied and reverted but not written.
     """
     policy = load_policy(stores.parts.settings.review_policy)
     gate = _gate(stores, model, creator, policy, dry_run=stores.parts.dry_run)
@@ -170,7 +170,7 @@ def build_learning(
     summary: RunSummary,
     backfill: Backfill | None,
 ) -> Learning:
-    """Make what a worker needs, with the model in it; `summary` is told what happens."""
+    """Build the parts of a worker, including its model; `summary` observes the events."""
     from core.polling_manager import process_feedback
 
     settings = stores.parts.settings

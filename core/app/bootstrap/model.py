@@ -1,4 +1,4 @@
-"""The line to the model that settings name, the question a held one is asked, and what holds."""
+"""The configured model with its circuit breaker, and the embedding model."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ if TYPE_CHECKING:
 
     from core.agent.embeddings import LangChainEmbeddings
 
-# What clients of providers wait at most, between two tries, for a server that asks them to.
+# The longest that provider SDKs wait between two tries when the server asks them to.
 _CLIENT_PAUSE = 120.0
 
 
 @dataclass(frozen=True)
 class GuardedModel:
-    """A chat model, the line that every call of it goes through, and what a call costs."""
+    """A chat model, the circuit breaker for all its calls, and their price."""
 
     chat: BaseChatModel
     breaker: CircuitBreaker
     meter: Meter
 
     async def knock(self) -> None:
-        """Ask whether it answers, outside the line. Raises ModelDown, ConfigurationError."""
+        """Ask whether it answers, bypassing the breaker. Raises ModelDown, ConfigurationError."""
         from core.agent.model.chat_model import knock
 
         await knock(self.chat)
 
 
 def circuit_breaker(settings: Settings, pool: Pool, *, offline: bool = False) -> CircuitBreaker:
-    """Make the line of one worker to the model that settings name."""
+    """Build one worker's circuit breaker for the configured model."""
     name = OFFLINE_MODEL if offline else _name(settings)
     options = BreakerOptions() if offline else _options(settings)
     return PostgresCircuitBreaker(pool, name, options, new_id=new_id, sleep=asyncio.sleep)
 
 
 async def model_pause(settings: Settings) -> Pause | None:
-    """Say why workers hold the model back, or None. Raises DatabaseDown, ConfigurationError."""
+    """Return why the circuit is open, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
         return await circuit_breaker(settings, pool).current_pause()
 
 
 async def intake_pause(settings: Settings) -> Pause | None:
-    """Say why a person holds work back, or None. Raises DatabaseDown, ConfigurationError."""
+    """Return why a person paused the intake, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
         return await PostgresIntake(pool, Jobs(pool)).paused()
 
@@ -80,7 +80,7 @@ async def _migrated(settings: Settings) -> AsyncIterator[Pool]:
 
 
 def _name(settings: Settings) -> str:
-    """Name the line: one model behind two proxies is two."""
+    """Return the breaker's name: one model behind two proxies counts as two."""
     model = settings.llm_model or OFFLINE_MODEL
     proxy = urlsplit(settings.llm_proxy_url or "").netloc.rpartition("@")[2]
     return f"{model} at {proxy}" if proxy else model
@@ -99,7 +99,7 @@ def _options(settings: Settings) -> BreakerOptions:
 
 
 class Meaning:
-    """An embedding model that is built when first used: its library takes a second to import."""
+    """An embedding model, built when first used: its library takes a second to import."""
 
     def __init__(self, settings: Settings, model: str) -> None:
         self._settings = settings
@@ -107,7 +107,7 @@ class Meaning:
         self._built: LangChainEmbeddings | None = None
 
     def model(self) -> Embeddings:
-        """Give the model. Raises ConfigurationError."""
+        """Return the model. Raises ConfigurationError."""
         if self._built is None:
             from core.agent.embeddings import build_embeddings
 
@@ -121,7 +121,7 @@ class Meaning:
         return self._built
 
     def beside_words(self, stores: Stores) -> Stores:
-        """Return the stores with a search that goes by words and by meaning."""
+        """Return the stores with a search that combines words and meaning."""
         made = copy(stores)
         made.search = FusedSearch(
             stores.search,
@@ -133,12 +133,12 @@ class Meaning:
         return made
 
     def backfill(self, stores: Stores) -> Backfill:
-        """Give the job that makes vectors. Raises ConfigurationError."""
+        """Return the job that makes vectors. Raises ConfigurationError."""
         vectors = PostgresVectors(stores.pool, self._name)
         return Backfill(vectors, self.model(), clock=time.monotonic)
 
     async def close(self) -> None:
-        """Close the model's connections, where it was built."""
+        """Close the model's connections, if it was built."""
         if self._built is not None:
             await self._built.close()
 
@@ -147,7 +147,7 @@ class Meaning:
 async def open_meaning(
     settings: Settings, *, offline: bool = False
 ) -> AsyncIterator[Meaning | None]:
-    """Give search by meaning, None where it is off; a process that is `offline` asks no model."""
+    """Yield semantic search, None if it is off; an `offline` process calls no model."""
     if settings.embedding_model is None or offline:
         yield None
         return
@@ -159,7 +159,7 @@ async def open_meaning(
 
 
 async def vector_backlog(settings: Settings) -> VectorBacklog:
-    """Count the documents that wait for a vector. Raises DatabaseDown, ConfigurationError."""
+    """Count the documents that lack a vector. Raises DatabaseDown, ConfigurationError."""
     with database(settings) as conninfo:
         async with open_pool(conninfo) as pool:
             await migrations.require_current(pool, vectors=by_meaning(settings))

@@ -1,4 +1,4 @@
-"""What the skill-creator path needs: sessions to both MCP servers, where the flag asks for it."""
+"""The skill-creator path: sessions to both MCP servers, if the flag is on."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ log = structlog.get_logger(__name__)
 async def skill_creator(
     settings: Settings, skills_url: str, wrap: Wrap = as_it_is
 ) -> AsyncIterator[SkillCreatorDeps | None]:
-    """Give the pods and documents of the skill-creator path; None where skills go out over HTTP.
+    """Yield the pods and documents of the skill-creator path; None if skills go over HTTP.
 
-    `skills_url` is the skill API, whose server also speaks MCP where MCP_SERVER_URL is unset.
+    `skills_url` is the skill API, whose server also speaks MCP if MCP_SERVER_URL is unset.
     """
     if not settings.use_skill_creator_workflow:
         yield None
@@ -47,7 +47,7 @@ async def skill_creator(
 
 
 def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
-    """Give the MCP servers that the settings name; the embedded one is guarded like its API."""
+    """Return the configured MCP servers; the embedded one has the same guard as its API."""
     from core.mcp_client import COMPUTER_USE, McpServer
 
     token = settings.mcp_server_token
@@ -73,7 +73,7 @@ def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
 
 
 async def mcp_tools(settings: Settings, skills_url: str, server_name: str) -> Sequence[str]:
-    """Ask one MCP server for the names of its tools. Raises McpDown, ConfigurationError."""
+    """Return the names of an MCP server's tools. Raises McpDown, ConfigurationError."""
     from core.mcp_client import open_mcp
 
     servers = mcp_servers(settings, skills_url)
@@ -85,9 +85,9 @@ async def mcp_tools(settings: Settings, skills_url: str, server_name: str) -> Se
 async def computer_use(
     settings: Settings, host: str = LOOPBACK, port: int = 0
 ) -> AsyncIterator[str]:
-    """Serve pods of this machine; gives the URL to set as COMPUTER_USE_MCP_URL.
+    """Serve pods on this machine; yields the URL to set as COMPUTER_USE_MCP_URL.
 
-    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    Raises ConfigurationError if the address is taken, or open to others without a token.
     """
     from core.adapters.embedded.computer_use import run_computer_use
 
@@ -105,7 +105,7 @@ async def serve_computer_use(settings: Settings, host: str, port: int, stop: asy
 
 
 async def sandbox_status() -> tuple[str, bool, str]:
-    """Give what keeps pods of this machine in: name, whether it holds, a sentence about it."""
+    """Return this machine's sandbox wall: name, whether it is a boundary, and a sentence."""
     from core.adapters.embedded import sandbox
 
     return await asyncio.to_thread(sandbox.sandbox_status)

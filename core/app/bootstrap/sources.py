@@ -1,4 +1,4 @@
-"""The sources of feedback that the settings name. Another source is made here, too."""
+"""The configured sources of feedback; new kinds of sources are added here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def feedback_sources(
 
 
 async def ask_supabase(settings: Settings) -> str:
-    """See that the platform lets us read, and has the function that claims rows.
+    """Check that the platform lets us read, and has the function that claims rows.
 
     Raises ConfigurationError, SourceDown.
     """
@@ -44,7 +44,7 @@ async def ask_supabase(settings: Settings) -> str:
 
 
 def _supabase_access(settings: Settings) -> tuple[str, str] | None:
-    """Give address and key; None where neither is set. Raises ConfigurationError for one alone."""
+    """Return address and key; None if neither is set. Raises ConfigurationError for only one."""
     url, key = settings.supabase_url, settings.supabase_key
     if url is None and key is None:
         return None

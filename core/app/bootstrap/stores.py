@@ -86,20 +86,20 @@ T = TypeVar("T")
 
 
 class Wrap(Protocol):
-    """Stands a port in for another of the same kind: where tests cut off, delay and count."""
+    """Replaces a port by another of the same kind: tests use it to cut off, delay and count."""
 
     def __call__(self, name: str, port: T, /) -> T:
-        """Give what is used in place of `port`, which is called `name`."""
+        """Return what is used in place of `port`, which is called `name`."""
 
 
 def as_it_is(_name: str, port: T, /) -> T:
-    """Use a port as it is."""
+    """Return a port unchanged."""
     return port
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the stores are made of."""
+    """What the stores are built from."""
 
     settings: Settings
     pool: Pool
@@ -111,10 +111,10 @@ class Parts:
 
 
 class Stores:
-    """Every store of the program, a line each: its port, and the adapter behind it."""
+    """Every store of the program, one line each: its port, and the adapter behind it."""
 
     def __init__(self, parts: Parts) -> None:
-        """Make the adapters. Raises ConfigurationError for budgets that cannot be read."""
+        """Build the adapters. Raises ConfigurationError for unreadable budgets."""
         settings, pool, observe, billed = parts.settings, parts.pool, parts.observe, parts.billed
         self.parts = parts
         self.pool = pool
@@ -151,7 +151,7 @@ class Stores:
             self._keep_nothing()
 
     def without_trace(self) -> Stores:
-        """Return stores for one look ahead: what a gate writes beside its changes is dropped."""
+        """Return stores for one dry run: what a gate writes besides its changes is dropped."""
         dry = copy(self)
         dry._keep_nothing()
         return dry
@@ -171,12 +171,12 @@ class Stores:
 
 
 def new_id() -> str:
-    """A new id: unique, and in the order of time."""
+    """Return a new id: unique, and ordered by time."""
     return f"{time.time_ns() // 1_000_000:012x}-{uuid.uuid4().hex[:16]}"
 
 
 def _follower(parts: Parts) -> SkillFollower | None:
-    """Return what keeps the index up with skills that others write; a dry run takes it as it is."""
+    """Return the follower of skills written by others; a dry run uses the index as it is."""
     if parts.dry_run:
         return None
     every = parts.settings.skill_refresh_seconds
@@ -185,7 +185,7 @@ def _follower(parts: Parts) -> SkillFollower | None:
 
 @contextmanager
 def database(settings: Settings) -> Iterator[str]:
-    """Give the connection string: of `DATABASE_URL`, or of the embedded server."""
+    """Yield the connection string: `DATABASE_URL`, or that of the embedded server."""
     if settings.database_url is not None:
         yield settings.database_url.get_secret_value()
         return
@@ -208,7 +208,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Pool]:
 
 @asynccontextmanager
 async def skill_server(settings: Settings) -> AsyncIterator[str]:
-    """Give the address of the skill API: the one that is set, or an embedded one's."""
+    """Yield the address of the skill API: the configured one, or an embedded one's."""
     if settings.skill_api_base_url is not None:
         yield settings.skill_api_base_url
         return
@@ -218,7 +218,7 @@ async def skill_server(settings: Settings) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]:
-    """Give a client of the skill API."""
+    """Yield a client of the skill API."""
     token = settings.skill_api_token
     async with open_skill_api(
         url, token.get_secret_value() if token else None, settings.skill_api_timeout_seconds
@@ -248,7 +248,7 @@ async def _embedded_skills(
 async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
     """Serve the skill API over the home's folders until `stop` is set.
 
-    Raises ConfigurationError where the address cannot be had, or is open to all without a token.
+    Raises ConfigurationError if the address is taken, or open to others without a token.
     """
     async with _embedded_skills(settings, host, port) as url:
         structlog.get_logger(__name__).info("server.started", url=url)
@@ -256,12 +256,12 @@ async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.E
 
 
 def by_meaning(settings: Settings) -> bool:
-    """Tell whether search is to look for meaning too, which needs pgvector."""
+    """Whether semantic search is configured, which needs pgvector."""
     return settings.embedding_model is not None
 
 
 async def migrate(settings: Settings) -> MigrationStatus:
-    """Bring the database's schemas to date. Raises ConfigurationError, DatabaseDown."""
+    """Migrate the database's schemas. Raises ConfigurationError, DatabaseDown."""
     with database(settings) as conninfo:
         return await migrations.migrate(conninfo, vectors=by_meaning(settings))
 

@@ -1,1 +1,4 @@
-"""What a worker tells of itself while it runs: whether it lives, is ready, and its metrics."""
+"""A worker's health: whether it is alive, ready, and its metrics.
+
+It may import domain and other parts of `app`. Begin with `health.py`.
+"""

@@ -15,7 +15,7 @@ _FRESH = {"Cache-Control": "no-store"}
 
 
 def create_app(health: Health) -> Starlette:
-    """Make the app over one worker's health. Nothing it answers is secret."""
+    """Build the app over one worker's health. None of its answers is secret."""
 
     async def alive(_: Request) -> Response:
         is_alive = health.pulse.is_alive()

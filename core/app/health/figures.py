@@ -1,4 +1,4 @@
-"""Figures that are read when somebody looks: of the queue, of dependencies, of this process."""
+"""Figures read on demand: of the queue, of dependencies, of this process."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Clock = Callable[[], float]
 
 
 class Reading(Generic[T_co]):
-    """The newest answer of `read`, however many ask; it gives None for a failure, and never raises.
+    """A shared, cached reading. `read` returns None on failure and never raises.
 
-    An answer is kept for `keep` seconds, or `rest` times as long as it took, if that is longer:
-    what is slow to read is read seldom. Whoever asks waits `patience` seconds at most. `clock`
-    gives seconds that never go back.
+    A result is cached for `keep` seconds, or `rest` times as long as it took if that is longer:
+    what is slow to read is read rarely. Callers wait at most `patience` seconds. `clock` returns
+    monotonic seconds.
     """
 
     def __init__(
@@ -43,17 +43,17 @@ class Reading(Generic[T_co]):
         self._task: asyncio.Task[T_co] | None = None
 
     async def get(self) -> T_co | None:
-        """Give the newest answer; None where it is not there in time."""
+        """Return the newest result; None if it does not arrive in time."""
         if self._task is None or (self._task.done() and self._clock() >= self._due):
             self._task = asyncio.create_task(self._made())
-        # It is left running: a call that hangs is never made twice at a time.
+        # Left running: of a call that hangs there is never more than one.
         await asyncio.wait({self._task}, timeout=self._patience)
         if not self._task.done() or self._task.cancelled():
             return None
         return self._task.result()
 
     async def close(self) -> None:
-        """End what is being read."""
+        """Cancel a reading in progress."""
         if self._task is not None:
             await end_tasks([self._task])
 
@@ -68,7 +68,7 @@ class Reading(Generic[T_co]):
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """What is known now; None is what could not be read in time."""
+    """The current figures; None for what could not be read in time."""
 
     running: int = 0
     up: Mapping[str, bool] = field(default_factory=dict)
@@ -80,13 +80,13 @@ class Figures:
 
 
 class Gauges(Collector):
-    """The figures as metrics: what is not known has no sample, so that nobody takes it for 0."""
+    """The figures as metrics: an unknown one has no sample, lest it be taken for 0."""
 
     def __init__(self, figures: Figures) -> None:
         self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
-        """Give one family a metric."""
+        """Yield one family per metric."""
         yield _gauge(
             "running", "Feedback that this process works on.", (), {(): self._figures.running}
         )

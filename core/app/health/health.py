@@ -1,4 +1,4 @@
-"""A worker's health: whether its loop turns, whether it is ready, and its figures."""
+"""A worker's health: whether its event loop runs, whether it is ready, and its figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SILENCE_SECONDS = 10.0
 
 
 class Pulse:
-    """Ticks while it beats."""
+    """Detects a blocked event loop: a task notes the time every second."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -38,7 +38,7 @@ class Pulse:
 
     @asynccontextmanager
     async def beating(self) -> AsyncIterator[None]:
-        """Tick as long as the context lasts."""
+        """Note the time regularly as long as the context lasts."""
         beat = asyncio.create_task(self._beat())
         try:
             yield
@@ -46,11 +46,11 @@ class Pulse:
             await end_tasks([beat])
 
     def age(self) -> float:
-        """Give the seconds since the last tick."""
+        """Return the seconds since the last note."""
         return self._clock() - self._last
 
     def is_alive(self) -> bool:
-        """True where the last tick is not too old."""
+        """Whether the last note is recent enough."""
         return self.age() <= SILENCE_SECONDS
 
     async def _beat(self) -> None:
@@ -66,14 +66,16 @@ _OUTCOMES: Mapping[str, str] = {
     "change.refused": "refused",
     "change.went_stale": "stale",
 }
-# Runs whose end this process never sees, since another took them over, are forgotten beyond this.
+# Runs that another worker took over never end in this process: beyond this many, the oldest are
+# forgotten.
 _MOST_RUNS = 10_000
 
 
 class Metrics:
-    """An observer of events; `render` adds figures that are read when somebody looks."""
+    """An observer of events; `render` adds figures that are read on demand."""
 
     def __init__(self, clock: Clock) -> None:
+        # Each counter would come with a second series that says when it was created.
         without_times_of_creation()  # type: ignore[no-untyped-call]
         self._clock = clock
         self._registry = CollectorRegistry()
@@ -111,7 +113,7 @@ class Metrics:
         }
 
     def observe(self, event: RunEvent, spent: Usage) -> None:
-        """Count an event, and what was spent on it."""
+        """Count an event and its costs."""
         self._calls.inc(spent.model_calls)
         self._tokens.labels("input").inc(spent.input_tokens)
         self._tokens.labels("output").inc(spent.output_tokens)
@@ -121,7 +123,7 @@ class Metrics:
             note(event)
 
     def render(self, figures: Figures) -> bytes:
-        """Give all metrics in Prometheus' text form."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry) + generate_latest(Gauges(figures))
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
@@ -163,14 +165,14 @@ Probe = Callable[[], Awaitable[None]]
 
 KEEP_SECONDS = 2.0
 PATIENCE_SECONDS = 2.0
-# Counting all that ever ended takes longer the more that is: at most this share of the time, 1/n.
+# The total of ended feedback takes longer the more there is: read it at most 1/n of the time.
 REST = 100.0
 OK = "ok"
 LATE = "timeout"
 
 
 class State(StrEnum):
-    """Where a worker stands between its start and its end."""
+    """The phase of a worker's life."""
 
     STARTING = "starting"
     WORKING = "working"
@@ -183,11 +185,11 @@ async def _nobody() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What can be looked at once the program is open.
+    """What can be watched once the program is open.
 
-    A probe raises SkillWorkerError where its dependency is not well. `pauses` gives why no
-    work is begun, `running` the number of pieces that this process works on, `at_budget` that of
-    the tenants held back by their budget.
+    A probe raises SkillWorkerError if its dependency is not well. `pauses` returns why no work
+    starts, `running` the number of pieces that this process works on, `at_budget` that of tenants
+    blocked by their budget.
     """
 
     probes: Mapping[str, Probe]
@@ -198,7 +200,7 @@ class Watched:
 
 
 class Health:
-    """What is told of one worker. `stopping` says whether it was told to stop."""
+    """The health of one worker. `stopping` returns whether it was told to stop."""
 
     def __init__(self, *, stopping: Callable[[], bool], clock: Clock) -> None:
         self.metrics = Metrics(clock)
@@ -209,14 +211,14 @@ class Health:
 
     @property
     def state(self) -> State:
-        """Where the worker stands; it is stopping as soon as it is told to."""
+        """The worker's phase; it is stopping as soon as it is told to."""
         if self._stopping():
             return State.STOPPING
         return State.WORKING if self._readings else State.STARTING
 
     @asynccontextmanager
     async def watching(self, watched: Watched) -> AsyncIterator[None]:
-        """Look at these while the context lasts: the worker works."""
+        """Watch these while the context lasts: the worker is working."""
         readings = self._readings = _Readings(watched, self._clock)
         try:
             yield
@@ -225,32 +227,32 @@ class Health:
             await readings.close()
 
     async def checks(self) -> Mapping[str, str]:
-        """Give each dependency's state: `ok`, `timeout`, or the kind of its error."""
+        """Return each dependency's state: `ok`, `timeout`, or the kind of its error."""
         return await self._readings.checks() if self._readings else {}
 
     async def figures(self) -> Figures:
-        """Give the figures as far as they can be read in time."""
+        """Return the figures as far as they can be read in time."""
         return await self._readings.figures() if self._readings else Figures()
 
 
 class _Readings:
-    """One shared reading each, so that however many ask, nobody is asked more often."""
+    """One shared reading each, so that dependencies see the same load however many ask."""
 
     def __init__(self, watched: Watched, clock: Clock) -> None:
-        def kept(read: Callable[[], Awaitable[T]], rest: float = 0) -> Reading[T]:
+        def cached(read: Callable[[], Awaitable[T]], rest: float = 0) -> Reading[T]:
             return Reading(
                 read, keep=KEEP_SECONDS, patience=PATIENCE_SECONDS, clock=clock, rest=rest
             )
 
         self._running = watched.running
         self._checks = {
-            name: kept(_Check(name, probe).look) for name, probe in watched.probes.items()
+            name: cached(_Check(name, probe).state) for name, probe in watched.probes.items()
         }
-        self._pauses = kept(lambda: _or_none(watched.pauses))
-        self._waiting = kept(lambda: _or_none(watched.backlog.waiting), REST)
-        self._ended = kept(lambda: _or_none(watched.backlog.ended), REST)
-        self._undecided = kept(lambda: _or_none(watched.backlog.undecided), REST)
-        self._at_budget = kept(lambda: _or_none(watched.at_budget), REST)
+        self._pauses = cached(lambda: _or_none(watched.pauses))
+        self._waiting = cached(lambda: _or_none(watched.backlog.waiting), REST)
+        self._ended = cached(lambda: _or_none(watched.backlog.ended), REST)
+        self._undecided = cached(lambda: _or_none(watched.backlog.undecided), REST)
+        self._at_budget = cached(lambda: _or_none(watched.at_budget), REST)
 
     async def checks(self) -> Mapping[str, str]:
         found = await asyncio.gather(*(check.get() for check in self._checks.values()))
@@ -283,14 +285,14 @@ class _Readings:
 
 
 class _Check:
-    """Asks one dependency, and logs when it stops or begins to answer."""
+    """Probes one dependency, and logs when its state changes."""
 
     def __init__(self, name: str, probe: Probe) -> None:
         self._name = name
         self._probe = probe
         self._last = OK
 
-    async def look(self) -> str:
+    async def state(self) -> str:
         error = await _failure(self._probe)
         state = error.kind if error else OK
         if state != self._last and error:
@@ -306,14 +308,14 @@ async def _failure(probe: Probe) -> SkillWorkerError | None:
         await probe()
     except SkillWorkerError as error:
         return error
-    except Exception as error:  # a probe that breaks must not take the answer down
+    except Exception as error:  # a broken probe must not break the answer
         log.exception("dependency.broke")
         return SkillWorkerError(f"unexpected {type(error).__name__}: {error}")
     return None
 
 
 async def _or_none(read: Callable[[], Awaitable[T]]) -> T | None:
-    """Give what is read, or None: why it cannot be is what the dependency's check says."""
+    """Return what is read, or None: the dependency's check reports the reason."""
     try:
         return await read()
     except SkillWorkerError:

@@ -31,14 +31,14 @@ from core.domain.ports import ChangeLog, Committer, Journal, TargetLocks
 
 
 class StoredStates:
-    """Reads states; the bytes of a file are fetched once. Raises NotFound where some are gone."""
+    """Read stored states, each blob once. Raises NotFound if a blob is gone."""
 
     def __init__(self, changes: ChangeLog) -> None:
         self._changes = changes
         self._blobs: dict[str, bytes] = {}
 
     async def read(self, state: Snapshot | None) -> State | None:
-        """Give a state whole, None for absent."""
+        """Return the whole state, None for absent."""
         if state is None:
             return None
         if state.files is None:
@@ -48,7 +48,7 @@ class StoredStates:
         return State(document.data.decode("utf-8"), state.name, files, document.executable)
 
     async def folder(self, refs: Mapping[str, FileRef]) -> dict[str, SkillFile]:
-        """Give the files behind references."""
+        """Return the files behind references."""
         missing = [ref for ref in refs.values() if ref.sha256 not in self._blobs]
         if missing:
             self._blobs |= await self._changes.blobs(missing)
@@ -59,20 +59,20 @@ class StoredStates:
 
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
-    """The audit row of an applied change, or of one that reverted another."""
+    """Return the history row of an applied change, or of one that reverted another."""
     status = HistoryStatus.REVERTED if change.undoes else HistoryStatus.APPLIED
     return _history(change, record_id, None, status)
 
 
 def failed(change: Change, record_id: str, error: SkillWorkerError) -> HistoryRecord:
-    """The audit row of an attempt that failed."""
+    """Return the history row of a failed attempt."""
     return _history(change, record_id, error, HistoryStatus.FAILED)
 
 
 def _history(
     change: Change, record_id: str, error: SkillWorkerError | None, status: HistoryStatus
 ) -> HistoryRecord:
-    """The audit row of a change, with its whole before and after."""
+    """Return the history row of a change, with its whole before and after."""
     return HistoryRecord(
         id=record_id,
         knowledge_type=change.kind,
@@ -95,7 +95,7 @@ def _history(
 
 
 def event(name: str, change: Change, error: str | None = None, **more: JsonValue) -> RunEvent:
-    """An event about a change; what is in `more` is told as well."""
+    """Return an event about a change; `more` is added to its data."""
     data: dict[str, JsonValue] = {
         "kind": change.kind.value,
         "operation": change.operation.value,
@@ -120,7 +120,7 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
 def refused_event(
     request: ChangeRequest, context: SubmitContext, error: SkillWorkerError
 ) -> RunEvent:
-    """An event about a request that made no change."""
+    """Return the event of a refused request."""
     return RunEvent(
         name="change.refused",
         tenant_id=context.tenant_id,
@@ -139,6 +139,7 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
     content = change.after.content if change.after else None
     if error is None or change.kind is not Kind.SKILL:
         return content
+    # The marker of contracts, section 3; an unescaped `-->` would end the comment early.
     reason = error.message.replace("-->", "--&gt;")
     return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"
 
@@ -146,10 +147,10 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
 log = structlog.get_logger(__name__)
 
 
-async def look_back(
+async def report_divergence(
     change: Change, committer: Committer, target_locks: TargetLocks, journal: Journal
 ) -> None:
-    """Put on record where the target's store holds something else than was recorded last."""
+    """Emit `change.diverged` if the target's store differs from the last recorded state."""
     try:
         if await _has_diverged(change, committer, target_locks):
             await journal.emit(event("change.diverged", change))
@@ -158,9 +159,9 @@ async def look_back(
 
 
 async def _has_diverged(change: Change, committer: Committer, target_locks: TargetLocks) -> bool:
-    """Compare. Only a skill lives in a store that may have let a late write through.
+    """Whether the store differs. Only a skill's store is outside our fenced transactions.
 
-    While a change of it is being applied, whoever applies that one finds out.
+    While another change of it is being applied, that one compares.
     """
     if change.kind is not Kind.SKILL:
         return False
@@ -175,22 +176,23 @@ _PAST = {ChangeStatus.FAILED: "failed", ChangeStatus.STALE: "went_stale"}
 
 
 async def finish(change: Change, deps: GateDeps) -> Receipt:
-    """Apply and record an open intent; repeating what was done already changes nothing.
+    """Apply and record an open intent; idempotent.
 
-    Raises LeaseLost where another has taken it over; a write of ours that the store let
-    through all the same is on record then. Raises Stale (recorded) when the target moved, and
-    DependencyDown when it cannot be reached: the intent stays open, the attempt is on record,
-    and calling again goes on.
+    Raises LeaseLost if another worker has taken it over; a late write of ours that reached the
+    store is recorded first. Raises Stale (recorded) if the target moved, and DependencyDown if
+    it is unreachable: the intent stays open, the attempt is recorded, and a later call resumes.
     """
     try:
         return await _carried_out(change, deps)
     except LeaseLost:
-        await look_back(change, deps.committers[change.kind], deps.target_locks, deps.journal)
+        await report_divergence(
+            change, deps.committers[change.kind], deps.target_locks, deps.journal
+        )
         raise
 
 
 async def has_moved(change: Change, deps: GateDeps) -> bool:
-    """Tell whether the target is not any more what the change was prepared against."""
+    """Whether the target has changed since the change was prepared."""
     now = await deps.committers[change.kind].current(change.tenant_id, change.target_id)
     return state_hash(now) != change.base_hash
 
@@ -198,7 +200,7 @@ async def has_moved(change: Change, deps: GateDeps) -> bool:
 async def close(
     change: Change, status: ChangeStatus, error: SkillWorkerError, deps: GateDeps, *, tried: bool
 ) -> None:
-    """End an intent that was not applied, with a history row where it was tried."""
+    """Close an intent that was not applied, with a history row if applying it was tried."""
     async with deps.changes.unit_of_work(change) as unit:
         if tried:
             await unit.record_knowledge_history(failed(change, deps.new_id(), error))
@@ -213,7 +215,7 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
     except LeaseLost:
         raise
     except Stale as error:
-        # Only a skill has effects outside, which may have begun before it was seen to move.
+        # Only a skill has effects outside the transaction, some perhaps made before this error.
         await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
         raise
     except DependencyDown as error:

@@ -20,11 +20,11 @@ def read_agents(text: str) -> list[Agent]:
     """Read a YAML or JSON list, or one JSON object a line. Raises InvalidInput, all at once."""
     agents: list[Agent] = []
     problems: list[str] = []
-    for place, entry in _entries(text):
+    for position, entry in _entries(text):
         try:
             agents.append(checked_agent(entry))
         except InvalidInput as error:
-            problems.append(f"{place}: {error.message}")
+            problems.append(f"{position}: {error.message}")
     if problems:
         raise InvalidInput("\n".join(problems), hint="nothing was imported; mend these and repeat")
     return agents

@@ -81,7 +81,7 @@ class EventFilter(Model):
 class PlacedEvent(Model):
     """An event with its cursor: reading on from there returns what came after it."""
 
-    place: str
+    cursor: str
     event: RunEvent
 
 
@@ -93,6 +93,6 @@ class FeedPage(Model):
     """
 
     events: tuple[PlacedEvent, ...] = ()
-    place: str
+    cursor: str
     is_full: bool = False
     is_behind: bool = False

@@ -10,7 +10,7 @@ from core.domain.models.costs import ChangeCost
 from core.domain.models.feedback import FeedbackStatus, Usage
 
 
-class QueuePlace(Model):
+class QueuePosition(Model):
     """A change's position among those waiting, oldest first; `following` wraps around.
 
     `position` counts from 1 and is None once the change is decided.
@@ -52,7 +52,7 @@ class OpenedChange(Model):
     change: Change
     cause: Cause | None = None
     matched: Matched | None = None
-    place: QueuePlace = QueuePlace()
+    queue_position: QueuePosition = QueuePosition()
     cost: ChangeCost = ChangeCost()
     undone_by: str | None = None
 

@@ -20,10 +20,10 @@ class Bell(Protocol):
 class Feed(Protocol):
     """The events of all processes, in one permanent order."""
 
-    async def place(self) -> str:
+    async def cursor(self) -> str:
         """Return the cursor from which everything written from now on is read."""
 
-    async def after(self, place: str | None, wanted: EventFilter, limit: int) -> FeedPage:
+    async def after(self, cursor: str | None, wanted: EventFilter, limit: int) -> FeedPage:
         """Return at most `limit` events after a cursor; None: from the oldest stored.
 
         Events pruned meanwhile are skipped. Raises InvalidInput on a malformed cursor.

@@ -32,8 +32,9 @@ class Front:
     @asynccontextmanager
     async def open(self, app: App, url: str) -> AsyncIterator[None]:
         """Admit callers while the context lasts, and print how they get in."""
-        # A full garbage collection stops all calls: for a seventh of a second over what is loaded
-        # by now and stays, then for 30 to 50 ms every few seconds over what is cached.
+        # A full garbage collection stops all calls. Measured: a seventh of a second over what is
+        # loaded by now and stays, which freeze() exempts; then 30 to 50 ms every few seconds over
+        # what is cached, which the higher thresholds make rarer.
         gc.freeze()
         gc.set_threshold(*_COLLECTED_AFTER)
         async with self.serving.opened_to(app) as token_file:

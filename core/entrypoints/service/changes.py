@@ -19,7 +19,7 @@ from core.entrypoints.service.session import Session
 
 
 class NextChange(Model):
-    """The change to look at first; None where nothing waits."""
+    """The change to review first; None if nothing waits."""
 
     id: str | None
 
@@ -72,14 +72,14 @@ class ChangesService:
         """Return everything to consider before deciding. Raises NotFound."""
         self.session.require(Role.READ)
         app, principal = self.session.app, self.session.principal
-        async with app.turns.looks.taken():
+        async with app.review_slots.reads.taken():
             opening = app.stores.review_queue.open(
                 change_id,
                 tenant_id=principal.tenant_id,
                 but=app.presence.by_others(principal.token_id),
             )
             opened = await self.session.own(opening, "change", change_id)
-            following = self._free(opened.place.following)
+            following = self._free(opened.queue_position.following)
             app.presence.note(principal.token_id, (change_id, *filter(None, (following,))))
             return await make_review_view(opened, following, app)
 
@@ -151,7 +151,7 @@ class ChangesService:
         """Acquire a slot to decide about a change; yields what carries it out, and the change."""
         self.session.require(Role.REVIEW)
         app = self.session.app
-        async with app.turns.decisions.taken():
+        async with app.review_slots.decisions.taken():
             change = await self._own(change_id)
             yield app.as_dry_run() if dry_run else app, change
 

@@ -14,9 +14,9 @@ from core.entrypoints.service.session import Session
 
 PAGE = 100
 FALLBACK_SECONDS = 5.0  # between two reads without a notification
-# until the next read while a late transaction may still fill a gap; it doubles
+# Until the next read while a late transaction may still fill a gap; it doubles.
 BEHIND_SECONDS = 0.05
-DOWN_SECONDS = 1.0
+DOWN_SECONDS = 1.0  # between two reads while the database is down
 LEAST_SECONDS = 0.1  # between two reads, however many notifications arrive
 LATE_SECONDS = 2.0  # how long after an end further events about it may arrive
 _ENDS = {"feedback.finished", "feedback.cancelled"}
@@ -38,9 +38,9 @@ class EventsService:
         self.session.require(Role.READ)
         wanted = EventFilter(tenant_id=self.session.tenant(tenant_id), names=names)
         feed = self.session.stores.feed
-        place = after or await feed.place()
-        first = await feed.after(place, wanted, PAGE)
-        return place, _events(_Reading(feed, wanted, first))
+        cursor = after or await feed.cursor()
+        first = await feed.after(cursor, wanted, PAGE)
+        return cursor, _events(_Reading(feed, wanted, first))
 
     async def of_feedback(
         self, feedback_id: str, after: str | None
@@ -107,10 +107,10 @@ class _Reading:
         if self._is_read:
             self._looked = asyncio.get_running_loop().time()
             try:
-                self._page = await self.feed.after(self._page.place, self.wanted, PAGE)
+                self._page = await self.feed.after(self._page.cursor, self.wanted, PAGE)
                 self._is_down = False
             except DependencyDown:
-                self._page = FeedPage(place=self._page.place)
+                self._page = FeedPage(cursor=self._page.cursor)
                 self._is_down = True
         self._is_read = True
         self._behind = 2 * self._behind if self._page.is_behind else BEHIND_SECONDS

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from core.domain.errors import BundleInvalid
 from core.domain.hashing import sha256, state_hash
+from core.domain.messages import joined
 from core.domain.models import SKILL_MD, Bundle, FileRef, SkillFile, Snapshot
 from core.skills.bundle.layout import (
     Directory,
@@ -93,7 +94,7 @@ def check_bundle(bundle: Bundle) -> list[str]:
 def sound(bundle: Bundle) -> Bundle:
     """Return the bundle. Raises BundleInvalid with all the structural rules that it breaks."""
     if problems := check_bundle(bundle):
-        raise BundleInvalid("; ".join(problems))
+        raise BundleInvalid(joined(problems))
     return bundle
 
 
@@ -360,6 +361,7 @@ def _files(
         yield path, file
 
 
+# The first date that a zip can express: the same content makes the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _LEVEL = 6
 

@@ -26,6 +26,11 @@ _PARTS = (
     "script",
 )
 _FUTURE = "from __future__ import annotations\n"
+# Nothing is translated in a pod: there a message is its English text.
+_MESSAGE = '''def Message(_code: str, english: str, /, **parameters: object) -> str:
+    """Return the text of a message."""
+    return english.format_map(parameters)
+'''
 
 
 def check_bundle(
@@ -97,7 +102,7 @@ def _joined() -> str:
     sources = {part: (folder / f"{part}.py").read_text(encoding="utf-8") for part in _PARTS}
     doc = ast.get_docstring(ast.parse(sources[_PARTS[-1]]))
     bodies = [_without_imports_of_ours(source) for source in sources.values()]
-    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', *bodies])
+    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', _MESSAGE, *bodies])
 
 
 def _without_imports_of_ours(source: str) -> str:

@@ -45,6 +45,7 @@ MAX_FILES = 1_000
 MAX_FILE_BYTES = 24 * 2**20
 MAX_BUNDLE_BYTES = 48 * 2**20
 MAX_DEPTH = 16
+# The tightest of common file systems: 255 bytes a name on Linux, 1,024 a path on macOS.
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1_024
 

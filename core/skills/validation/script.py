@@ -51,10 +51,10 @@ def main(arguments: list[str]) -> int:
     return 1 if errors else 0
 
 
-def _read_document(place: bytes) -> bytes | None:
-    if os.path.islink(place) or not os.path.isfile(place):
+def _read_document(location: bytes) -> bytes | None:
+    if os.path.islink(location) or not os.path.isfile(location):
         return None
-    with open(place, "rb") as file:
+    with open(location, "rb") as file:
         return file.read(MAX_FILE_BYTES + 1)
 
 

@@ -1,4 +1,4 @@
-"""What every backlog must give; a test class supplies it, the inbox, the log and its reviews."""
+"""Contract of every backlog; a test class supplies it, the inbox, the log and its reviews."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class BacklogContract:
         await inbox.add("cli", [piece("s-1"), piece("s-2")])
         await claimed(inbox, await added(inbox, piece("s-3")))
         for source_id, status in (("s-4", "dead"), ("s-5", "no_action"), ("s-6", "dead")):
-            held = await claimed(inbox, await added(inbox, piece(source_id)))
-            await inbox.finish(held, Outcome(status=FeedbackStatus(status)))
+            claim = await claimed(inbox, await added(inbox, piece(source_id)))
+            await inbox.finish(claim, Outcome(status=FeedbackStatus(status)))
         waiting = await backlog.waiting()
         assert (waiting.queued, waiting.processing) == (2, 1)
         assert await backlog.ended() == {FeedbackStatus.DEAD: 2, FeedbackStatus.NO_ACTION: 1}

@@ -1,4 +1,4 @@
-"""What holds tenants to their budgets, over all workers; supply `open_budgets`, `next_day`…
+"""Contract of budgets over all workers; supply `open_budgets` and `next_day`.
 
 Also `journal`, `inbox` and `pass_time`, which lets seconds go by.
 """
@@ -27,12 +27,12 @@ FIVE_CENTS = DailyBudgets(Decimal("0.05"), currency="USD")
 
 
 class OpenBudgets(Protocol):
-    """Opens the budgets of one more worker on the same database."""
+    """Open the budgets of another worker on the same database."""
 
     def __call__(
         self, daily: DailyBudgets = FIVE_CENTS, billing: Billing = PRICED, longest_wait: float = 60
     ) -> Budgets:
-        """Give budgets that share what was spent and set aside with the others."""
+        """Return budgets that share amounts spent and reserved with the others."""
 
 
 class BudgetsContract:
@@ -161,8 +161,8 @@ class BudgetsContract:
         assert (found.budget, found.spent) == (Decimal("0.05"), Decimal("0.05"))
         nothing = self.open(DailyBudgets(None, {tenant_id: Decimal(0)}))
         assert [t.tenant_id for t in await nothing.used_up()] == [tenant_id]
-        held = await claimed(inbox, first)
-        await inbox.finish(held, Outcome(status=FeedbackStatus.NO_ACTION))
+        claim = await claimed(inbox, first)
+        await inbox.finish(claim, Outcome(status=FeedbackStatus.NO_ACTION))
         (found,) = await budgets.used_up()
         assert found.waiting == 1
 

@@ -1,4 +1,4 @@
-"""What every feed must give; a test class supplies `feed`, and `journal` that writes to it."""
+"""Contract of every feed; a test class supplies `feed`, and `journal` that writes to it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from core.domain.models import EventFilter, FeedPage, RunEvent
 from core.domain.ports import Feed, Journal
 
 ALL = EventFilter()
-LONG = 60.0  # nobody waits that long: the bell rings before
+LONG = 60.0  # an upper bound: the bell rings earlier
 
 
 def event(name: str = "tool.called", tenant: str | None = "t", piece: str = "f1") -> RunEvent:
-    """An event of a piece."""
+    """Return an event of a piece."""
     return RunEvent(name=name, tenant_id=tenant, feedback_id=piece, data={"글": [1, None]})
 
 
 def told(page: FeedPage) -> list[str]:
-    """Give the names of the events of a page."""
+    """Return the names of the events of a page."""
     return [placed.event.name for placed in page.events]
 
 
-async def read(feed: Feed, place: str | None, wanted: EventFilter = ALL) -> tuple[list[str], str]:
-    """Give the names of all that comes after a place, and where to go on.
+async def read(feed: Feed, cursor: str | None, wanted: EventFilter = ALL) -> tuple[list[str], str]:
+    """Return the names of all events after a cursor, and the cursor to continue from.
 
     What cannot be put in order yet is waited for: the tests beside this one write too.
     """
     names: list[str] = []
     while True:
-        page = await feed.after(place, wanted, 10)
+        page = await feed.after(cursor, wanted, 10)
         names += told(page)
-        place = page.place
+        cursor = page.cursor
         if not (page.is_full or page.is_behind):
-            return names, place
+            return names, cursor
 
 
 class FeedContract:
@@ -62,12 +62,12 @@ class FeedContract:
         for name in names:
             await journal.emit(event(name))
         await read(feed, None)
-        seen, place, is_full = [], None, True
+        seen, cursor, is_full = [], None, True
         while is_full:
-            page = await feed.after(place, ALL, 2)
+            page = await feed.after(cursor, ALL, 2)
             assert len(page.events) <= 2
             seen += told(page)
-            place, is_full = page.place, page.is_full
+            cursor, is_full = page.cursor, page.is_full
         assert seen == names
 
     async def test_from_the_place_of_any_event_it_goes_on_behind_it(
@@ -77,27 +77,27 @@ class FeedContract:
             await journal.emit(event(letter))
         await read(feed, None)
         first, second, third = (await feed.after(None, ALL, 10)).events
-        assert (await read(feed, first.place))[0] == [second.event.name, third.event.name]
-        assert (await read(feed, third.place))[0] == []
+        assert (await read(feed, first.cursor))[0] == [second.event.name, third.event.name]
+        assert (await read(feed, third.cursor))[0] == []
 
     async def test_from_now_on_is_what_is_written_later(self, feed: Feed, journal: Journal) -> None:
         await journal.emit(event("before"))
         await read(feed, None)
-        place = await feed.place()
-        assert (await read(feed, place))[0] == []
+        cursor = await feed.cursor()
+        assert (await read(feed, cursor))[0] == []
         await journal.emit(event("later"))
-        assert (await read(feed, place))[0] == ["later"]
+        assert (await read(feed, cursor))[0] == ["later"]
 
     async def test_an_empty_page_has_a_place_that_leaves_nothing_out(
         self, feed: Feed, journal: Journal
     ) -> None:
-        _, place = await read(feed, None)
+        _, cursor = await read(feed, None)
         for letter in "ab":
             await journal.emit(event(letter, tenant="other"))
-            names, place = await read(feed, place, EventFilter(tenant_id="t"))
+            names, cursor = await read(feed, cursor, EventFilter(tenant_id="t"))
             assert names == []
         await journal.emit(event("c"))
-        names, _ = await read(feed, place, EventFilter(tenant_id="t"))
+        names, _ = await read(feed, cursor, EventFilter(tenant_id="t"))
         assert names == ["c"]
 
     @pytest.mark.parametrize(
@@ -121,21 +121,22 @@ class FeedContract:
         assert (await read(feed, None, wanted))[0] == names
 
     @pytest.mark.parametrize(
-        "place", ["x", "1", "1-", "-1-1", "1-1-1", "1-1\n", "٣-٣", "9" * 20 + "-1", "1-" + "9" * 19]
+        "cursor",
+        ["x", "1", "1-", "-1-1", "1-1-1", "1-1\n", "٣-٣", "9" * 20 + "-1", "1-" + "9" * 19],
     )
-    async def test_what_is_no_place_is_refused(self, feed: Feed, place: str) -> None:
+    async def test_what_is_no_place_is_refused(self, feed: Feed, cursor: str) -> None:
         with pytest.raises(InvalidInput, match="no place in the events"):
-            await feed.after(place, ALL, 10)
+            await feed.after(cursor, ALL, 10)
 
     async def test_from_a_place_beyond_the_end_it_goes_on_with_what_is_written_now(
         self, feed: Feed, journal: Journal
     ) -> None:
         await journal.emit(event("before"))
         await read(feed, None)
-        names, place = await read(feed, "9000000000000000000-9000000000000000000")
+        names, cursor = await read(feed, "9000000000000000000-9000000000000000000")
         assert names == []
         await journal.emit(event("later"))
-        assert (await read(feed, place))[0] == ["later"]
+        assert (await read(feed, cursor))[0] == ["later"]
 
     async def test_whoever_waits_is_woken_by_an_event(self, feed: Feed, journal: Journal) -> None:
         async with feed.listening(ALL) as one, feed.listening(EventFilter(tenant_id="t")) as other:

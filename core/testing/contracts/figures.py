@@ -1,4 +1,4 @@
-"""What all figures must be; a test class supplies `figures`, `inbox` and `change_log`."""
+"""Contract of figures; a test class supplies `figures`, `inbox` and `change_log`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store must do that gives all knowledge in pages."""
+"""Contract of the paged store of all knowledge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ IDS = ("B", "a-1", "a_1", "가", "b")
 
 
 def memory(item_id: str, *, tenant_id: str = "t", agent_id: str = "a") -> Change:
-    """Make an intent that creates a memory."""
+    """Return an intent to create a memory."""
     state = Snapshot(content=f"{tenant_id} {item_id.encode().hex()}", name=item_id)
     return Change(
         id=f"change-{tenant_id}-{item_id}",

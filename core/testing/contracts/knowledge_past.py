@@ -1,4 +1,4 @@
-"""What every store must say of knowledge over time; a test class supplies three stores."""
+"""Contract of the stores of knowledge over time; a test class supplies three."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def step(
     reverts: str | None = None,
     tenant_id: str = "t",
 ) -> Change:
-    """Make an intent that takes `item` from one text to another; None is absence."""
+    """Return an intent to change `item` from one text to another; None is absent."""
     states = [None if text is None else _state(kind, text) for text in (before, after)]
     operation = Operation.UPDATE
     if before is None or after is None:
@@ -70,7 +70,7 @@ def _state(kind: Kind, text: str) -> Snapshot:
 
 
 async def carry(log: ChangeLog, *changes: Change) -> None:
-    """Carry changes out, one after another, each with its record."""
+    """Apply changes one after another, each with its record."""
     for change in changes:
         texts = [state.content.encode() for state in (change.before, change.after) if state]
         await log.open(change, {sha256(text): text for text in texts})
@@ -239,7 +239,7 @@ def _start(item: KnowledgeItem) -> datetime:
 
 
 def _text(kind: Kind, number: int) -> str:
-    """Give the text of a version; the search index reads that of a decision table."""
+    """Return the text of a version; for a decision table the one the search index reads."""
     if kind is not Kind.DMN_RULE:
         return f"text {number}"
     return (

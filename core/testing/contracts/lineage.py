@@ -1,4 +1,4 @@
-"""What every store must say of where knowledge came from; a test class supplies two stores."""
+"""Contract of the store of lineage; a test class supplies two stores."""
 
 from __future__ import annotations
 

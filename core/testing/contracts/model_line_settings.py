@@ -1,4 +1,4 @@
-"""What every line to a model must do about a wrong key or name; supply `open_line`, `pass_time`."""
+"""Contract of circuit breakers for a wrong key or name; supply `open_breaker`, `pass_time`."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from core.testing.contracts.circuit_breaker import (
     OpenBreaker,
     PassTime,
     call,
-    hold_back,
+    open_circuit,
 )
 
 
-async def _is_fatal(line: CircuitBreaker) -> bool:
-    pause = await line.current_pause()
+async def _is_fatal(breaker: CircuitBreaker) -> bool:
+    pause = await breaker.current_pause()
     assert pause is not None
     return pause.fatal
 
 
 class ModelSettingsContract:
-    """Tests for any line: what a setting that somebody has to mend does to it."""
+    """Tests for any breaker: the effect of a wrong setting."""
 
     async def test_it_holds_back_at_once_and_is_confirmed_at_once(
         self, open_breaker: OpenBreaker
     ) -> None:
-        line = open_breaker()
-        await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
-        assert not await _is_fatal(line)
-        await line.probe(Asked(WRONG_KEY))
-        pause = await line.current_pause()
+        breaker = open_breaker()
+        await call(breaker, ConfigurationError("401", hint="check LLM_MODEL"))
+        assert not await _is_fatal(breaker)
+        await breaker.probe(Asked(WRONG_KEY))
+        pause = await breaker.current_pause()
         assert pause is not None
         assert pause.fatal
         assert pause.reason == WRONG_KEY.message
 
     async def test_the_reason_says_what_to_do(self, open_breaker: OpenBreaker) -> None:
-        line = open_breaker()
-        await call(line, ConfigurationError("401", hint="check LLM_MODEL"))
-        pause = await line.current_pause()
+        breaker = open_breaker()
+        await call(breaker, ConfigurationError("401", hint="check LLM_MODEL"))
+        pause = await breaker.current_pause()
         assert pause is not None
         assert pause.reason == "401 (check LLM_MODEL)"
 
     async def test_where_the_model_has_answered_before_it_may_lie_in_one_request(
         self, open_breaker: OpenBreaker
     ) -> None:
-        line = open_breaker()
-        await call(line)
-        await call(line, WRONG_KEY)
-        await call(line, WRONG_KEY)
-        assert await line.current_pause() is None
-        await call(line, WRONG_KEY)
-        await line.probe(Asked())
-        assert await line.current_pause() is None
+        breaker = open_breaker()
+        await call(breaker)
+        await call(breaker, WRONG_KEY)
+        await call(breaker, WRONG_KEY)
+        assert await breaker.current_pause() is None
+        await call(breaker, WRONG_KEY)
+        await breaker.probe(Asked())
+        assert await breaker.current_pause() is None
 
     async def test_it_is_fatal_to_those_who_have_looked_themselves(
         self, open_breaker: OpenBreaker
@@ -77,11 +77,11 @@ class ModelSettingsContract:
         self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
         revoked, good = open_breaker(), open_breaker()
-        for line in (revoked, good):
-            await call(line)
+        for breaker in (revoked, good):
+            await call(breaker)
         for _ in range(THREE.failures):
             await call(revoked, WRONG_KEY)
-            await call(good)  # so that over all workers there are never so many in a row
+            await call(good)  # so that failures over all workers are never in a row
             await good.current_pause()
             await good.probe(Asked())
         await good.current_pause()
@@ -113,18 +113,18 @@ class ModelSettingsContract:
     async def test_a_model_that_is_down_is_not_fatal(
         self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
-        line = open_breaker()
-        await hold_back(line, WRONG_KEY)
-        await line.probe(Asked(WRONG_KEY))
+        breaker = open_breaker()
+        await open_circuit(breaker, WRONG_KEY)
+        await breaker.probe(Asked(WRONG_KEY))
         await pass_time(16)
-        await line.probe(Asked(DOWN))
-        assert not await _is_fatal(line)
+        await breaker.probe(Asked(DOWN))
+        assert not await _is_fatal(breaker)
 
     async def test_whoever_found_it_down_looks_again_before_it_believes_a_refusal(
         self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:
         one, other = open_breaker(), open_breaker()
-        await hold_back(one)
+        await open_circuit(one)
         await pass_time(16)
         await one.probe(Asked(DOWN))
         await pass_time(16)

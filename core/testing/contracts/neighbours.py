@@ -1,4 +1,4 @@
-"""What every pair of search and change log must do about knowledge that two runs add at once."""
+"""Contract of search and change log for knowledge that two runs add concurrently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER = "회의록은 노션에 올립니다"
 
 
 def remembered(item_id: str, text: str, seen: int | None, *, agent_id: str = "a") -> Change:
-    """Make an intent that creates a memory, compared with what was known up to `seen`."""
+    """Return an intent to create a memory, compared with the index up to `seen`."""
     return Change(
         id=f"change-{item_id}",
         key=f"key-{item_id}",
@@ -37,7 +37,7 @@ def remembered(item_id: str, text: str, seen: int | None, *, agent_id: str = "a"
 
 
 def rewritten(item_id: str, old: str, new: str, seen: int) -> Change:
-    """Make an intent that puts another text in the place of a memory's."""
+    """Return an intent to replace the text of a memory."""
     before = Snapshot(content=old, name=item_id)
     update = {
         "id": f"rewrite-{item_id}-{seen}",
@@ -50,7 +50,7 @@ def rewritten(item_id: str, old: str, new: str, seen: int) -> Change:
 
 
 def unrelated(item_id: str, text: str, seen: int) -> Change:
-    """Make an intent that creates a memory, said to be unrelated to what was known."""
+    """Return an intent to create a memory declared unrelated to known ones."""
     update = {"relationship": Relationship.UNRELATED}
     return remembered(item_id, text, seen).model_copy(update=update)
 

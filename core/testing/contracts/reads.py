@@ -1,4 +1,4 @@
-"""What every reader must give; a class supplies `reader`, `inbox`, `change_log`, `journal`."""
+"""Contract of every reader; a class supplies `reader`, `inbox`, `change_log`, `journal`."""
 
 from __future__ import annotations
 

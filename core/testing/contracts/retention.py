@@ -1,4 +1,4 @@
-"""What every retention must do; a test class supplies it and the stores it forgets from."""
+"""Contract of retention; a test class supplies it and the stores it prunes."""
 
 from __future__ import annotations
 
@@ -92,32 +92,32 @@ class RetentionContract:
     async def _run(
         self, feedback_id: str, end: FeedbackStatus | None = FeedbackStatus.FAILED
     ) -> Candidate:
-        """One generation: the matcher, the agent and the author each ask the model once."""
-        held = await claimed(self.inbox, feedback_id)
+        """Run one generation: the matcher, the agent and the author each ask the model once."""
+        claim = await claimed(self.inbox, feedback_id)
         await self.replies.put(
-            f"{matching_prefix(feedback_id)}{held.generation}", 0, {}, ONE, tenant_id="t"
+            f"{matching_prefix(feedback_id)}{claim.generation}", 0, {}, ONE, tenant_id="t"
         )
-        candidate = await self._candidate(held)
+        candidate = await self._candidate(claim)
         await self._checkpoint(candidate.thread)
         event = RunEvent(name="model.called", feedback_id=feedback_id, candidate_id=candidate.id)
         await self.journal.emit(event, ONE)
         await self.replies.put(f"{candidate.thread}:1:0:author:x", 0, {}, ONE, tenant_id="t")
         if end is not None:
-            await self.inbox.finish(held, Outcome(status=end))
+            await self.inbox.finish(claim, Outcome(status=end))
         return candidate
 
-    async def _candidate(self, held: Feedback) -> Candidate:
+    async def _candidate(self, claim: Feedback) -> Candidate:
         content = LearningCandidate(content="금액은 원화로")
         part = AgentFeedback(agent_id="agent-1", agent_name="A", learning_candidate=content)
-        (candidate,) = await self.runs.save_candidates(held, [part])
-        return await self.runs.start(candidate, held.generation)
+        (candidate,) = await self.runs.save_candidates(claim, [part])
+        return await self.runs.start(candidate, claim.generation)
 
     async def _checkpoint(self, thread: str) -> None:
         at = await self.saver.aput(_thread(thread), empty_checkpoint(), {}, {})
         await self.saver.aput_writes(at, [("messages", "원화로")], "task")
 
     async def _kept(self, candidate: Candidate, reader: Reader) -> tuple[bool, bool, bool]:
-        """Tell whether its thread, its replies and its events are there."""
+        """Return whether its thread, its replies and its events are there."""
         thread = await self.saver.aget_tuple(_thread(candidate.thread))
         reply = await self.replies.get(f"{candidate.thread}:1:0:author:x", 0)
         events = await reader.events(candidate.feedback_id)

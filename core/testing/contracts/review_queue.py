@@ -1,4 +1,4 @@
-"""What every line of changes that wait must do; a class supplies `change_log` and its `queue`."""
+"""Contract of the review queue; a class supplies `change_log` and its `queue`."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pytest
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Change, ChangeStatus, Kind
-from core.domain.models.review import QueuePlace
+from core.domain.models.review import QueuePosition
 from core.domain.ports import ChangeLog, ReviewQueue, Reviews
 from core.domain.ports.changes import AHEAD
 from core.testing.contracts.reviews import HAPPENED, waiting
 
 
 class ReviewQueueContract:
-    """Tests for any such line."""
+    """Tests for any review queue."""
 
     async def _line(
         self, change_log: ChangeLog, count: int, tenant_id: str | None = None
     ) -> list[Change]:
-        """Put changes in that wait, the oldest first."""
+        """Add held changes, the oldest first."""
         made = []
         for number in range(count):
             name = f"{tenant_id or 'm'}{number}"
@@ -32,17 +32,17 @@ class ReviewQueueContract:
             made.append(await change_log.get(change.id))
         return made
 
-    async def _place(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePlace:
-        return (await queue.open(change.id, tenant_id=None, but=but)).place
+    async def _position(self, queue: ReviewQueue, change: Change, *but: str) -> QueuePosition:
+        return (await queue.open(change.id, tenant_id=None, but=but)).queue_position
 
-    async def test_it_is_given_whole_and_with_its_place(
+    async def test_it_is_given_whole_and_with_its_position(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         first, second, third = await self._line(change_log, 3)
         found = await queue.open(second.id, tenant_id=None, but=())
         assert found.change == second
         assert (found.cause, found.matched) == (None, None)
-        assert found.place == QueuePlace(
+        assert found.queue_position == QueuePosition(
             waiting=3, position=2, previous=first.id, following=(third.id, first.id)
         )
 
@@ -67,15 +67,15 @@ class ReviewQueueContract:
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         line = await self._line(change_log, AHEAD + 2)
-        place = await self._place(queue, line[-1])
+        place = await self._position(queue, line[-1])
         assert place.following == tuple(change.id for change in line[:AHEAD])
-        assert (await self._place(queue, line[0])).previous is None
+        assert (await self._position(queue, line[0])).previous is None
 
     async def test_what_is_left_out_is_neither_next_nor_first(
         self, change_log: ChangeLog, queue: ReviewQueue
     ) -> None:
         first, second, third = await self._line(change_log, 3)
-        assert (await self._place(queue, first, second.id)).following == (third.id,)
+        assert (await self._position(queue, first, second.id)).following == (third.id,)
         assert list(await queue.oldest(tenant_id=None, but=[first.id])) == [second.id, third.id]
 
     async def test_a_tenant_has_a_line_of_its_own(
@@ -84,7 +84,7 @@ class ReviewQueueContract:
         await self._line(change_log, 2)
         own, other = await self._line(change_log, 2, "u")
         found = await queue.open(own.id, tenant_id="u", but=())
-        assert found.place == QueuePlace(waiting=2, position=1, following=(other.id,))
+        assert found.queue_position == QueuePosition(waiting=2, position=1, following=(other.id,))
         assert list(await queue.oldest(tenant_id="u", but=())) == [own.id, other.id]
 
     async def test_what_was_decided_has_no_place_but_neighbours(
@@ -92,7 +92,7 @@ class ReviewQueueContract:
     ) -> None:
         first, second, third = await self._line(change_log, 3)
         await reviews.end(second, ChangeStatus.REJECTED, "kim", "no", HAPPENED)
-        assert await self._place(queue, second) == QueuePlace(
+        assert await self._position(queue, second) == QueuePosition(
             waiting=2, position=None, previous=first.id, following=(third.id, first.id)
         )
 
@@ -102,7 +102,7 @@ class ReviewQueueContract:
         (change,) = await self._line(change_log, 1)
         await reviews.end(change, ChangeStatus.STALE, "", "it moved", HAPPENED)
         assert list(await queue.oldest(tenant_id=None, but=())) == [change.id]
-        assert (await self._place(queue, change)).position == 1
+        assert (await self._position(queue, change)).position == 1
 
     async def test_what_was_taken_back_names_what_did_it(
         self, change_log: ChangeLog, queue: ReviewQueue
@@ -119,7 +119,7 @@ class ReviewQueueContract:
         assert (await queue.open(gone, tenant_id=None, but=())).undone_by == undoing
 
     async def _undone(self, change_log: ChangeLog, update: Mapping[str, object]) -> Sequence[str]:
-        """Put in a change that was taken back, the one that did, and one that nothing did."""
+        """Add a change that was undone, the one that undid it, and an unrelated reverted one."""
         statuses = (ChangeStatus.REVERTED, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
         for number, status in enumerate(statuses):
             name = f"m{number}"

@@ -1,4 +1,4 @@
-"""What every store of changes that wait for a person must do."""
+"""Contract of the store of held changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HAPPENED = RunEvent(name="change.held")
 
 
 def waiting(item_id: str = "m1", text: str = "원화") -> Change:
-    """Make a change that waits."""
+    """Return a held change."""
     change = remembered(item_id, text, None).model_copy(
         update={"status": ChangeStatus.HELD, "held": ("every change is reviewed",)}
     )

@@ -1,4 +1,4 @@
-"""What every change log must do about tables of the same columns that two runs add at once."""
+"""Contract of change logs for tables of the same columns that two runs add concurrently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.testing.contracts.neighbours import remembered
 
 
 def ruled(item_id: str, seen: int | None, *, column: str = "금액", agent_id: str = "a") -> Change:
-    """Make an intent that creates a table over one column."""
+    """Return an intent to create a table over one column."""
     table = DecisionTable(
         name=item_id,
         inputs=(InputColumn(name=column, type="number"),),

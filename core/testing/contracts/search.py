@@ -1,4 +1,4 @@
-"""What every search must do; a test class supplies `index`, `search` and `skills`.
+"""Contract of every search; a test class supplies `index`, `search` and `skills`.
 
 `skills` is to be a `PartlyUnreadable`.
 """

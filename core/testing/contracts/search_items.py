@@ -24,19 +24,19 @@ KNOWN = {
 
 
 class SearchIndex(Protocol):
-    """How a test puts documents into the index, committed at once."""
+    """Write access of tests to the index, committed at once."""
 
     async def put(self, document: SearchDocument) -> None:
-        """Put a document in."""
+        """Add a document."""
 
     async def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
-        """Take a document out."""
+        """Remove a document."""
 
 
 def memory(
     item_id: str, content: str, *, tenant_id: str = "t", agent_id: str | None = "a"
 ) -> SearchDocument:
-    """A memory as the index holds it."""
+    """Return a memory as indexed."""
     return SearchDocument(
         tenant_id=tenant_id,
         kind=Kind.MEMORY,
@@ -48,7 +48,7 @@ def memory(
 
 
 def skill(name: str, body: str) -> Bundle:
-    """A skill folder of a document and one reference."""
+    """Return a skill folder of a document and one reference."""
     document = f"---\nname: {name}\ndescription: {body}\n---\n\n# {name}\n\n{body}\n"
     return Bundle(
         name=name,
@@ -60,12 +60,12 @@ def skill(name: str, body: str) -> Bundle:
 
 
 class PartlyUnreadable(MemorySkillStore):
-    """A skill store that lists the skill `broken`, and cannot give it."""
+    """A skill store that lists the skill `broken`, but cannot read it."""
 
     reads = 0
 
     async def read(self, name: str, tenant_id: str) -> Bundle | None:
-        """Give a skill. Raises BundleInvalid for `broken`."""
+        """Return a skill. Raises BundleInvalid for `broken`."""
         if name == "broken":
             self.reads += 1
             raise BundleInvalid("SKILL.md is missing")
@@ -80,5 +80,5 @@ async def found(
 
 
 async def near(search: Search, text: str, *, limit: int = 5) -> Nearby:
-    """Look what memories of tenant `t` and agent `a` are near a text."""
+    """Return the memories of tenant `t` and agent `a` near a text."""
     return await search.near(text, tenant_id="t", agent_id="a", kind=Kind.MEMORY, limit=limit)

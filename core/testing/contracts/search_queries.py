@@ -1,4 +1,4 @@
-"""What every search must make of queries as people type them, and of texts near a new one."""
+"""Contract of search for queries as people type them, and for texts near a new one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SearchQueries:
 
     @pytest.fixture
     async def known(self, index: SearchIndex) -> None:
-        """The items of `KNOWN`, in the index."""
+        """Index the items of `KNOWN`."""
         for item_id, content in KNOWN.items():
             await index.put(memory(item_id, content))
 

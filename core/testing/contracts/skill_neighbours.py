@@ -1,4 +1,4 @@
-"""What every change log must do about skills that two runs make at once."""
+"""Contract of change logs for skills that two runs make concurrently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BODY = "Check the receipt, then refund the card and tell the customer when the m
 
 
 def made(name: str, seen: int | None, *, says: str = BODY, what: str = "") -> Change:
-    """Make an intent that creates a skill, compared with the tenant's up to `seen`."""
+    """Return an intent to create a skill, compared with the tenant's up to `seen`."""
     what = what or "Refund a customer's card payment. Use when a customer asks for money back."
     document = f"---\nname: {name}\ndescription: {what}\n---\n\n# {name}\n\n{says}\n"
     update = {"kind": Kind.SKILL, "after": Snapshot(content=document, name=name, files={})}

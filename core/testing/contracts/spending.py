@@ -1,4 +1,4 @@
-"""What every reader of spending must do; supply `spending`, `next_day` and the stores it reads.
+"""Contract of every reader of spending; supply `spending`, `next_day` and the stores it reads.
 
 Those are `journal`, `replies`, `inbox`, `runs` and `change_log`, whose model is called `m`.
 """

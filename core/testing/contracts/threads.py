@@ -1,4 +1,4 @@
-"""What every reader of threads must do; a test class supplies `threads` over a `saver`."""
+"""Contract of every reader of threads; a test class supplies `threads` over a `saver`."""
 
 from __future__ import annotations
 

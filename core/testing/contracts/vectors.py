@@ -1,4 +1,4 @@
-"""What every store of vectors must do; a test class supplies `vectors` and `index`."""
+"""Contract of every store of vectors; a test class supplies `vectors` and `index`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BETWEEN = unit((1.0, 0.9, 0.01))
 
 
 async def embed(vectors: Vectors, made: dict[str, Vector | None], *, noise: float = 0.0) -> None:
-    """Embed all that waits, each document by the vector of its text."""
+    """Embed every pending document by the vector of its text."""
     batch = await vectors.take(100, 60)
     assert batch is not None
     await vectors.begin(3, noise)
@@ -25,13 +25,13 @@ async def embed(vectors: Vectors, made: dict[str, Vector | None], *, noise: floa
 async def nearest(
     vectors: Vectors, vector: Vector = EAST, *, agent_id: str | None = "a", kind: Kind | None = None
 ) -> list[tuple[str, float]]:
-    """Give id and score of what is nearest in tenant `t`."""
+    """Return id and score of the nearest documents in tenant `t`."""
     found = await vectors.nearest(vector, tenant_id="t", agent_id=agent_id, kind=kind, limit=5)
     return [(known.id, round(known.score, 2)) for known in found]
 
 
 def texts(batch: VectorBatch | None) -> list[str]:
-    """Give the texts of a batch."""
+    """Return the texts of a batch."""
     return [document.text for document in batch.documents] if batch else []
 
 

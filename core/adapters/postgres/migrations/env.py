@@ -1,4 +1,4 @@
-"""Alembic's entry: run the scripts on the connection that the migrations hand in."""
+"""Alembic's entry point: run the scripts on the connection that `migrations` passes in."""
 
 from alembic import context
 

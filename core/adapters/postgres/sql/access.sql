@@ -25,7 +25,7 @@ WHERE id = %(id)s AND (expires_at IS NULL OR expires_at > clock_timestamp())
 RETURNING *
 
 -- name: redeem
--- Of two that come at once the second waits for the first, then finds no row to delete.
+-- Of two concurrent redemptions the second waits for the first, then finds no row to delete.
 WITH link AS (
     DELETE FROM access_tokens t
     WHERE t.hash = %(link_hash)s AND t.kind = 'link'

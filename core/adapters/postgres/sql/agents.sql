@@ -13,7 +13,8 @@ WHERE %(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s
 ORDER BY id COLLATE "C"
 
 -- name: save
--- No row comes back where the id is another tenant's. An agent is new, too, once it has a goal.
+-- No row is returned if the id belongs to another tenant. An agent becomes new again once it has a
+-- goal.
 WITH saved AS (
     INSERT INTO agents (id, tenant_id, name, role, goal, persona, awaits_setup)
     VALUES (%(id)s, %(tenant_id)s, %(name)s, %(role)s, %(goal)s, %(persona)s,
@@ -41,7 +42,7 @@ SELECT id, tenant_id, name, role, goal, persona FROM agents
 WHERE awaits_setup AND goal ~ '\S' ORDER BY id COLLATE "C" LIMIT %(limit)s
 
 -- name: setup_claimed
--- Who comes second waits for the first, and finds that the agent waits no more.
+-- A second claimer waits for the first, then finds that the agent no longer awaits setup.
 UPDATE agents SET awaits_setup = false
 WHERE id = %(id)s AND awaits_setup
   AND (role, goal, persona) = (%(role)s, %(goal)s, %(persona)s)

@@ -1,11 +1,11 @@
 -- name: lock
--- Of two calls that begin at the same moment the second sees what the first has set aside: the
--- next statement of the transaction begins after this one ends.
+-- Of two calls that begin at once the second sees what the first has reserved: the next statement
+-- of its transaction starts after this one returns.
 SELECT pg_advisory_xact_lock(hashtext('skill-worker budget'), hashtext(%(tenant_id)s))
 
 -- name: reserve
--- The dearest call lately is what the next may cost. Where none is known, all that is left is set
--- aside: one call at a time, until one has ended.
+-- The most expensive recent call is what the next one may cost. If none is known, all that is left
+-- is reserved: one call at a time, until one has ended.
 WITH today AS (
     SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date AS day
 ), known AS (
@@ -33,11 +33,11 @@ SELECT spent, EXISTS (SELECT FROM taken) AS taken,
            AS to_midnight
 FROM known, today
 
--- name: keep
+-- name: renew
 UPDATE reservations SET expires_at = clock_timestamp() + make_interval(secs => %(lasts)s)
 WHERE id = %(id)s
 
--- name: leave
+-- name: release
 DELETE FROM reservations WHERE id = %(id)s
 
 -- name: spent

@@ -5,8 +5,8 @@ SELECT * FROM changes WHERE key = %(key)s ORDER BY attempt DESC LIMIT 1
 SELECT * FROM changes WHERE id = %(id)s
 
 -- name: put
--- Writes a hold, an intent or a failure; an intent or failure takes the place of its own hold.
--- The fence is read FOR SHARE: nobody raises the epoch between this check and the commit.
+-- Writes a target lock, an intent or a failure; the latter two replace their own lock. The fence
+-- is read FOR SHARE: nobody raises the epoch between this check and the commit.
 WITH fence AS (
     SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
 ), noted AS (
@@ -40,7 +40,7 @@ WHERE changes.status = 'prepared'
 DELETE FROM changes WHERE id = %(id)s AND status = 'prepared'
 
 -- name: release_dead
--- Holds of runs that were taken over or have ended; one without feedback is dead after minutes.
+-- Locks of runs that were taken over or have ended; one without feedback is dead after minutes.
 DELETE FROM changes c
 WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.target_id = %(target_id)s
   AND c.status = 'prepared'
@@ -55,15 +55,15 @@ SELECT * FROM changes WHERE candidate_id = %(candidate_id)s AND status = 'applyi
 ORDER BY created_at, id
 
 -- name: latest
--- One change at a time has a target, so that they were applied in the order of their making.
+-- One change at a time has a target, so creation order is the order of application.
 SELECT * FROM changes
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND target_id = %(target_id)s
   AND status IN ('applying', 'applied', 'reverted')
 ORDER BY created_at DESC, id DESC LIMIT 1
 
 -- name: adopt
--- Only where the feedback has ended, or there is none: whoever wrote the intent is fenced off.
--- The change is locked before its candidate, as whoever settles it does.
+-- Only if the feedback has ended, or there is none; the writer of the intent is fenced off. The
+-- change is locked before its candidate, in the order in which it is concluded.
 WITH ended AS (
     SELECT c.id FROM changes c LEFT JOIN feedback f ON f.id = c.feedback_id
     WHERE c.id = %(id)s AND c.status = 'applying'
@@ -95,8 +95,8 @@ WHERE c.status = 'applying'
 ORDER BY c.created_at
 
 -- name: lock
--- One row, of nulls where there is no such change or candidate. The fence is locked behind the
--- change, since it asks first whether that was counted.
+-- Always one row, of nulls if there is no such change or candidate. The fence is locked after the
+-- change, because the fencing side checks first whether the change was counted.
 WITH change AS (
     SELECT status FROM changes WHERE id = %(id)s FOR UPDATE
 ), fence AS (
@@ -119,7 +119,7 @@ WHERE id = %(id)s
 RETURNING feedback_id, held <> '[]' AS waited
 
 -- name: take_back
--- What one of them took back is as it was again, and what that one did in its turn is not.
+-- What a reverted change had reverted applies again, and what that had reverted in turn does not.
 WITH RECURSIVE turned AS (
     SELECT id, reverts, retracts, true AS is_gone FROM changes
     WHERE id = ANY(%(ids)s) AND status = 'applied'
@@ -170,7 +170,7 @@ SELECT id FROM agents WHERE id = %(agent_id)s FOR UPDATE
 SELECT name FROM agent_skills WHERE agent_id = %(agent_id)s
 
 -- name: deleted_since
--- Skills that were deleted after this change was begun, the last time that it was prepared, or are being deleted.
+-- Skills that were deleted since this change was last prepared, or are being deleted now.
 SELECT DISTINCT d.target_id AS name
 FROM changes c
 JOIN changes d ON d.tenant_id = c.tenant_id AND d.kind = 'SKILL' AND d.operation = 'DELETE'

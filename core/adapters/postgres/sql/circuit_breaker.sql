@@ -1,12 +1,14 @@
 -- name: state
 SELECT failures, open_since, fatal, reason, said,
-       extract(epoch FROM probe_at - clock_timestamp())::float8 AS look_in
+       extract(epoch FROM probe_at - clock_timestamp())::float8 AS probe_in
 FROM model_lines WHERE model = %(model)s
 
 -- name: fail
--- At the limit it opens. What fails after that began before: it may only put the look off.
+-- At the limit the circuit opens. Calls that fail later began earlier: they may only postpone the
+-- probe.
 INSERT INTO model_lines AS line (model, failures, reason, said, open_since, probe_at)
-SELECT %(model)s, %(count)s, %(reason)s, %(said)s::jsonb, opened, opened + make_interval(secs => %(look)s)
+SELECT %(model)s, %(count)s, %(reason)s, %(said)s::jsonb, opened,
+       opened + make_interval(secs => %(probe_after)s)
 FROM (SELECT CASE WHEN %(count)s >= %(limit)s THEN clock_timestamp() END AS opened) AS first
 ON CONFLICT (model) DO UPDATE
 SET failures = line.failures + excluded.failures,
@@ -19,17 +21,17 @@ SET failures = line.failures + excluded.failures,
                     THEN greatest(line.probe_at,
                                   clock_timestamp() + make_interval(secs => %(asked)s))
                     WHEN line.failures + excluded.failures >= %(limit)s
-                    THEN clock_timestamp() + make_interval(secs => %(look)s) END
+                    THEN clock_timestamp() + make_interval(secs => %(probe_after)s) END
 RETURNING failures, open_since, fatal, reason, said,
-          extract(epoch FROM probe_at - clock_timestamp())::float8 AS look_in
+          extract(epoch FROM probe_at - clock_timestamp())::float8 AS probe_in
 
 -- name: answer
--- Only a look ends a hold: what answers while it lasts was asked before.
+-- Only a probe closes the circuit: calls that succeed while it is open were made before.
 UPDATE model_lines SET failures = 0, reason = ''
 WHERE model = %(model)s AND failures > 0 AND open_since IS NULL
 
--- name: claim_look
--- A hold that begins in the future saw the clock set back: it is due, and begins now.
+-- name: claim_probe
+-- An `open_since` in the future means that the clock was set back: the probe is due now.
 UPDATE model_lines
 SET probe_at = clock_timestamp() + make_interval(secs => %(every)s),
     open_since = least(open_since, clock_timestamp())
@@ -37,11 +39,11 @@ WHERE model = %(model)s
   AND (probe_at <= clock_timestamp() OR open_since > clock_timestamp()
        OR (fatal AND %(unseen)s))
 RETURNING open_since,
-          extract(epoch FROM clock_timestamp() - open_since)::float8 AS held_for
+          extract(epoch FROM clock_timestamp() - open_since)::float8 AS open_for
 
 -- name: prolong
 UPDATE model_lines
-SET probe_at = clock_timestamp() + make_interval(secs => %(look)s),
+SET probe_at = clock_timestamp() + make_interval(secs => %(probe_after)s),
     fatal = %(fatal)s, reason = %(reason)s, said = %(said)s
 WHERE model = %(model)s AND open_since = %(open_since)s
 
@@ -50,12 +52,12 @@ UPDATE model_lines
 SET failures = 0, open_since = NULL, probe_at = NULL, fatal = false, reason = ''
 WHERE model = %(model)s AND open_since = %(open_since)s
 
--- name: take_place
--- A place is one row: of two who take the same one at the same moment, one has it. One past its
--- time is taken over.
+-- name: take_slot
+-- A slot is one row: of two that take the same one at once, one gets it; random, so that this is
+-- rare. An expired slot is taken over.
 INSERT INTO model_permits AS permit (model, place, id, expires_at)
 SELECT %(model)s, free.place, %(id)s, clock_timestamp() + make_interval(secs => %(lasts)s)
-FROM generate_series(1, %(places)s) AS free (place)
+FROM generate_series(1, %(slots)s) AS free (place)
 WHERE NOT EXISTS (
     SELECT FROM model_permits taken
     WHERE taken.model = %(model)s AND taken.place = free.place
@@ -64,19 +66,19 @@ ORDER BY random() LIMIT 1
 ON CONFLICT (model, place) DO UPDATE SET id = excluded.id, expires_at = excluded.expires_at
 WHERE permit.expires_at <= clock_timestamp()
 
--- name: keep_place
--- No row: its worker was silent for too long, and another has the place.
+-- name: renew_slot
+-- No row: the worker was silent for too long, and another one has the slot.
 UPDATE model_permits SET expires_at = clock_timestamp() + make_interval(secs => %(lasts)s)
 WHERE model = %(model)s AND id = %(id)s
 
--- name: leave_place
+-- name: release_slot
 DELETE FROM model_permits WHERE model = %(model)s AND id = %(id)s
 
 -- name: reserve
--- Gives the seconds until the reserved begin. No row: the next is farther away than the longest
--- wait. One that is farther than can ever have been reserved saw the clock set back. All workers
--- change this row, so its commit does not wait for the disk (measured: 900 a second, without 11,000):
--- if the server crashes, a few calls too many begin.
+-- Returns the seconds until the reserved start. No row: the next start is farther away than the
+-- longest wait. One farther than can ever have been reserved means that the clock was set back.
+-- All workers update this row, so its commit does not wait for the disk (measured: 900 per second,
+-- without the wait 11,000); if the server crashes, a few calls too many start.
 INSERT INTO model_lines AS line (model, next_call_at)
 VALUES (%(model)s, clock_timestamp() + make_interval(secs => %(interval)s))
 ON CONFLICT (model) DO UPDATE

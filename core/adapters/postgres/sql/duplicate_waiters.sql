@@ -4,7 +4,8 @@ VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s)
 ON CONFLICT DO NOTHING
 
 -- name: alike
--- Who decides about it waits until the echo is there, or has decided: then it waits no more.
+-- Locked, so that a decision about it waits until the duplicate is recorded, or has been made:
+-- then it is no longer held.
 SELECT * FROM changes
 WHERE status = 'held' AND held <> '[]' AND reverts IS NULL AND retracts = '[]'
   AND tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s

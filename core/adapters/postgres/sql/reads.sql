@@ -1,11 +1,11 @@
--- Lists. What is asked for is put in the place of the comments, so that each has its own plan.
+-- The wanted conditions replace the comments, so that each combination has its own plan.
 
 -- name: feedback
 SELECT * FROM feedback
 WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
 ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 
--- What no index serves is looked for among so many; `reach` is the last of them.
+-- Filters without an index scan `reach` rows; `reach_at` and `reach_id` are the last one's.
 -- name: feedback_looked_through
 WITH seen AS MATERIALIZED (
     SELECT created_at, id, true /* looked for */ AS fits FROM feedback

@@ -2,8 +2,8 @@
 SELECT * FROM model_replies WHERE key = %(key)s AND ordinal = %(ordinal)s
 
 -- name: put
--- The first one stored stays, and its cost counts once, for its tenant and day. What was set aside
--- for it is free again in the same moment: between the two another call would begin too many.
+-- The first reply stored stays, and its cost counts once, for its tenant and day. The reservation
+-- is released in the same transaction: between two, one call too many could begin.
 WITH stored AS (
     INSERT INTO model_replies (
         key, ordinal, reply, model_calls, input_tokens, output_tokens, cost)

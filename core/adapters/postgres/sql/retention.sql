@@ -1,8 +1,8 @@
 -- name: try_lock
-SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext('retention')) AS held
+SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext('retention')) AS acquired
 
 -- name: ended
--- What waits for a person has not come to its end: what its run did may help them to decide.
+-- Held feedback has not ended: what its run did may help a person to decide.
 SELECT f.id, f.generation, ARRAY(SELECT c.id FROM candidates c WHERE c.feedback_id = f.id)
        AS candidate_ids
 FROM feedback f
@@ -25,9 +25,9 @@ DELETE FROM checkpoint_writes WHERE thread_id = ANY(%(threads)s)
 DELETE FROM run_events WHERE feedback_id = ANY(%(feedback_ids)s)
 
 -- name: fold_replies
--- What the replies cost stays: of the author as one row a change, of the matcher as one a piece,
--- whose bill is over all generations.
--- Prefixes end with a colon; a semicolon is the next character, so that the index finds the range.
+-- What the replies cost stays: of the author as one row per change, of the matcher as one per
+-- piece, whose cost covers all generations. Prefixes end with a colon; a semicolon is the next
+-- character, so that the index finds the range.
 WITH part AS (
     SELECT * FROM unnest(%(kept_keys)s::text[], %(prefixes)s::text[]) AS p (kept_key, prefix)
 ), gone AS (

@@ -1,6 +1,6 @@
--- name: look
--- One trip: the change, what it came of, what it cost, and its place in the line. Those in `but` are skipped;
--- behind the last one the line begins again.
+-- name: opened
+-- One round trip: the change, its cause, its cost, and its position in the queue. Those in `but`
+-- are skipped; after the last one the queue wraps around.
 SELECT c.*,
     (SELECT m.said FROM change_messages m WHERE m.change_id = c.id) AS said,
     (SELECT jsonb_build_object('id', f.id, 'content', f.content, 'author', f.author,
@@ -20,7 +20,7 @@ SELECT c.*,
           AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
           AND (o.created_at, o.id) < (c.created_at, c.id)
         ORDER BY o.created_at DESC, o.id DESC LIMIT 1
-    )) AS place,
+    )) AS queue_position,
     ARRAY(SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
           AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
@@ -45,7 +45,7 @@ CROSS JOIN LATERAL (
 ) w
 WHERE c.id = %(id)s
 
--- name: first
+-- name: oldest
 SELECT o.id FROM changes o
 WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
   AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)

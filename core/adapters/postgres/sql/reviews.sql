@@ -1,5 +1,5 @@
 -- name: approve
--- Only what was looked at; its run has ended, so the intent goes on under the epoch of today.
+-- Only what was reviewed; its run has ended, so the intent continues under the present epoch.
 UPDATE changes c
 SET status = 'applying', decided_by = %(by)s, decided_at = clock_timestamp(),
     epoch = (SELECT d.epoch FROM candidates d WHERE d.id = c.candidate_id)
@@ -7,7 +7,8 @@ WHERE c.id = %(id)s AND c.status = 'held' AND c.content_hash = %(content_hash)s
 RETURNING c.decided_by, c.decided_at, c.epoch
 
 -- name: leave_flush
--- What is approved and has no effect outside is flushed to disk with what carries it out.
+-- An approval without effects outside the database is flushed to disk together with its
+-- application.
 SELECT set_config('synchronous_commit', 'off', true)
 
 -- name: end
@@ -40,7 +41,7 @@ SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
     decided_by = NULL, decided_at = NULL, reminded_at = NULL,
     prepared_at = coalesce(%(prepared_at)s, clock_timestamp())
 WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
-  AND content_hash = %(looked_at)s
+  AND content_hash = %(seen_hash)s
 RETURNING id
 
 -- name: now
@@ -66,7 +67,7 @@ RETURNING *
 SELECT FROM feedback WHERE id = %(feedback_id)s FOR UPDATE
 
 -- name: settle_feedback
--- Once the last change that waited is decided, the feedback ends as what came of it.
+-- Once its last held change is decided, the feedback ends with the outcome of all.
 UPDATE feedback f
 SET status = CASE WHEN EXISTS (
         SELECT FROM changes c WHERE c.feedback_id = f.id AND c.status = 'applied'

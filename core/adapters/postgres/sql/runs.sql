@@ -2,7 +2,7 @@
 SELECT * FROM candidates WHERE feedback_id = %(feedback_id)s ORDER BY position
 
 -- name: save
--- What is stored already stays: a second answer of the matcher is not mixed in.
+-- What is stored stays: a second answer of the matcher is not mixed in.
 WITH added AS (
     INSERT INTO candidates (
         id, feedback_id, agent_id, agent_name, position, content, intent_hint, generation)

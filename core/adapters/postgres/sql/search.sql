@@ -11,8 +11,8 @@ RETURNING id, xmax <> 0 AS was_there
 DELETE FROM search_postings WHERE document_id = %(id)s
 
 -- name: put_postings
--- And the words, in the same trip. A word may be there twice where two writers brought it at once:
--- neither waits for the other.
+-- And the words, in the same round trip. Two concurrent writers may insert a word twice: neither
+-- waits for the other.
 WITH postings AS (
     INSERT INTO search_postings (term, document_id, agent, impact, kind)
     SELECT search_key(%(tenant_id)s, t.term), %(id)s, coalesce(hashtext(%(agent_id)s::text), 0),
@@ -31,9 +31,9 @@ DELETE FROM search_documents
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
 -- name: describe
--- The corpus and, of the terms that stand somewhere, how often: term -> [seen, last], in one trip.
--- Counting stops at the sample; ids tell the rest. `mark` is the newest revision of a kind's
--- documents, those of the agent or, without one, those that the tenant shares.
+-- The corpus, and how frequent each known term is: term -> [seen, last], in one round trip.
+-- Counting stops at the sample; the rest is extrapolated from ids. `mark` is the newest revision
+-- of a kind's documents, of the agent or, without one, of those that the tenant shares.
 SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                  ORDER BY d.id DESC LIMIT 1), 0) AS newest,
@@ -69,22 +69,23 @@ CROSS JOIN LATERAL (
 WHERE f.seen > 0
 
 -- name: known
--- A list of keys is looked up in the order of the index, many in one look.
+-- A list of keys is looked up in index order, many in one scan.
 WITH asked AS MATERIALIZED (
     SELECT t.term, search_key(%(tenant_id)s, t.term) AS key
     FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
-), held AS MATERIALIZED (
+), stored AS MATERIALIZED (
     SELECT array_agg(v.term) AS keys
     FROM search_vocabulary v
     WHERE v.term = ANY (ARRAY(SELECT a.key FROM asked a))
 )
-SELECT a.term FROM asked a, held h WHERE a.key = ANY (h.keys)
+SELECT a.term FROM asked a, stored s WHERE a.key = ANY (s.keys)
 
 -- name: rank
--- BM25 as core/search/ranking.py has it; weights are idf. A few rare terms find the documents
--- that are worth it, the others only add to those. `needed` is what a document must hold of all
--- weights. OFFSET 0 has the others looked up in each document: without it, all of its terms would
--- be read. The agent is looked at twice: a posting has but a hash of it.
+-- BM25 as in core/knowledge/search/ranking.py; weights are idf. A few rare terms find the
+-- documents worth scoring, the others only add to their scores. `needed` is the part of all
+-- weights that a document must contain. OFFSET 0 is a planner fence: the other terms are looked up
+-- in each document, instead of reading all of its terms. The agent is checked twice because a
+-- posting has only its hash.
 WITH asked AS MATERIALIZED (
     SELECT a.weight, a.finds, search_key(%(tenant_id)s, a.term) AS key,
            hashtext(%(agent_id)s::text) AS agent, left(%(kind)s::text, 1)::"char" AS kind

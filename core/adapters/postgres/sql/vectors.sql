@@ -14,7 +14,7 @@ DELETE FROM search_models
 WHERE name <> %(model)s AND used_at < clock_timestamp() - make_interval(secs => %(seconds)s)
 
 -- name: enlist
--- For a document whose own transaction could not see the model yet.
+-- For documents whose own transaction could not see the model yet.
 INSERT INTO search_signs (document_id, model_id, tenant_id, kind, agent_id)
 SELECT d.id, m.id, d.tenant_id, d.kind, d.agent_id
 FROM search_models m
@@ -52,7 +52,8 @@ WHERE model_id = (SELECT id FROM search_models WHERE name = %(model)s)
   AND length(signs) <> %(dimension)s
 
 -- name: put
--- What a transaction that changes knowledge holds is left for the next batch: nobody waits for us.
+-- Documents locked by a transaction that changes knowledge are left for the next batch: nobody
+-- waits for us.
 WITH held AS (
     SELECT s.document_id, s.model_id, g.signs, g.embedding
     FROM unnest(%(documents)s::bigint[], %(revisions)s::integer[], %(signs)s::text[],
@@ -98,8 +99,8 @@ WITH model AS MATERIALIZED (
 ), ranked AS (
     SELECT f.document_id, near.similarity
     FROM found f
-    -- Of vectors of length 1 the inner product is the cosine, for half the work. OFFSET has each
-    -- fetched by its key and compared once; without it all are read, or compared twice.
+    -- Of vectors of length 1 the inner product is the cosine, at half the cost. OFFSET is a planner
+    -- fence: each is fetched by key and compared once, instead of all read or compared twice.
     CROSS JOIN LATERAL (
         SELECT -(v.embedding <#> %(embedding)s::vector) AS similarity
         FROM search_vectors v

@@ -13,7 +13,7 @@ INSERT INTO procrastinate_workers (id) OVERRIDING SYSTEM VALUE VALUES (%(worker_
 ON CONFLICT (id) DO UPDATE SET last_heartbeat = now()
 
 -- name: forget_dead
--- One that still has jobs stays until they are taken up, so that they are known to be its.
+-- One that still has jobs stays until they are taken over, so that they remain attributed to it.
 WITH cards AS (
     DELETE FROM worker_cards c
     WHERE NOT EXISTS (SELECT FROM procrastinate_workers w WHERE w.id = c.id)

@@ -58,9 +58,9 @@ async def watch_events(
     watched: Annotated[Watched, Depends(_watched)],
 ) -> AsyncIterator[ServerSentEvent]:
     """All events as they happen, of every worker; without a place those from now on."""
-    place, events = watched
+    cursor, events = watched
     # Without data no client reports it, but one that reconnects continues from there.
-    yield ServerSentEvent(id=place, retry=RETRY_MILLISECONDS, comment="events follow")
+    yield ServerSentEvent(id=cursor, retry=RETRY_MILLISECONDS, comment="events follow")
     async with aclosing(events):  # type: ignore[type-var]
         async for placed in events:
             yield _sent(placed)
@@ -86,7 +86,7 @@ def _sent(placed: PlacedEvent) -> ServerSentEvent:
         "data": event.data,
         "state": event.state.model_dump(mode="json", exclude_none=True),
     }
-    return ServerSentEvent(event=event.name, id=placed.place, raw_data=_json(data))
+    return ServerSentEvent(event=event.name, id=placed.cursor, raw_data=_json(data))
 
 
 def _ended(piece: Feedback) -> ServerSentEvent:

@@ -1,4 +1,4 @@
-"""A model over HTTP, from a thread of this process, that answers only once it is let."""
+"""A model over HTTP, in a thread of this process, that answers only once allowed to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ANSWER = json.dumps(
 ).encode()
 
 
-class HeldModel(ThreadingHTTPServer):
+class BlockedModel(ThreadingHTTPServer):
     """Set `goes_on` to let it answer, always that there is nothing to learn."""
 
     daemon_threads = True
@@ -41,7 +41,7 @@ class HeldModel(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: HeldModel
+    server: BlockedModel
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
@@ -54,13 +54,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(_ANSWER)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in the base
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
-def held_model() -> Iterator[HeldModel]:
-    """Serve a held model meanwhile."""
-    with HeldModel() as server:
+def blocked_model() -> Iterator[BlockedModel]:
+    """Serve a blocked model meanwhile."""
+    with BlockedModel() as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
