@@ -226,16 +226,6 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
     )
 
 
-__all__ = [
-    "PollingDeps",
-    "decide",
-    "fetch_feedback_task",
-    "learn",
-    "outcome_of",
-    "process_feedback",
-]
-
-
 STOPPED = "the worker was stopped"
 
 # The first of these that any candidate has decides the status of the feedback.

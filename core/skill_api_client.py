@@ -90,7 +90,7 @@ class SkillApiClient(SkillApiCalls):
             before = await self.read(name, tenant_id)
             if before is None:
                 return
-            _see_unmoved(before, base_hash)
+            _require_unmoved(before, base_hash)
         answer = await self._delete(name, None, tenant_id, base_hash)
         if answer.status == 404:
             see_absence(answer)
@@ -120,7 +120,7 @@ class SkillApiClient(SkillApiCalls):
         before = await self.read(name, tenant_id)
         if before is None:
             raise Stale(f"skill {name!r} is gone")
-        _see_unmoved(before, base_hash)
+        _require_unmoved(before, base_hash)
         await self._send_file(name, path, file, tenant_id, base_hash)
         after = await self.read(name, tenant_id)
         wanted = {key: text for key, text in _texts(before).items() if key != path}
@@ -175,7 +175,7 @@ def _may_have_settled(answer: Answer) -> bool:
     return answer.repeated or (answer.ok and answer.etag is None)
 
 
-def _see_unmoved(bundle: Bundle, base_hash: str) -> None:
+def _require_unmoved(bundle: Bundle, base_hash: str) -> None:
     if bundle_hash(bundle) != base_hash:
         raise Stale(f"skill {bundle.name!r} moved on")
 

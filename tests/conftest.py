@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
 from core.entrypoints.locale.build_hook import compile_catalogues
 from tests.support import databases
+from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases
 from tests.support.scheduling import Scheduling, longest_first
 
-# How long an example takes is the machine's business: what must be fast is measured elsewhere.
-settings.register_profile("any-machine", deadline=None)
-settings.load_profile("any-machine")
+register_profiles()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,10 +35,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         databases.remove_home()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    for item in items:
+        if item.get_closest_marker("nightly") is None:
+            item.add_marker(pytest.mark.ci)
+    done = yield
     if hasattr(config, "workerinput"):
         longest_first(items)
+    return done
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -77,7 +77,7 @@ def rebase(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> l
         start, end = _range_in(edit, elsewhere)
         if [*onto[start:end]] == [*new] and edit.start < edit.end:
             continue
-        _see_fits(edit, new, elsewhere)
+        _require_fit(edit, new, elsewhere)
         made[start:end] = new
     return made
 
@@ -113,7 +113,7 @@ def _moved(at: int, elsewhere: Sequence[_Span], *, behind_added: bool) -> int:
     return at + shift
 
 
-def _see_fits(edit: _Span, new: Sequence[str], elsewhere: Sequence[_Span]) -> None:
+def _require_fit(edit: _Span, new: Sequence[str], elsewhere: Sequence[_Span]) -> None:
     for span in _met(edit, elsewhere):
         is_gone = span.to_start == span.to_end
         if edit.start == edit.end or new or not is_gone:

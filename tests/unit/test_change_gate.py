@@ -8,7 +8,14 @@ import pytest
 
 from core.changes.gate.change_gate import ChangeGate
 from core.domain.errors import ArtifactInvalid, KeyReused, LeaseLost, Refused, SkillApiDown, Stale
-from core.domain.models import ChangeStatus, HistoryStatus, MergeMode, Operation, ReceiptStatus
+from core.domain.models import (
+    ChangeStatus,
+    HistoryStatus,
+    Kind,
+    MergeMode,
+    Operation,
+    ReceiptStatus,
+)
 from tests.support.gate import World, ask, on_behalf
 
 
@@ -81,11 +88,17 @@ async def test_extend_keeps_every_character(world: World) -> None:
 async def test_what_cannot_be_done_is_a_receipt_that_says_why(
     world: World, given: dict[str, str], said: str
 ) -> None:
-    receipt = await world.gate.submit(ask(**given), on_behalf())
+    receipt = await world.gate.submit(ask(**given), on_behalf(epoch=1))
     assert receipt.status is ReceiptStatus.REFUSED
+    assert (receipt.kind, receipt.operation) == (Kind.MEMORY, given.get("operation", "CREATE"))
+    assert receipt.target_id == given.get("target_id")
     assert said in receipt.message
     assert not world.log.changes
-    assert [event.name for event in world.events] == ["change.refused"]
+    (event,) = world.events
+    assert (event.name, event.tenant_id) == ("change.refused", "t")
+    assert (event.feedback_id, event.candidate_id) == ("f", "cand")
+    assert said in str(event.data["error"])
+    assert event.data["operation"] == given.get("operation", "CREATE")
 
 
 async def test_an_outage_leaves_the_intent_and_a_retry_finishes_it(world: World) -> None:

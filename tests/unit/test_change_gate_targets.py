@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.changes.gate.change_gate import ChangeGate
-from core.domain.errors import PrepareFailed, SkillApiDown
+from core.domain.errors import PrepareFailed, SkillApiDown, TargetBusy
 from core.domain.models import (
     ChangeRequest,
     ChangeStatus,
@@ -37,6 +37,18 @@ async def test_who_comes_second_prepares_on_what_the_first_has_made(world: World
     assert world.committer.prepared == 9
     (item,) = await world.knowledge.list(tenant_id="t", agent_id="a", kind=None)
     assert set(item.content.splitlines()) == {"one", *(f"line {n}" for n in range(8))}
+
+
+async def test_a_busy_target_is_asked_for_ever_less_often_for_ten_seconds(world: World) -> None:
+    first = await world.gate.submit(ask("one"), on_behalf("k1"))
+    applied = await world.log.get(first.change_id or "")
+    other = {"id": "other", "key": "k2", "status": ChangeStatus.PREPARED}
+    await world.log.acquire(applied.model_copy(update=other))
+    update = ask("two", operation="UPDATE", target_id=first.target_id)
+    with pytest.raises(TargetBusy):
+        await world.gate.submit(update, on_behalf("k3"))
+    assert world.pauses[:5] == [0.05, 0.1, 0.2, 0.3, 0.3]
+    assert 10 <= sum(world.pauses) < 10.4
 
 
 async def test_a_refused_request_lets_go_of_its_target(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import count
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.decision_table import parse_xml
@@ -43,7 +43,6 @@ def draft(step: tuple[str, int, int, str, int | None], ids: list[str]) -> tuple[
     return RuleDraft(rows=(row.model_copy(update={"id": row_id}),)), row_id
 
 
-@settings(max_examples=60)
 @given(steps)
 def test_learning_leaves_untouched_rows_alone_and_going_back_gives_every_byte(
     sequence: list[tuple[str, int, int, str, int | None]],

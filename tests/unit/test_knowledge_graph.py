@@ -93,7 +93,10 @@ def test_agents_skills_files_and_lessons_hang_together() -> None:
             "refund": bundle("refund", "references/a.md and mail/SKILL.md", "references/a.md"),
             "mail": bundle("mail", "see references/none.md"),
         },
-        counts=[KnownCount(agent_id="a", kind=Kind.MEMORY, count=2)],
+        counts=[
+            KnownCount(agent_id="a", kind=Kind.MEMORY, count=2),
+            KnownCount(agent_id="gone", kind=Kind.DMN_RULE, count=1),
+        ],
         lessons=[
             taught("f1", Kind.MEMORY, "m1"),
             taught("f1", Kind.MEMORY, "m2"),
@@ -117,6 +120,7 @@ def test_agents_skills_files_and_lessons_hang_together() -> None:
     assert (lesson.items, lesson.label) == (("m1", "m2"), "m1 (+1)")
     assert [n.label for n in graph.nodes if n.missing] == ["gone", "references/none.md"]
     assert node_of(graph, "memories").count == 2
+    assert {n.agent_id for n in graph.nodes} <= {"a", "", None}
     assert graph.left_out == {}
 
 

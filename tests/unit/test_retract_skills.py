@@ -9,6 +9,7 @@ from core.domain.models import (
     Bundle,
     Feedback,
     FeedbackStatus,
+    MergeMode,
     Operation,
     Receipt,
     ReceiptStatus,
@@ -18,6 +19,7 @@ from core.domain.models import (
 )
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.base import CommitDeps
+from core.skills.bundle import file_refs
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.steps import MemorySteps
 from tests.support.skills import World
@@ -41,6 +43,21 @@ class Told(World):
         receipt = await self.gate.submit(request, context)
         assert receipt.status is ReceiptStatus.APPLIED, receipt
         return receipt
+
+    async def rewrite(self, feedback_id: str, name: str, **files: str) -> None:
+        folder = {
+            f"references/{key}.md": SkillFile(data=text.encode()) for key, text in files.items()
+        }
+        folder["SKILL.md"] = SkillFile(data=HEAD.format(name).encode(), executable=True)
+        request = SkillRequest(
+            operation=Operation.UPDATE,
+            target_id=name,
+            folder=folder,
+            merge_mode=MergeMode.REPLACE,
+            is_import=True,
+        )
+        receipt = await self.gate.submit(request, self._deps(feedback_id, name).context)
+        assert receipt.status is ReceiptStatus.APPLIED, receipt
 
     async def attach(self, feedback_id: str, name: str, agent_id: str = "a") -> None:
         receipt = await attach_skills_to_agent(
@@ -118,6 +135,20 @@ async def test_a_skill_and_the_list_it_stands_on_go_together(
     assert done.is_done, done
     assert await told.listed() == []
     assert [name for _, name in told.store.skills] == ["delivery"]
+
+
+async def test_a_skill_comes_back_with_all_its_files_and_that_is_on_record(told: Told) -> None:
+    await told.make("f1", "refund")
+    await told.rewrite("f2", "refund", guide="one", table="two")
+    before = told.store.skills["t", "refund"]
+    await told.rewrite("f3", "refund", guide="other")
+    done = await told.retract("f3")
+    assert done.is_done, done
+    assert told.store.skills["t", "refund"] == before
+    *_, last = told.log.changes.values()
+    assert last.after is not None
+    assert last.after.files == file_refs(before)
+    assert await told.log.blobs([*file_refs(before).values()])
 
 
 async def test_where_one_skill_was_changed_past_the_worker_nothing_is_done(told: Told) -> None:

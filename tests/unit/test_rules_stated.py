@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.decision_table.evaluation.decide import decide
@@ -93,7 +93,6 @@ ROWS = st.lists(st.tuples(CELLS, st.sampled_from(["사장", "팀장", "부장"])
 POLICIES = st.sampled_from(list(HitPolicy))
 
 
-@settings(max_examples=300)
 @given(POLICIES, ROWS, st.data())
 def test_a_table_that_is_stated_is_decided_alike(
     policy: HitPolicy, rows: list[tuple[str, str]], data: st.DataObject

@@ -49,7 +49,8 @@ def test_without_a_body_there_are_exactly_three_sections() -> None:
 
 
 def test_korean_text_gets_korean_headings() -> None:
-    korean = sections(overview="환불을 맞춥니다.", steps=("ERP를 엽니다.",), usage="매일 씁니다.")
+    steps = ("ERP를 엽니다.", "1,200,000 / 5% = 60,000 (2026-01-31)")
+    korean = sections(overview="환불을 맞춥니다.", steps=steps, usage="매일 씁니다.")
     document = assemble(korean, name=None, base=None).document
     titles = [line for line in document.splitlines() if line.startswith("## ")]
     assert titles == ["## 개요", "## 절차", "## 사용법"]

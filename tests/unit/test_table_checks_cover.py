@@ -6,6 +6,8 @@ from itertools import product
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.decision_table import check_table
 from core.decision_table.checks.cover import Budget, GaveUp, uncovered
@@ -28,7 +30,7 @@ def cells(box: Sides) -> set[tuple[int, ...]]:
     return set(product(*sides))
 
 
-@pytest.mark.parametrize("seed", range(120))
+@given(seed=st.integers(0, 1_000_000))
 def test_a_part_that_nothing_covers_is_found_where_there_is_one(seed: int) -> None:
     random = Random(seed)
     box = tuple(some(random, 3) for _ in range(WIDTH))
@@ -42,7 +44,7 @@ def test_a_part_that_nothing_covers_is_found_where_there_is_one(seed: int) -> No
     assert found is None or (cells(found) and cells(found) <= bare)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@given(seed=st.integers(0, 1_000_000))
 def test_boxes_that_do_not_meet_are_only_counted(seed: int) -> None:
     random = Random(seed)
     whole: Sides = ((1 << SEGMENTS) - 1,) * WIDTH

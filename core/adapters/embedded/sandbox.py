@@ -109,7 +109,7 @@ class Sandbox:
         self._process = process
         self._folder = folder
         self._limits = limits
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def wait_until_ready(self) -> None:
         """Wait for the agent's first message."""
@@ -148,7 +148,7 @@ class Sandbox:
         return await asyncio.shield(asking)
 
     async def _exchange(self, line: bytes) -> dict[str, JsonValue]:
-        async with self._turn:
+        async with self._lock:
             assert self._process.stdin is not None
             with suppress(OSError):
                 self._process.stdin.write(line)

@@ -44,7 +44,7 @@ class Agent:
         self.limits = limits
         self.root = os.path.realpath(limits["folder"])
         self.pending = b""
-        self.looked = 0.0
+        self.checked_at = 0.0
         self.shell: int | None = None
         self.status: int | None = None
 
@@ -185,9 +185,9 @@ class Agent:
 
     def check_memory(self) -> None:
         """Check the total memory of all processes, at most once per tick. Raises Over."""
-        if time.monotonic() < self.looked + TICK:
+        if time.monotonic() < self.checked_at + TICK:
             return
-        self.looked, most = time.monotonic(), self.limits["memory_bytes"]
+        self.checked_at, most = time.monotonic(), self.limits["memory_bytes"]
         # The kernel limits memory per process only; of all together it is summed here.
         if sum(private_bytes(pid) for pid in processes()) > most:
             raise Over(KILLED, f"ended for using more than {most} bytes of memory")
@@ -276,7 +276,7 @@ def lower(kind: int, value: int) -> None:
     resource.setrlimit(kind, (least, least))
 
 
-def settle() -> None:
+def harden() -> None:
     """Become the kernel's first OOM victim, inaccessible to those inside, and their reaper."""
     import ctypes
 
@@ -297,7 +297,7 @@ def main() -> None:
     # Without a namespace of our own, NPROC would count every process of the user.
     if os.getpid() == 1:
         lower(resource.RLIMIT_NPROC, limits["processes"])
-    settle()
+    harden()
     Agent(limits).serve()
 
 

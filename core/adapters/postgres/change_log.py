@@ -10,7 +10,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
-from core.adapters.postgres.inbox import settle_change
+from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
@@ -145,7 +145,7 @@ class PostgresUnitOfWork:
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
         if row is not None and row["waited"]:
-            await settle_change(self._conn, change_id, row["feedback_id"])
+            await end_feedback_of_change(self._conn, change_id, row["feedback_id"])
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})

@@ -48,7 +48,7 @@ class ModelSlots:
         self._new_id = new_id
         self._sleep = sleep
         # One task per process polls at a time: many waiters, few queries.
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
@@ -75,13 +75,13 @@ class ModelSlots:
     async def _take(self, slots: int) -> str:
         try:
             async with asyncio.timeout(self._options.longest_wait):
-                await self._turn.acquire()
+                await self._lock.acquire()
         except TimeoutError:
             raise rate_exceeded(self._options) from None
         try:
             return await self._poll(slots)
         finally:
-            self._turn.release()
+            self._lock.release()
 
     async def _poll(self, slots: int) -> str:
         slot, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE

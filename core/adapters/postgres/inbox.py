@@ -40,17 +40,17 @@ from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
 
 
-async def settle_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:
+async def end_feedback_of_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:
     """End the feedback behind a change, and all that repeated it while it was held."""
     rows = await (
         await conn.execute(sql("duplicate_waiters.of_change"), {"change_id": change_id})
     ).fetchall()
     pieces = {feedback_id, *(row["feedback_id"] for row in rows)} - {None}
     for piece in sorted(map(str, pieces)):  # in a fixed order, since each is locked
-        await settle_feedback(conn, piece)
+        await end_held_feedback(conn, piece)
 
 
-async def settle_feedback(
+async def end_held_feedback(
     conn: Connection, feedback_id: str, *, waits_for_nothing: bool = False
 ) -> None:
     """End held feedback with its outcome, once none of its changes is held any more.
@@ -60,7 +60,7 @@ async def settle_feedback(
     """
     params = {"feedback_id": feedback_id, "waits_for_nothing": waits_for_nothing}
     await conn.execute(sql("reviews.lock_feedback"), params)
-    await conn.execute(sql("reviews.settle_feedback"), params)
+    await conn.execute(sql("reviews.end_held_feedback"), params)
 
 
 _Piece: TypeAlias = dict[str, object]
@@ -131,7 +131,7 @@ class PostgresInbox:
             async with transaction(self._pool) as conn:
                 if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
                     raise lease_lost(claimed)
-                await settle_feedback(conn, claimed.id)  # all its changes may be decided by now
+                await end_held_feedback(conn, claimed.id)  # all its changes may be decided by now
         elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
 

@@ -9,7 +9,7 @@ from psycopg import errors as pg
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.change_log import change_of, change_row, put_blobs
-from core.adapters.postgres.inbox import settle_change
+from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
@@ -89,7 +89,7 @@ class PostgresReviews:
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
-            await settle_change(conn, change.id, change.feedback_id)
+            await end_feedback_of_change(conn, change.id, change.feedback_id)
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
 

@@ -60,8 +60,8 @@ __all__ = [
     "ask_structured",
     "build_chat_model",
     "close_chat_model",
-    "knock",
     "parse_structured",
+    "probe",
     "prompt",
     "prompt_sections",
     "tool_schema",
@@ -238,7 +238,7 @@ class StructuredReply(Generic[M]):
     usage: Usage
 
 
-async def knock(model: BaseChatModel) -> None:
+async def probe(model: BaseChatModel) -> None:
     """Ask for one word, to probe the model. Raises ModelDown and the permanent kinds."""
     with translate_model_errors():
         await model.ainvoke("Answer with one word: ready")

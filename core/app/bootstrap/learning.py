@@ -200,7 +200,7 @@ def build_learning(
         polling=polling,
         worker=worker,
         breaker=model.breaker,
-        ask=model.knock,
+        ask=model.probe,
         retention=stores.retention,
         keep_seconds=settings.retention_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,

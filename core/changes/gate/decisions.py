@@ -182,7 +182,7 @@ class Decisions:
     ) -> Receipt:
         """Apply a held change as it stands. Raises DependencyDown: a worker finishes it later."""
         change = await self._waiting(change_id, seen, known)
-        await self._see_current(change)
+        await self._require_current(change)
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         event = records.event("change.approved", change, by=by)
@@ -230,7 +230,7 @@ class Decisions:
         Raises InvalidInput and Refused if the checks reject it.
         """
         change = await self._waiting(change_id, seen)
-        await self._see_current(change)
+        await self._require_current(change)
         request = await edit_request(change, edited, self._deps.changes)
         return await self._prepared(change, request, "change.edited", by, edited_by=by)
 
@@ -272,7 +272,7 @@ class Decisions:
             raise _edited(change_id)
         return change
 
-    async def _see_current(self, change: Change) -> None:
+    async def _require_current(self, change: Change) -> None:
         """Raise Stale, and record it, if the target has changed since."""
         error = _gone_stale(change)
         if change.status is ChangeStatus.STALE:

@@ -40,7 +40,7 @@ async def ask_embeddings(settings: Settings) -> str | Check:
 
 async def ask_model(settings: Settings) -> str | Check:
     """Ask the model for one word. Raises ModelDown, ConfigurationError."""
-    from core.agent.model.chat_model import knock
+    from core.agent.model.chat_model import probe
     from core.app import bootstrap
 
     name = settings.require_model()
@@ -49,7 +49,7 @@ async def ask_model(settings: Settings) -> str | Check:
         return "the offline stand-in, for trying things out"
     paused = await _paused(settings)
     try:
-        await knock(model)
+        await probe(model)
     except ModelDown as error:
         raise ModelDown(error.message + paused, hint=_model_fix(settings, name, error)) from error
     except ConfigurationError as error:

@@ -69,8 +69,7 @@ def trigger_similarity(one: str, other: str) -> float:
 
 
 def _of_folder(new: Bundle, known: Bundle) -> Evidence:
-    """Compare two folders: the same where they differ in the name alone, near where both what
-    they are for and what they say is."""
+    """Compare two folders: exact if only the name differs, near if trigger and text are."""
     item = _item(known)
     if same_but_for_name(new, known):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)

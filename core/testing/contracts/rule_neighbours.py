@@ -59,6 +59,15 @@ class RuleNeighboursContract:
         await self._write(change_log, ruled("r3", 0, agent_id="b"))
         await self._write(change_log, ruled("r4", None))
 
+    async def test_a_table_that_was_known_is_not_taken_for_one_that_is_new(
+        self, change_log: ChangeLog
+    ) -> None:
+        known, new = ruled("r1", 0), ruled("r2", 0, column="등급")
+        await self._write(change_log, known)
+        newer = ruled("r3", 1)
+        await self._write(change_log, new)
+        await self._write(change_log, newer)
+
     async def test_of_two_tables_at_the_same_moment_one_is_stale(
         self, change_log: ChangeLog
     ) -> None:
