@@ -6,8 +6,11 @@ import json
 import re
 import unicodedata
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from pydantic import JsonValue
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
 
 _ALLOWED = "\n\t"
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
