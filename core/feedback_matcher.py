@@ -12,14 +12,13 @@ from pydantic import Field, JsonValue
 from core.agent.budgets import Meter
 from core.agent.loop.prompt import abridged, agent_data, feedback_data
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
-from core.agent.prompt_data import fenced_json
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import RunFailed
 from core.domain.messages import Message
 from core.domain.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
 from core.domain.models.base import Model
 from core.domain.ports import CircuitBreaker, Replies
-from core.domain.text import compact
+from core.domain.text import compact, fenced_json
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from core.adapters.mcp.documents import McpSkillDocuments
-from core.adapters.mcp.pods import McpPods
-from core.adapters.mcp.server import COMPUTER_USE, McpServer
-from core.adapters.mcp.session import CLOSE_SECONDS, McpSession
+from core.adapters.mcp.pods import McpPods, McpSkillDocuments
+from core.adapters.mcp.session import CLOSE_SECONDS, COMPUTER_USE, McpServer, McpSession
 from core.domain.errors import ConfigurationError, NotFound, SkillWorkerError
 
 if TYPE_CHECKING:

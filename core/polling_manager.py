@@ -19,6 +19,7 @@ from core.domain.errors import (
     LeaseLost,
     SkillWorkerError,
 )
+from core.domain.input_formats.feedback import refuse_unfit
 from core.domain.messages import Message
 from core.domain.models import (
     Agent,
@@ -343,7 +344,7 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
 
     Raises transient errors; a permanent error of one candidate becomes its verdict.
     """
-    _check(feedback, deps.max_chars)
+    refuse_unfit(feedback, deps.max_chars)
     agents = {agent.id: agent for agent in await _agents(feedback, deps)}
     candidates = await _candidates(feedback, list(agents.values()), deps)
     return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
@@ -397,23 +398,6 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
             failed = verdict_status is VerdictStatus.FAILED
             return Outcome(status=status, error=found[0].reason if failed else None)
     return Outcome(status=FeedbackStatus.NO_ACTION)
-
-
-def _check(feedback: Feedback, max_chars: int) -> None:
-    if not feedback.content.strip():
-        raise InvalidInput(Message("feedback.blank", "the feedback is blank"))
-    if len(feedback.content) > max_chars:
-        raise InvalidInput(
-            Message(
-                "feedback.too_long",
-                "the feedback has {n} characters, {most} are allowed",
-                n=len(feedback.content),
-                most=max_chars,
-            ),
-            hint=Message("feedback.raise_most", "raise FEEDBACK_MAX_CHARS, or split it"),
-        )
-    if not feedback.agent_ids:
-        raise InvalidInput(Message("feedback.no_agent", "the feedback names no agent"))
 
 
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:

@@ -12,13 +12,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
-from core.agent.loop.deps import ReactDeps, RunContext, RunDeps
-from core.agent.loop.events import run_finished, run_started
-from core.agent.loop.messages import ai_messages, has_outcome, receipts_of
-from core.agent.loop.middleware import ReactLoop, trace_in_place
+from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, run_finished, run_started
+from core.agent.loop.middleware import (
+    ReactLoop,
+    ai_messages,
+    has_outcome,
+    receipts_of,
+    trace_in_place,
+)
 from core.agent.loop.prompt import first_message
-from core.agent.model.chat_model import prompt
-from core.agent.model.usage import usage_of
+from core.agent.model.chat_model import prompt, usage_of
 from core.domain.errors import IterationsExhausted, NoCommit, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (

@@ -13,9 +13,8 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
 from core.agent.loop import tool_args as given
-from core.agent.loop.deps import ReactDeps, RunContext, RunDeps
-from core.agent.loop.events import tool_called
-from core.agent.loop.messages import call_key, hits_shown_in
+from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, tool_called
+from core.agent.loop.middleware import call_key, hits_shown_in
 from core.agent.loop.prompt import QUERY_CHARS, hit_data
 from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from core.adapters.skill_api.calls import SkillApiCalls, as_file, see_absence
-from core.adapters.skill_api.transport import Answer, checked_url
+from core.adapters.skill_api import Answer, SkillApiCalls, as_file, checked_url, see_absence
 from core.domain.errors import SkillApiDown, Stale
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle

@@ -19,7 +19,7 @@ from core.skills.bundle import is_text, zip_to_bundle
 from core.skills.creator import answers as frames
 from core.skills.creator import commands
 from core.skills.creator.answers import compared
-from core.skills.creator.scripts import read_scripts
+from core.skills.creator.commands import read_scripts
 
 log = structlog.get_logger(__name__)
 

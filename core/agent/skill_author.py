@@ -11,11 +11,10 @@ from pydantic import JsonValue
 from core.agent.budgets import Meter
 from core.agent.fair_share import fair_shares
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
-from core.agent.prompt_data import fenced_json
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
 from core.domain.ports import CircuitBreaker, Replies, Runs
-from core.domain.text import shorten
+from core.domain.text import fenced_json, shorten
 from core.skills.document.markdown import has_too_many_lines, headings
 
 # In characters: more than a good skill has, and within the context of current models.

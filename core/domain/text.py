@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+
 _ALLOWED = "\n\t"
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
@@ -122,3 +123,24 @@ def normal_form(text: str) -> str:
     plain = " ".join(unicodedata.normalize("NFC", plain).split())
     bare = " ".join(_CLOSING.sub("", _QUOTED.sub(r"\2", plain)).split())
     return bare or plain
+
+
+_BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
+
+
+def fenced_json(data: JsonValue) -> str:
+    """Return `data` as a fenced block; backticks are escaped, so that content cannot close it."""
+    text = json.dumps(clean(data), ensure_ascii=False, indent=1)
+    return f"```json\n{text.replace('`', chr(92) + 'u0060')}\n```"
+
+
+def read_fenced_json(text: str) -> JsonValue:
+    """Return the data of the first fenced block, or None if it is missing or does not parse."""
+    found = _BLOCK.search(text)
+    if found is None:
+        return None
+    try:
+        data: JsonValue = json.loads(found.group(1))
+    except ValueError:
+        return None
+    return data

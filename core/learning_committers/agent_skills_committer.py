@@ -21,8 +21,7 @@ from core.domain.models import (
 )
 from core.domain.ports import Agents, SkillStore, UnitOfWork
 from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.skill_descriptions import DescriptionsBudget
-from core.learning_committers.skill_folders import SkillLimits
+from core.learning_committers.skill_folders import DescriptionsBudget, SkillLimits
 
 
 async def attach_skills_to_agent(

@@ -29,8 +29,13 @@ from core.domain.models import (
 )
 from core.domain.ports import Knowledge, Search
 from core.knowledge.duplicates.rules import Beside, beside
-from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
-from core.learning_committers.neighbours import said_of_near, says_unrelated
+from core.learning_committers.base import (
+    CommitDeps,
+    ItemCommitter,
+    said_of_near,
+    says_unrelated,
+    snapshot,
+)
 
 NEAR_SCORE = 0.9  # same columns, other rows: shown as near, never as equal
 

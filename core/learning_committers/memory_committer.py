@@ -24,8 +24,14 @@ from core.domain.models import (
 )
 from core.domain.ports import Knowledge
 from core.knowledge.duplicates import contained_part, normal_form
-from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
-from core.learning_committers.neighbours import Beside, Neighbours, warnings_beside
+from core.learning_committers.base import (
+    Beside,
+    CommitDeps,
+    ItemCommitter,
+    Neighbours,
+    snapshot,
+    warnings_beside,
+)
 
 # A new text with less of the old content than this is no refinement of it.
 LEAST_RETAINED = 0.5

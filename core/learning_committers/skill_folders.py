@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.domain.errors import ArtifactInvalid, BundleInvalid, Refused
+from core.domain.errors import ArtifactInvalid, BundleInvalid, NotFound, Refused
 from core.domain.hashing import state_hash
 from core.domain.messages import Message, joined
 from core.domain.models import (
@@ -21,13 +21,223 @@ from core.domain.models import (
     SkillRequest,
     Snapshot,
 )
-from core.learning_committers.skill_ties import reference_problems
+from core.domain.ports import Agents, SkillStore
 from core.skill_quick_validate import check_bundle, errors_of
 from core.skills.bundle import file_refs
 from core.skills.document.assembly import assemble, creation_name_problems
 from core.skills.document.edits import apply_edits
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
+from core.skills.library import look_into, look_through
+from core.skills.references import Reference, dangling, find_references
+
+
+@dataclass(frozen=True)
+class DescriptionsBudget:
+    """Warn if the descriptions of an agent's skills exceed `limit` characters together."""
+
+    agents: Agents
+    skills: SkillStore
+    limit: int
+
+    async def warnings(
+        self,
+        agent_id: str,
+        tenant_id: str,
+        *,
+        added: Iterable[str] = (),
+        changed: Bundle | None = None,
+        base: Bundle | None = None,
+    ) -> tuple[str, ...]:
+        """Return a warning if a change exceeds the budget, or exceeds it further.
+
+        `added` are names to add to the agent's list; `changed` is the new state of a skill, which
+        is added too, and `base` its current state.
+        """
+        try:
+            agent = await self.agents.get(agent_id)
+        except NotFound:
+            return ()
+        if base and changed and base.name in agent.skills and not _is_longer(base, changed):
+            return ()
+        listed = {item.name: item.description for item in await self.skills.list(tenant_id)}
+        new = {changed.name: description_of(changed)} if changed else {}
+        before = _total(agent.skills, listed)
+        names = {*agent.skills, *added, *new}
+        after = _total(names, {**listed, **new})
+        if after <= max(before, self.limit):
+            return ()
+        return (
+            Message(
+                "skill.descriptions_over_budget",
+                "the descriptions of the {n} skills of agent {agent} come to {now} "
+                "characters, {over} over its budget of {budget} ({before} before); it "
+                "reads them all at start",
+                n=len(names),
+                agent=agent_id,
+                now=after,
+                over=after - self.limit,
+                budget=self.limit,
+                before=before,
+            ),
+        )
+
+
+def description_of(bundle: Bundle) -> str:
+    """Return a skill's description, "" if it cannot be read."""
+    try:
+        return read_frontmatter(bundle.document).description
+    except (BundleInvalid, UnicodeDecodeError):
+        return ""
+
+
+def _is_longer(base: Bundle, changed: Bundle) -> bool:
+    return len(description_of(changed)) > len(description_of(base))
+
+
+def _total(names: Iterable[str], described: Mapping[str, str]) -> int:
+    return sum(len(described.get(name, "")) for name in names)
+
+
+_SHOWN = 10
+_NOWHERE = Message("skill.reference_unknown", "which does not exist")
+Dependants = Mapping[str, Sequence[Reference]]
+
+
+def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
+    """Return the internal references that dangle and did not before."""
+    known = {(item.file, item.target) for item in _own_dangling(base)} if base else set()
+    return [
+        Message(
+            "skill.dangling",
+            "{place} refers to {target!r}, {why}",
+            place=found.place,
+            target=found.target,
+            why=_why_missing(base, found),
+        )
+        for found in _own_dangling(bundle)
+        if (found.file, found.target) not in known
+    ]
+
+
+def _why_missing(base: Bundle | None, found: Reference) -> str:
+    if base and found.path in base.files:
+        return Message(
+            "skill.reference_deleted", "which would be deleted: change what refers to it as well"
+        )
+    return Message(
+        "skill.reference_nowhere",
+        "which is no file of the skill: add the file, or drop the reference",
+    )
+
+
+def _own_dangling(bundle: Bundle) -> Iterator[Reference]:
+    return (item for item in dangling(find_references(bundle)) if item.skill is None)
+
+
+@dataclass(frozen=True)
+class SkillTies:
+    """Check references against the current skills of a tenant."""
+
+    skills: SkillStore
+
+    async def warnings(
+        self, base: Bundle | None, bundle: Bundle, tenant_id: str
+    ) -> tuple[str, ...]:
+        """Return the references that dangle after a change, in this skill and in others."""
+        said = [
+            Message(
+                "skill.dangling",
+                "{place} refers to {target!r}, {why}",
+                place=found.place,
+                target=found.target,
+                why=_NOWHERE,
+            )
+            for found in await self._dangling(bundle, tenant_id)
+        ]
+        gone = set(base.files) - set(bundle.files) if base else set()
+        return tuple(_few([*said, *await self._broken(bundle.name, tenant_id, gone)]))
+
+    async def broken_references(
+        self, name: str, tenant_id: str, gone: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return which other skills refer to files of a skill that would be gone."""
+        return tuple(_few(await self._broken(name, tenant_id, gone)))
+
+    async def require_deletable(
+        self, name: str, tenant_id: str, named: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the warnings of a deletion. Raises Refused while skills not `named` refer to it.
+
+        `named` are the dependants that the request acknowledges.
+        """
+        found = await self._dependants(name, tenant_id, lambda _: True)
+        unnamed = [skill for skill in found if skill not in named]
+        if unnamed:
+            said = joined(_few([_refers(*entry) for entry in found.items()]))
+            raise Refused(
+                Message(
+                    "skill.others_refer",
+                    "other skills refer to {name!r}: {said}",
+                    name=name,
+                    said=said,
+                ),
+                hint="change those skills first, or call again with related_skill_ids"
+                f" {','.join(found)} if they may lead nowhere",
+            )
+        return tuple(_few([_cut(*entry) for entry in found.items()]))
+
+    async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
+        """Return the dangling references, internal and to other skills."""
+        found = find_references(bundle)
+        others = {item.skill for item in found if item.skill is not None}
+        looked = await look_into(self.skills, tenant_id, others, lambda other: [*other.files])
+        return dangling(find_references(bundle, looked.seen))
+
+    async def _broken(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
+        if not gone:
+            return []
+        found = await self._dependants(name, tenant_id, lambda item: item.path in gone)
+        return [_cut(*entry) for entry in found.items()]
+
+    async def _dependants(
+        self, name: str, tenant_id: str, wanted: Callable[[Reference], bool]
+    ) -> Dependants:
+        """Return the references of other skills to this one, by skill."""
+
+        def look(bundle: Bundle) -> list[Reference]:
+            return [item for item in find_references(bundle) if item.skill == name and wanted(item)]
+
+        looked = await look_through(self.skills, tenant_id, look)
+        return {skill: found for skill, found in looked.seen.items() if found and skill != name}
+
+
+def _refers(skill: str, found: Sequence[Reference]) -> Message:
+    return Message(
+        "skill.refers",
+        "skill {skill!r} refers to it in {places}",
+        skill=skill,
+        places=_places(found),
+    )
+
+
+def _cut(skill: str, found: Sequence[Reference]) -> Message:
+    return Message(
+        "skill.cut_off",
+        "skill {skill!r} refers to it in {places}, which this deletes",
+        skill=skill,
+        places=_places(found),
+    )
+
+
+def _places(found: Sequence[Reference]) -> str:
+    return joined(_few([f"{item.place} ({item.path})" for item in found]), ", ")
+
+
+def _few(said: Iterable[str]) -> list[str]:
+    listed = list(said)
+    more = [Message("more", "and {n} more", n=len(listed) - _SHOWN)] if len(listed) > _SHOWN else []
+    return [*listed[:_SHOWN], *more]
 
 
 def folder_of(

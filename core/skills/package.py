@@ -13,7 +13,7 @@ from core.domain.models import Bundle
 from core.skills.bundle import bundle_to_zip
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.validation.check import check_bundle
-from core.skills.validation.problems import Problem, errors_of
+from core.skills.validation.paths import Problem, errors_of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import ToolCall
 from pydantic import JsonValue, PrivateAttr
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 
 Turn = AIMessage | Exception | Callable[[list[BaseMessage]], AIMessage]
 _USAGE = UsageMetadata(input_tokens=100, output_tokens=10, total_tokens=110)

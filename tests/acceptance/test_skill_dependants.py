@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import SKILL_MD, Agent, Bundle, NewFeedback, SkillFile

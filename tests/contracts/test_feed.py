@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from core.adapters.postgres.feed import PostgresFeed, query_of
-from core.adapters.postgres.journal import PostgresJournal, write_event
 from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.runs import PostgresJournal, write_event
 from core.domain.models import EventFilter
 from core.domain.ports import Feed
 from tests.contracts.suites.feed import ALL, LONG, FeedContract, event, read, told

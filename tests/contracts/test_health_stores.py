@@ -7,9 +7,8 @@ import pytest
 
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.figures import PostgresBacklog
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.replies import PostgresReplies
+from core.adapters.postgres.runs import PostgresJournal, PostgresReplies
 from core.domain.models import RunEvent, Usage
 from core.domain.ports import Backlog, ChangeLog, Journal, Replies
 from core.testing.changes import MemoryChangeLog

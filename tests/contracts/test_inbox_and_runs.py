@@ -9,7 +9,14 @@ import pytest
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.inbox import InboxContract, WaitingJobs
+from core.testing.contracts.inbox import (
+    DONE,
+    InboxContract,
+    WaitingJobs,
+    added,
+    claimed,
+    piece,
+)
 from core.testing.contracts.intake import IntakeContract
 from core.testing.contracts.runs import RunsContract
 from core.testing.knowledge import MemoryKnowledge
@@ -77,7 +84,20 @@ class TestIntakeInMemory(InMemory, IntakeContract):
 
 
 class TestIntakeInPostgres(InPostgres, IntakeContract):
-    pass
+    async def test_a_revived_piece_waits_behind_its_own_tenants_pieces_alone(
+        self, pool: Pool, inbox: Inbox, intake: Intake
+    ) -> None:
+        mine = await added(inbox)
+        await inbox.finish(await claimed(inbox, mine), DONE)
+        many = [piece(f"u-{n}").model_copy(update={"tenant_id": "u"}) for n in range(5)]
+        await inbox.add("cli", many)
+        await intake.revive(mine)
+        async with connection(pool) as conn:
+            rows = await conn.execute(
+                "SELECT tenant_id, max(turn) AS turn FROM feedback GROUP BY 1"
+            )
+            turns = {row["tenant_id"]: row["turn"] for row in await rows.fetchall()}
+        assert turns["tenant"] < turns["u"]
 
 
 class TestRunsInMemory(InMemory, RunsContract):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.runs import PostgresRetention
 from core.adapters.postgres.saver import postgres_saver
 from core.domain.ports import Retention
 from tests.contracts.suites.retention import RetentionContract, Saver

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.adapters.postgres.queries import Pool, connection, transaction
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.search_index import index_document
-from core.adapters.postgres.skill_follower import SkillFollower
+from core.adapters.postgres.search import PostgresSearch, SkillFollower, index_document
 from core.domain.models import Kind
 from core.domain.ports import Search, SkillStore
 from core.knowledge.search.documents import SearchDocument

@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from core.adapters.postgres.budgets import PostgresBudgets, PostgresSpending
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool, connection
-from core.adapters.postgres.replies import PostgresReplies
+from core.adapters.postgres.runs import PostgresJournal, PostgresReplies
 from core.agent.budgets import DailyBudgets
 from core.agent.prices import Billing
 from core.domain.ports import Budgets, Journal, Replies, Spending

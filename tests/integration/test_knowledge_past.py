@@ -10,7 +10,7 @@ import pytest
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePast
 from core.adapters.postgres.queries import Pool, transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.domain.errors import NotFound
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile
 from core.testing.skill_store import MemorySkillStore

@@ -8,10 +8,10 @@ from datetime import UTC, timedelta
 import psycopg
 import pytest
 
-from core.adapters.postgres.journal import PostgresJournal, write_event, write_paid_event
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection, fetch_one, transaction
 from core.adapters.postgres.reads import PostgresReader
+from core.adapters.postgres.runs import PostgresJournal, write_event, write_paid_event
 from core.agent.prices import UNBILLED
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput
 from core.domain.models import NO_USAGE, RunEvent, Usage

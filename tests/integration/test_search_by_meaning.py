@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.agent.offline.model import OfflineChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings

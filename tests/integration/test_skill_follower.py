@@ -9,9 +9,12 @@ import pytest
 import structlog
 
 from core.adapters.postgres.queries import Pool, fetch_all, transaction
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.search_index import index_document
-from core.adapters.postgres.skill_follower import COMPARED_PER_SCAN, SkillFollower
+from core.adapters.postgres.search import (
+    COMPARED_PER_SCAN,
+    PostgresSearch,
+    SkillFollower,
+    index_document,
+)
 from core.domain.errors import SkillApiDown
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
 from core.skills.bundle import bundle_hash

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from core.adapters.postgres.migrations import migrate, require_current, status
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.adapters.postgres.vectors import PostgresVectors
 from core.app.bootstrap import migrate as migrate_as_set
 from core.app.bootstrap import migration_status

@@ -87,7 +87,14 @@ def _is_promised(lines: list[str], line: int, node: NodeOrLeaf) -> bool:
     statement = node.search_ancestor("simple_stmt", "assert_stmt") or node
     first = lines[statement.start_pos[0] - 1]
     of_type = node.search_ancestor("annassign", "param")
-    return not (_UNPROMISED.match(first) or _UNPROMISED.match(lines[line - 1]) or of_type)
+    unpromised = _UNPROMISED.match(first) or _UNPROMISED.match(lines[line - 1])
+    return not (unpromised or of_type or _is_strict(node))
+
+
+def _is_strict(node: NodeOrLeaf) -> bool:
+    """Whether this is the argument by which `zip` asserts that its parts are of one length."""
+    argument = node if node.type == "argument" else node.search_ancestor("argument")
+    return argument is not None and argument.children[0].get_code().strip() == "strict"
 
 
 def _place(functions: dict[str, range], line: int) -> str:

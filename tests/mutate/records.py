@@ -10,10 +10,12 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from tests.mutate.mutant import Mutant
 from tests.mutate.recording import FOLDER_VARIABLE
+from tests.mutate.scope import ROOT
 
 FILE = Path(".mutation_records.json")
 FOLDERS = ("tests/unit", "tests/contracts", "tests/integration")
@@ -34,7 +36,7 @@ class Records:
 
     def tests_of(self, mutant: Mutant) -> list[str]:
         """Return the tests to run, the quickest first; of new test files all."""
-        found = self._covering(mutant)
+        found = filter(_is_there, self._covering(mutant))
         chosen: list[str] = []
         left = SECONDS
         for test in sorted(found, key=lambda test: (self.seconds.get(test, 0.0), test)):
@@ -63,6 +65,24 @@ class Records:
         for kind in ("functions", "blocks"):
             for name, tests in record[kind].items():
                 getattr(self, kind)[name].update(tests)  # type: ignore[arg-type]
+
+
+def _is_there(test: str) -> bool:
+    """Whether a test was neither renamed nor removed since it was recorded."""
+    file, *names = test.split("::")
+    return not names or f"def {names[-1]}(" in _text(file) or _inherits(test)
+
+
+def _inherits(test: str) -> bool:
+    """Whether a test stands in a class, whose base may be in another file."""
+    file, *names = test.split("::")
+    return len(names) > 1 and f"class {names[0]}" in _text(file)
+
+
+@cache
+def _text(file: str) -> str:
+    path = ROOT / file
+    return path.read_text("utf-8") if path.is_file() else ""
 
 
 def _of(recorded: Mapping[str, set[str]], name: str, beginning: str) -> set[str]:

@@ -21,7 +21,7 @@ _CLAUSE = re.compile(
 )
 _BEGIN = re.compile(_WORD.format("(?:WHERE|HAVING|ON|AND|OR|WHEN)"))
 _SPLIT = re.compile(_WORD.format("(?:AND|OR)"))
-_ARGUED = re.compile(r"BETWEEN\s+[^()]*?$")
+_ARGUED = re.compile(r"BETWEEN\s+(?:(?!\bAND\b).)*$", re.DOTALL)
 
 _SWAPS = (
     ("flip <", r"(?<![<>=!~|-])<(?![<>=~-])", ">="),

@@ -22,8 +22,8 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import SkillStore, UnitOfWork
+from core.learning_committers.base import Neighbours
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.models import Hit, Kind, KnownText, Nearby, SkillSummary
 from core.domain.ports import SkillStore
-from core.knowledge.search.asking import ask
 from core.knowledge.search.documents import (
     IndexTerms,
     SearchDocument,
@@ -16,7 +15,7 @@ from core.knowledge.search.documents import (
     skill_search_document,
 )
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
-from core.knowledge.search.ranking import Corpus, Weighing
+from core.knowledge.search.ranking import Corpus, Weighing, ask
 
 _Key = tuple[str, Kind, str]
 

@@ -14,8 +14,7 @@ from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.domain.models import Kind, SubmitContext
 from core.domain.ports import SkillStore
-from core.learning_committers.base import CommitDeps
-from core.learning_committers.neighbours import Neighbours
+from core.learning_committers.base import CommitDeps, Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from core.learning_committers.skill_writing import NoAuthor

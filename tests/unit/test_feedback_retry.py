@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader

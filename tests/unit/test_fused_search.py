@@ -10,8 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.skill_follower import SkillFollower
+from core.adapters.postgres.search import PostgresSearch, SkillFollower
 from core.adapters.postgres.vectors import PostgresVectors
 from core.domain.errors import ConfigurationError, ModelDown
 from core.domain.models import Hit, Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.changes.gate.applying import report_divergence
+from core.changes.gate.records import report_divergence
 from core.domain.errors import SkillApiDown
 from core.domain.models import Change, ChangeStatus, Kind, Snapshot
 from core.learning_committers.memory_committer import MemoryCommitter

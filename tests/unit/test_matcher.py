@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from core.agent.offline.chat_model import AnsweringChatModel
-from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import read_fenced_json
+from core.agent.offline.model import AnsweringChatModel, OfflineChatModel
 from core.domain.errors import ModelDown, RunFailed
 from core.domain.models import Agent, Feedback, MatchResult, Usage
+from core.domain.text import read_fenced_json
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
 from core.testing.stores import MemoryReplies

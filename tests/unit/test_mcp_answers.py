@@ -8,8 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from core.adapters.mcp.answers import ToolAnswer
-from core.adapters.mcp.documents import read_document
-from core.adapters.mcp.pods import read_session_id
+from core.adapters.mcp.pods import read_document, read_session_id
 from core.domain.errors import McpDown, PodCallFailed
 
 RULE = "=" * 80

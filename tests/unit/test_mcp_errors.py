@@ -11,7 +11,7 @@ from mcp.shared.exceptions import McpError
 from mcp.types import ErrorData
 
 from core.adapters.mcp.errors import ends_session, refused, translate
-from core.adapters.mcp.server import McpServer
+from core.adapters.mcp.session import McpServer
 from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 
 REQUEST = httpx.Request("POST", "http://mcp.test/mcp")

@@ -12,12 +12,12 @@ from tests.unit.test_house_rules import ROOT
 
 # Calls that change what is known, and the modules that may make them.
 WRITES = {
-    r"changes\.unit_of_work\(": {"changes/gate/applying.py"},
+    r"changes\.unit_of_work\(": {"changes/gate/records.py"},
     r"\.write_item\(": {"learning_committers/base.py"},
     r"\.update_agent_and_tenant_skills\(": {"learning_committers/skill_committer.py"},
     r"\.set_agent_skills\(": {"learning_committers/agent_skills_committer.py"},
-    r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_steps.py"},
-    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/applying.py"},
+    r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_committer.py"},
+    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/records.py"},
     r"changes\.open\(": {"changes/gate/change_gate.py"},
     r"reviews\.approve\(": {"changes/gate/decisions.py"},
     r"\bfinish\(.*deps\)": {"changes/gate/change_gate.py", "changes/gate/decisions.py"},

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from psycopg import errors as pg
 
-from core.adapters.postgres.errors import translate
+from core.adapters.postgres.queries import translate
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 
 

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 
-from core.agent.model.usage import billed, usage_of
+from core.agent.model.chat_model import billed, usage_of
 from core.agent.prices import Billing, Price, load_budgets, load_prices
 from core.app.bootstrap.costs import billing
 from core.app.settings import load_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
-from core.agent.loop.messages import call_key, tidy
+from core.agent.loop.middleware import call_key, tidy
 from core.testing.scripted_model import says
 from tests.support.react import MEMORY, Bench
 

@@ -7,9 +7,9 @@ import json
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from core.agent.prompt_data import read_fenced_json
 from core.domain.errors import DependencyDown, LeaseLost, ModelDown
 from core.domain.models import Hit, Kind, Operation, Receipt, ReceiptStatus, Usage, VerdictStatus
+from core.domain.text import read_fenced_json
 from core.react_tools import ARGUMENTS
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says

@@ -199,6 +199,16 @@ async def test_what_another_piece_said_again_stays(told: Told) -> None:
     assert await told.contents() == ["환불은 7일 이내"]
 
 
+async def test_what_was_said_again_of_another_piece_is_not_its_own(told: Told) -> None:
+    item = await told.teach("f0", "환불은 7일 이내", relationship=None)
+    again = on_behalf("again").model_copy(update={"feedback_id": "f2"})
+    await told.world.gate.submit(ask("환불은 7일 이내"), again)
+    await told.add("f1", item, "영수증이 있어야 한다")
+    done = await told.retract("f1")
+    assert [effect.said_too for effect in done.effects] == [()]
+    assert await told.contents() == ["환불은 7일 이내"]
+
+
 async def test_who_said_a_part_again_keeps_no_other_part(told: Told) -> None:
     item = await told.teach("f0", "환불은 7일 이내")
     await told.add("f1", item, "영수증이 있어야 한다")

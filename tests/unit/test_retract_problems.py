@@ -15,7 +15,7 @@ SOUND = State("---\nname: refund\ndescription: How to refund. Use it.\n---\n# Re
 
 def test_a_table_must_not_begin_to_clash_but_may_go_on_to() -> None:
     assert problem(Kind.DMN_RULE, FINE, None) == problem(Kind.DMN_RULE, FINE, CLASHING) == ""
-    assert "r1" in problem(Kind.DMN_RULE, CLASHING, FINE)
+    assert "rows 'r1' and 'n1' both match" in problem(Kind.DMN_RULE, CLASHING, FINE)
     assert "r1" in problem(Kind.DMN_RULE, CLASHING, None)
     assert problem(Kind.DMN_RULE, CLASHING, CLASHING) == ""
     assert problem(Kind.DMN_RULE, State("<", "승인"), None).startswith("the table cannot be read")

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.knowledge.search.question import ALONE, MAX_RUNS, MAX_TERMS, SINGLE, SUFFIX, read_question
-from core.knowledge.search.tokens import suffix_start
+from core.knowledge.search.tokens import (
+    ALONE,
+    MAX_QUERY_TERMS,
+    MAX_RUNS,
+    SINGLE,
+    SUFFIX,
+    read_question,
+    suffix_start,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +71,10 @@ def test_words_are_known_as_they_were_typed_and_whether_a_blank_parts_them() -> 
 
 
 def test_long_queries_are_cut_and_no_slip_is_looked_for_in_them() -> None:
-    long = read_question(" ".join(chr(0x4E00 + number) for number in range(MAX_TERMS + 1_000)))
-    assert len(long.counts) == MAX_TERMS
+    long = read_question(
+        " ".join(chr(0x4E00 + number) for number in range(MAX_QUERY_TERMS + 1_000))
+    )
+    assert len(long.counts) == MAX_QUERY_TERMS
     assert long.runs == ()
     assert read_question("환불 " * (MAX_RUNS + 1)).runs == ()
     assert len(read_question("환불 " * MAX_RUNS).runs) == MAX_RUNS

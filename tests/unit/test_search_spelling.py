@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.knowledge.search.question import read_question
 from core.knowledge.search.spelling import (
     MAX_MEANT,
     MAX_WORDS,
@@ -19,6 +18,7 @@ from core.knowledge.search.spelling import (
     near,
     slips,
 )
+from core.knowledge.search.tokens import read_question
 
 
 def terms(query: str, known: Collection[str]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from core.adapters.skill_api.transport import ATTEMPTS
+from core.adapters.skill_api import ATTEMPTS
 from core.domain.errors import (
     BundleInvalid,
     ConfigurationError,

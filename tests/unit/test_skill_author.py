@@ -6,7 +6,6 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 
 from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import read_fenced_json
 from core.agent.skill_author import SkillAuthorModel
 from core.domain.errors import ArtifactInvalid, LeaseLost, ModelDown
 from core.domain.models import (
@@ -19,6 +18,7 @@ from core.domain.models import (
     SkillEdits,
     SkillFile,
 )
+from core.domain.text import read_fenced_json
 from core.skills.document.assembly import assemble
 from core.skills.document.edits import apply_edits
 from core.testing.scripted_model import ScriptedChatModel, calls, says

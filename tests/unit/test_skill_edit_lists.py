@@ -44,6 +44,8 @@ def replaced(text: str, heading: str) -> str:
         ("1. first\n\ntext\n\n- a\n", "c", "1. first\n\ntext\n\n- a\n- c\n"),
         ("- a\n### B\n\n- of b\n", "c", "- a\n- c\n\n### B\n\n- of b\n"),
         ("- a\n", "2024. 5. 1.부터 적용", "- a\n- 2024. 5. 1.부터 적용\n"),
+        ("- a\n", "1. b\n\nplain", "- a\n- 1. b\n\n  plain\n"),
+        ("- a\n", "- b\n\n1. c", "- a\n- - b\n\n  1. c\n"),
         ("- a\n", "```sh\nrun\n```", "- a\n- ```sh\n  run\n  ```\n"),
     ],
 )

@@ -164,3 +164,12 @@ def test_an_extension_only_adds(after: Bundle, said: str) -> None:
 def test_a_skill_that_cannot_be_read_can_still_be_compared() -> None:
     broken = skill("no frontmatter\n\n# A\n")
     assert lost(broken, skill(HEAD + "no frontmatter\n\n# A\n")) == ""
+
+
+@pytest.mark.parametrize(("left", "said"), [(10, False), (9, True)])
+def test_a_description_may_lose_half_and_no_more(left: int, said: bool) -> None:
+    words = "ab cd ef gh ij kl mn"
+    before = skill(HEAD.replace("부분 환불을 정산한다", words) + BODY)
+    after = skill(HEAD.replace("부분 환불을 정산한다", words[:left].replace(" ", "_")) + BODY)
+    assert len(words) == 20
+    assert ("more than half" in lost(before, after)) is said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -168,3 +170,15 @@ async def test_a_revert_that_takes_a_file_from_others_says_so() -> None:
     assert taken_back.status is ReceiptStatus.APPLIED
     assert "(references/new.md), which this deletes" in taken_back.warnings[0]
     assert (await world.gate.revert(taken_back.change_id or "", "다시")).warnings == ()
+
+
+@pytest.mark.parametrize(("count", "more"), [(10, ""), (11, "and 1 more")])
+async def test_ten_skills_that_refer_to_it_are_named_and_the_rest_counted(
+    count: int, more: str
+) -> None:
+    others = tuple(other(f"s-{n}", "partial-refund/scripts/split.py를 쓴다") for n in range(count))
+    script = edits(SkillEdit(op="delete_file", path="scripts/split.py"))
+    world = await world_of(script, others=others)
+    said = [*(await updated(world)).warnings]
+    assert len([each for each in said if "refers to it" in each]) == 10
+    assert [str(each) for each in said if "more" in each] == ([more] if more else [])

@@ -12,8 +12,7 @@ from typing import TypeVar
 import structlog
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.queries import Pool, execute, fetch_one
-from core.adapters.postgres.rows import recalled, to_said
+from core.adapters.postgres.queries import Pool, execute, fetch_one, recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
     LocalBreaker,

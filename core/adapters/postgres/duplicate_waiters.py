@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.change_log import change_of, change_row
+from core.adapters.postgres.inbox import end_held_feedback
 from core.adapters.postgres.queries import Pool, execute, fetch_all, sql, transaction
-from core.adapters.postgres.waiting import end_held_feedback
 from core.domain.hashing import state_hash
 from core.domain.models import Change, DuplicateWaiter, Kind
 

@@ -12,8 +12,7 @@ import structlog
 from psycopg.rows import DictRow
 from pydantic import ValidationError
 
-from core.adapters.postgres.errors import translated
-from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql
+from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql, translated
 from core.domain.errors import SkillWorkerError
 from core.domain.event_cursor import START, EventCursor, parse_cursor
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent

@@ -13,8 +13,7 @@ import psycopg
 from psycopg import errors as pg
 from psycopg.rows import DictRow, dict_row
 
-from core.adapters.postgres.errors import connecting, translated
-from core.adapters.postgres.queries import sql
+from core.adapters.postgres.queries import connecting, sql, translated
 from core.adapters.postgres.schema_status import (
     JOBS,
     SAVER,

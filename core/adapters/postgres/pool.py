@@ -14,8 +14,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from core.adapters.postgres.errors import DOWN_HINT, connecting
-from core.adapters.postgres.queries import Connection, Pool
+from core.adapters.postgres.queries import DOWN_HINT, Connection, Pool, connecting
 from core.domain.errors import DatabaseDown
 from core.domain.messages import Message
 

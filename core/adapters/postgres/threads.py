@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.saver import postgres_saver
 from core.domain.models.views import Said
 
 
@@ -16,6 +15,8 @@ class PostgresThreads:
         self._pool = pool
 
     async def read(self, thread: str) -> Sequence[Said] | None:
+        # Imported late: LangGraph is slow to import, and most commands read no thread.
+        from core.adapters.postgres.saver import postgres_saver
         from core.agent.loop.transcript import transcript_of
 
         found = await postgres_saver(self._pool).aget_tuple(

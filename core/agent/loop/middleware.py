@@ -2,37 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING
 
 import langsmith
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+)
 from langgraph.types import Command
 from langsmith.utils import tracing_is_enabled
+from pydantic import JsonValue, TypeAdapter
 
-from core.agent.loop.deps import RunContext
-from core.agent.loop.events import model_called
-from core.agent.loop.messages import (
-    ai_messages,
-    has_outcome,
-    is_ended_by_model,
-    malformed_answers,
-    nudge,
-    nudges,
-    receipts_of,
-    tidy,
-)
-from core.agent.model.chat_model import prompt_sections, translate_model_errors
-from core.agent.model.usage import billed, usage_of
+from core.agent.loop.deps import RunContext, model_called
+from core.agent.model.chat_model import billed, prompt_sections, translate_model_errors, usage_of
 from core.domain.errors import IterationsExhausted
 from core.domain.messages import Message
+from core.domain.models import Receipt, ReceiptStatus
+from core.domain.text import clean, clean_text
 
 if TYPE_CHECKING:
     Handler = Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[None]]]
     Extended = ExtendedModelResponse[None]
+
+_NUDGE = "nudge-"
+_CONTENT = TypeAdapter[JsonValue](JsonValue)
+
+
+def ai_messages(messages: Iterable[BaseMessage]) -> list[AIMessage]:
+    """Return the model's own messages, in order."""
+    return [message for message in messages if isinstance(message, AIMessage)]
+
+
+def call_key(thread: str, messages: Sequence[BaseMessage], call_id: str | None) -> str:
+    """Return a call's idempotency key: thread, ordinal of the model's message, index of the call.
+
+    Provider ids cannot serve: they may repeat within a thread, and change when a turn is asked
+    for again. Position in the thread survives a resumed run, which then gets its old receipts.
+    """
+    said = ai_messages(messages)
+    index = next(i for i, call in enumerate(said[-1].tool_calls) if call["id"] == call_id)
+    return f"{thread}:{len(said)}:{index}"
+
+
+def receipts_of(messages: Iterable[BaseMessage]) -> list[Receipt]:
+    """Return the receipts of a thread, in order: write tools attach them to their messages."""
+    return [
+        Receipt.model_validate(message.artifact)
+        for message in messages
+        if isinstance(message, ToolMessage) and message.artifact
+    ]
+
+
+def hits_shown_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
+    """Return the ids of the items that refusals in this thread showed to the model."""
+    refused = (r for r in receipts_of(messages) if r.status is ReceiptStatus.REFUSED)
+    return frozenset(hit.id for receipt in refused for hit in receipt.hits)
+
+
+def has_outcome(receipts: Iterable[Receipt]) -> bool:
+    """Whether any of these receipts counts as an outcome of the run."""
+    return any(receipt.status.is_outcome for receipt in receipts)
+
+
+def is_ended_by_model(receipts: Iterable[Receipt]) -> bool:
+    """Whether the model ended the run with `no_action`."""
+    return any(receipt.status is ReceiptStatus.NO_ACTION for receipt in receipts)
+
+
+def nudge(number: int, text: str) -> HumanMessage:
+    """Return the `number`th reminder to the model that prose is no outcome."""
+    return HumanMessage(text, id=f"{_NUDGE}{number}")
+
+
+def nudges(messages: Iterable[BaseMessage]) -> int:
+    """Count the reminders sent so far."""
+    return sum((message.id or "").startswith(_NUDGE) for message in messages)
+
+
+def tidy(message: AIMessage, earlier: Sequence[BaseMessage]) -> AIMessage:
+    """Return a provider's message in a form that is safe to store and to answer.
+
+    Ids of message and calls become unique in the thread, text becomes storable, and a message
+    is never empty: some providers reject an empty one in the next request.
+    """
+    said = ai_messages(earlier)
+    taken = {call["id"] for m in said for call in (*m.tool_calls, *m.invalid_tool_calls)}
+    prefix = f"call_{len(said) + 1}_"
+    calls: list[ToolCall] = [
+        {**call, "id": _unique(call["id"], f"{prefix}{i}", taken), "args": _args(call["args"])}
+        for i, call in enumerate(message.tool_calls)
+    ]
+    # `x`: malformed calls are indexed apart, so that their ids cannot collide with valid ones.
+    malformed: list[InvalidToolCall] = [
+        {
+            **call,
+            "id": _unique(call["id"], f"{prefix}x{i}", taken),
+            "args": clean_text(call["args"] or ""),
+        }
+        for i, call in enumerate(message.invalid_tool_calls)
+    ]
+    update: dict[str, object] = {"tool_calls": calls, "invalid_tool_calls": malformed}
+    update["content"] = _content(message, is_empty=not calls and not malformed)
+    if message.id is None or any(message.id == other.id for other in earlier):
+        update["id"] = f"ai-{len(said) + 1}"
+    return message.model_copy(update=update)
+
+
+def _unique(call_id: str | None, fallback: str, taken: set[str | None]) -> str:
+    if not call_id or call_id in taken:
+        call_id = fallback
+    taken.add(call_id)
+    return call_id
+
+
+def _args(args: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    cleaned = clean(args)
+    return cleaned if isinstance(cleaned, dict) else {}
+
+
+def _content(message: AIMessage, *, is_empty: bool) -> object:
+    if is_empty and not message.text.strip():
+        return "(empty answer)"
+    if isinstance(message.content, str):
+        return clean_text(message.content)
+    return clean(_CONTENT.validate_python(message.content))
+
+
+def malformed_answers(message: AIMessage) -> list[ToolMessage]:
+    """Answer the calls whose arguments were not JSON, so that the model can repeat them."""
+    return [
+        ToolMessage(
+            f"The arguments of {call['name']} were not valid JSON, or were cut off: "
+            f"{call['error'] or 'unreadable'}. Nothing was done. Call again with valid JSON.",
+            tool_call_id=call["id"] or "",
+            name=call["name"] or "unknown",
+            status="error",
+        )
+        for call in message.invalid_tool_calls
+    ]
 
 
 def trace_in_place() -> None:

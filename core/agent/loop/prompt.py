@@ -20,10 +20,9 @@ from langchain_core.messages import HumanMessage
 from pydantic import JsonValue
 
 from core.agent.loop.deps import RunDeps
-from core.agent.prompt_data import fenced_json
 from core.domain.errors import InvalidInput, SkillApiDown
 from core.domain.models import SETUP, Agent, Feedback, Hit, Kind, Receipt
-from core.domain.text import compact, shorten
+from core.domain.text import compact, fenced_json, shorten
 
 log = structlog.get_logger(__name__)
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from core.agent.prompt_data import read_fenced_json
 from core.domain.models import Hit, Receipt
 from core.domain.models.views import Said, Speaker, ToolUse
-from core.domain.text import compact
+from core.domain.text import compact, read_fenced_json
 
 TEXT_CHARS = 20_000
 _HITS = TypeAdapter(tuple[Hit, ...])

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -16,14 +17,42 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.agent.model.errors import translate_model_errors
-from core.agent.model.usage import billed, usage_of
 from core.agent.prices import Price
 from core.domain.errors import ConfigurationError
 from core.domain.models import Usage
+from core.domain.models.base import plain
 from core.domain.text import clean
 
 if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient
+
+_COST = "skill_worker_cost"  # in `response_metadata`, which no provider is sent back
+
+
+def billed(message: AIMessage, price: Price | None) -> AIMessage:
+    """Return the message with its cost on it: prices may have changed when costs are summed."""
+    told = message.usage_metadata
+    if price is None or told is None:
+        return message
+    details = told.get("input_token_details") or {}
+    cached = details.get("cache_read") or 0
+    cost = price.of(told["input_tokens"], told["output_tokens"], cached)
+    metadata = {**message.response_metadata, _COST: plain(cost)}
+    return message.model_copy(update={"response_metadata": metadata})
+
+
+def usage_of(message: BaseMessage) -> Usage:
+    """Return the usage of one message: a call, its cost, and the tokens the provider reports."""
+    if not isinstance(message, AIMessage):
+        return Usage()
+    told = message.usage_metadata
+    return Usage(
+        model_calls=1,
+        input_tokens=told["input_tokens"] if told else 0,
+        output_tokens=told["output_tokens"] if told else 0,
+        cost=Decimal(message.response_metadata.get(_COST, "0")),
+    )
+
 
 __all__ = [
     "StructuredReply",

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from core.adapters.postgres import migrations
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool

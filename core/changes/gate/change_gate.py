@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import structlog
 
 from core.changes.gate import drafts, receipts, records
-from core.changes.gate.applying import close, finish, has_moved
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import prepare
-from core.changes.gate.target_lock import locked, when_free
+from core.changes.gate.drafts import locked, prepare, when_free
+from core.changes.gate.records import close, finish, has_moved
 from core.domain.errors import (
     AlreadyExists,
     ArtifactInvalid,

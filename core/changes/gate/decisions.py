@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 
 from core.changes.gate import drafts, receipts, records
-from core.changes.gate.applying import finish, has_moved
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import prepare
-from core.changes.gate.records import StoredStates
-from core.changes.gate.target_lock import when_free
+from core.changes.gate.drafts import prepare, when_free
+from core.changes.gate.records import StoredStates, finish, has_moved
 from core.changes.three_way_merge import Clash, rebased
 from core.domain.errors import (
     ArtifactInvalid,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
@@ -14,18 +13,13 @@ from core.domain.models import SKILL_MD, Bundle, Kind, SkillSummary
 from core.domain.models.base import Model
 from core.knowledge.search.ranking import NAMED, impact
 from core.knowledge.search.spelling import marked
-from core.knowledge.search.tokens import MAX_CHARS, MAX_TERMS, scan, stem, term_counts
+from core.knowledge.search.tokens import MAX_CHARS, MAX_TERMS, name_term, scan, stem, term_counts
 from core.skills.bundle import bundle_hash
 
 NAME_WORTH = 3
 HEADING_WORTH = 2
 FILE_WORTH = 2
 
-MAX_NAME = 500
-NAME_MARK = "=="
-
-# Word separators, and characters that the database cannot store.
-_BETWEEN = re.compile(r"[\s_\-\0\ud800-\udfff]+")
 _BEGINNING = 2_000
 _IDENTIFIER = re.compile(r"\b[A-Za-z]+(?:[_-][A-Za-z]+)+\b")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
@@ -106,18 +100,6 @@ def impacts(terms: IndexTerms) -> dict[str, float]:
         for term, number in terms.counts.items()
     }
     return parts | {terms.name: NAMED} if terms.name else parts
-
-
-def name_term(text: str) -> str:
-    """Return the term that finds an item by its whole name, empty if there is none.
-
-    Case, blanks, hyphens and underscores are ignored.
-    """
-    if len(text) > MAX_NAME:
-        return ""
-    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
-    joined = _BETWEEN.sub("", plain)
-    return f"{NAME_MARK}{joined}" if joined else ""
 
 
 def _parts(document: SearchDocument) -> list[tuple[str, int]]:

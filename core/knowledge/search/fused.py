@@ -15,9 +15,8 @@ from core.domain.messages import Message
 from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Search, Vectors
-from core.knowledge.search.documents import name_term
 from core.knowledge.search.hits import make_hit
-from core.knowledge.search.tokens import scan
+from core.knowledge.search.tokens import name_term, scan
 
 # Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet and individual
 # rank learning methods": 60 was fixed there in a pilot, and near the best on every collection.

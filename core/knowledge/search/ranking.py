@@ -1,10 +1,14 @@
-"""BM25 (Robertson and Zaragoza 2009), normalised so that scores compare across queries."""
+"""How a query weighs documents: BM25 (Robertson and Zaragoza 2009), comparable across queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+from core.knowledge.search.spelling import guesses, keys, likely
+from core.knowledge.search.tokens import name_term, read_question
 
 K1 = 1.2  # term saturation and length normalisation: the usual values of the paper
 B = 0.75
@@ -178,3 +182,34 @@ def _norm(length: int) -> float:
 
 def _bm25(weights: Mapping[str, float], counts: Mapping[str, int], length: int) -> float:
     return sum(weights[term] * impact(count, length) for term, count in counts.items())
+
+
+class Index(Protocol):
+    """The statistics of a tenant's index that a query needs."""
+
+    async def describe(self, terms: Sequence[str]) -> Corpus:
+        """Return the corpus with the frequencies of these terms."""
+
+    async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """Return the frequencies of further terms that occur."""
+
+    async def known(self, keys: Sequence[str]) -> set[str]:
+        """Return which of these terms and marked words have ever occurred."""
+
+
+async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | None:
+    """Weigh a query against an index; None if it has no words.
+
+    Spelling corrections are looked up only for words that occur nowhere. With `for_name`, items
+    named like the query come first, and items that match too little of it are no hits.
+    """
+    question = read_question(text)
+    if not question.counts:
+        return None
+    name = name_term(text) if for_name else ""
+    corpus = await index.describe([*question.counts, *filter(None, [name])])
+    found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
+    terms = likely(found, await index.known(keys(found))) if found else {}
+    counted = await index.count(list(terms)) if terms else {}
+    meant = {term: (terms[term], number) for term, number in counted.items()}
+    return weigh(question.counts, corpus, question.factors, meant, name, has_floor=for_name)

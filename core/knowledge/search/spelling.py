@@ -7,8 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from core.knowledge.search.question import Question, Run
-from core.knowledge.search.tokens import stem
+from core.knowledge.search.tokens import Question, Run, stem
 
 _ROWS = (
     ("qwertyuiop", "asdfghjkl", "zxcvbnm"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from core.domain.errors import BundleInvalid, NotFound
 from core.domain.messages import joined
 from core.domain.models import Bundle, SkillFile
-from core.skills.bundle.files import sound
+from core.skills.bundle.archive import sound
 from core.skills.validation.folder import FolderFile, list_folder
 from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES
 

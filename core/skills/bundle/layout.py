@@ -7,8 +7,7 @@ import zlib
 from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid
-from core.skills.validation.paths import MAX_FILES
-from core.skills.validation.problems import shown
+from core.skills.validation.paths import MAX_FILES, shown
 
 FULL_32 = 0xFFFFFFFF
 ZIP64, UNICODE_PATH = 0x0001, 0x7075

@@ -7,19 +7,22 @@ from functools import cache
 from importlib.resources import files
 
 from core.domain.models import SKILL_MD, Bundle
-from core.skills.validation.document import description_of, name_problems
-from core.skills.validation.problems import Problem, errors_of
-from core.skills.validation.skill import as_new, skill_problems, tolerated
+from core.skills.validation.document import (
+    as_new,
+    description_of,
+    name_problems,
+    skill_problems,
+    tolerated,
+)
+from core.skills.validation.paths import Problem, errors_of
 
 # In dependency order.
 _PARTS = (
-    "problems",
     "paths",
     "folder",
     "head_values",
     "head_reader",
     "document",
-    "skill",
     "script",
 )
 _FUTURE = "from __future__ import annotations\n"

@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Iterable
 
+from core.skills.validation.document import skill_problems, tolerated
 from core.skills.validation.folder import list_folder
-from core.skills.validation.paths import MAX_FILE_BYTES
-from core.skills.validation.problems import ERROR, SKILL_MD, Problem, errors_of
-from core.skills.validation.skill import skill_problems, tolerated
+from core.skills.validation.paths import ERROR, MAX_FILE_BYTES, SKILL_MD, Problem, errors_of
 
 VALID = "Skill is valid!"
 # (code, path) of what the skill broke before it was changed; a pod's script may carry some.

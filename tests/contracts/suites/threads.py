@@ -8,10 +8,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from pydantic import JsonValue
 
 from core.agent.loop.transcript import TEXT_CHARS
-from core.agent.prompt_data import fenced_json
 from core.domain.models.views import Said, Speaker
 from core.domain.ports import Threads
-from core.domain.text import compact
+from core.domain.text import compact, fenced_json
 
 Saver = BaseCheckpointSaver[str]
 HIT: dict[str, JsonValue] = {

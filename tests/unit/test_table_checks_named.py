@@ -1,0 +1,44 @@
+"""Which rows a finding names, and the case that shows it."""
+
+from __future__ import annotations
+
+from core.decision_table.checks.check import check_table
+from core.domain.models import (
+    DecisionRow,
+    DecisionTable,
+    HitPolicy,
+    InputColumn,
+    OutputColumn,
+)
+
+
+def table(policy: HitPolicy, *rows: tuple[str, str]) -> DecisionTable:
+    return DecisionTable(
+        name="approval",
+        hit_policy=policy,
+        inputs=(InputColumn(name="amount", type="number"),),
+        outputs=(OutputColumn(name="approver"),),
+        rows=tuple(
+            DecisionRow(id=f"r{n}", inputs=(test,), outputs=(out,) if out else ())
+            for n, (test, out) in enumerate(rows, start=1)
+        ),
+    )
+
+
+def found(made: DecisionTable) -> list[tuple[tuple[str, ...], str]]:
+    return [(finding.rows, str(finding.message)) for finding in check_table(made)]
+
+
+def test_under_any_two_rows_that_disagree_are_named_with_a_case() -> None:
+    made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", '"b"'))
+    rows, said = next(each for each in found(made) if "both match" in each[1])
+    assert rows == ("r1", "r2")
+    assert said.startswith("rows 'r1' and 'r2' both match where amount = 101, and")
+
+
+def test_a_row_of_another_number_of_cells_is_named_with_both_numbers() -> None:
+    made = table(HitPolicy.UNIQUE, ("> 100", '"a"'), ("<= 100", ""))
+    assert (
+        ("r2",),
+        "row 'r2' has 1 input and 0 output entries for 1 input and 1 output columns",
+    ) in found(made)
