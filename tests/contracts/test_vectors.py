@@ -10,7 +10,7 @@ from core.adapters.postgres.vectors import PostgresVectors
 from core.domain.models import Kind
 from core.domain.ports import Vectors
 from core.knowledge.search.documents import SearchDocument
-from core.testing.contracts.search import SearchIndex
+from core.testing.contracts.search import SearchIndex, memory
 from core.testing.contracts.vectors import VectorsContract
 from core.testing.vectors import MemoryVectors
 from tests.support.search_index import PostgresIndex
@@ -46,3 +46,15 @@ class TestPostgres(VectorsContract):
     @pytest.fixture
     def index(self, pool: Pool) -> SearchIndex:
         return PostgresIndex(pool)
+
+    async def test_what_vectors_look_like_is_each_models_own(
+        self, vectors: Vectors, index: SearchIndex, pool: Pool
+    ) -> None:
+        other = PostgresVectors(pool, "openai:other")
+        await other.enlist()
+        await index.put(memory("m", "text"))
+        await vectors.begin(3, 0.5)
+        for model, dimension in ((vectors, 3), (other, None)):
+            batch = await model.take(9, 60)
+            assert batch is not None
+            assert batch.dimension == dimension
