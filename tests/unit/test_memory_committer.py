@@ -49,7 +49,8 @@ async def test_a_near_duplicate_comes_back_with_the_item_and_what_to_do() -> Non
     assert (second.status, second.target_id) == (ReceiptStatus.REFUSED, first.target_id)
     (hit,) = second.hits
     assert (hit.id, hit.name, hit.excerpt) == (first.target_id, memory_name(REFUND), REFUND)
-    assert f"{hit.name!r} says nearly this" in second.message
+    said = f"MEMORY {hit.id} {hit.name!r} says nearly this ({hit.why})"
+    assert said in second.message
     assert "환불" in hit.why
     assert 0.3 < hit.score < 1
     assert f"UPDATE and memory_id {first.target_id}" in second.message
