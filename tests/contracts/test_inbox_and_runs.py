@@ -91,13 +91,12 @@ class TestIntakeInPostgres(InPostgres, IntakeContract):
         await inbox.finish(await claimed(inbox, mine), DONE)
         many = [piece(f"u-{n}").model_copy(update={"tenant_id": "u"}) for n in range(5)]
         await inbox.add("cli", many)
+        await inbox.add("cli", [piece("own-1"), piece("own-2")])
         await intake.revive(mine)
         async with connection(pool) as conn:
-            rows = await conn.execute(
-                "SELECT tenant_id, max(turn) AS turn FROM feedback GROUP BY 1"
-            )
-            turns = {row["tenant_id"]: row["turn"] for row in await rows.fetchall()}
-        assert turns["tenant"] < turns["u"]
+            rows = await conn.execute("SELECT source_id, turn FROM feedback")
+            turns = {row["source_id"]: row["turn"] for row in await rows.fetchall()}
+        assert turns["own-1"] < turns["own-2"] < turns["s-1"] < turns["u-4"]
 
 
 class TestRunsInMemory(InMemory, RunsContract):

@@ -6,6 +6,7 @@ import unicodedata
 
 import pytest
 
+from core.domain.hashing import memory_name
 from core.domain.models import Kind, Receipt, ReceiptStatus, Relationship
 from tests.support.gate import World, ask, on_behalf
 
@@ -47,7 +48,9 @@ async def test_a_near_duplicate_comes_back_with_the_item_and_what_to_do() -> Non
     second = await submitted(world, REWORDED, "2", reason="new")
     assert (second.status, second.target_id) == (ReceiptStatus.REFUSED, first.target_id)
     (hit,) = second.hits
-    assert (hit.id, hit.excerpt) == (first.target_id, REFUND)
+    assert (hit.id, hit.name, hit.excerpt) == (first.target_id, memory_name(REFUND), REFUND)
+    said = f"MEMORY {hit.id} {hit.name!r} says nearly this ({hit.why})"
+    assert said in second.message
     assert "환불" in hit.why
     assert 0.3 < hit.score < 1
     assert f"UPDATE and memory_id {first.target_id}" in second.message

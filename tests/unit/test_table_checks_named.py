@@ -42,3 +42,8 @@ def test_a_row_of_another_number_of_cells_is_named_with_both_numbers() -> None:
         ("r2",),
         "row 'r2' has 1 input and 0 output entries for 1 input and 1 output columns",
     ) in found(made)
+
+
+def test_a_row_without_its_output_is_compared_with_no_other() -> None:
+    made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", ""))
+    assert not [said for _, said in found(made) if "both match" in said]

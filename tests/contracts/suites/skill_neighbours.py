@@ -47,6 +47,14 @@ class SkillNeighboursContract:
             await change_log.open(second, {})
         assert repeated.value.item_id == "card-refunds"
 
+    async def test_another_tenants_skill_stands_in_nobodys_way(
+        self, change_log: ChangeLog, search: Search
+    ) -> None:
+        seen = await self._mark(search)
+        foreign = made("card-refunds", seen).model_copy(update={"tenant_id": "u"})
+        await change_log.open(foreign, {})
+        await change_log.open(made("refunding-cards", seen), {})
+
     async def test_one_that_came_to_nothing_stands_in_nobodys_way(
         self, change_log: ChangeLog, search: Search
     ) -> None:
