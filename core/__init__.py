@@ -1,3 +1,3 @@
-"""skill-worker: agents that learn from what their users say."""
+"""skill-worker: AI agents learn from the feedback of their users."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""`python -m core` is the `skill-worker` command."""
+"""Run the `skill-worker` command with `python -m core`."""
 
 from core.entrypoints.cli import main
 

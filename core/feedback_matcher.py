@@ -1,4 +1,4 @@
-"""Divides one piece of feedback among the agents it may concern."""
+"""Divide one piece of feedback among the agents it may concern."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pydantic import Field, JsonValue
 from core.agent.budgets import Meter
 from core.agent.loop.prompt import abridged, agent_data, feedback_data
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
-from core.agent.prompt_data import fenced_json
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import RunFailed
+from core.domain.messages import Message
 from core.domain.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
 from core.domain.models.base import Model
 from core.domain.ports import CircuitBreaker, Replies
-from core.domain.text import compact
+from core.domain.text import compact, fenced_json
 
 
 @dataclass(frozen=True)
 class MatchDeps:
-    """The model and the line to it, its meter, where replies are kept, how often it may answer."""
+    """The model with its breaker and meter, the store of replies and the number of rounds."""
 
     model: BaseChatModel
     breaker: CircuitBreaker
@@ -33,7 +33,7 @@ class MatchDeps:
 
 
 class MatchedAgent(Model):
-    """One agent's part."""
+    """One agent's part of the feedback."""
 
     agent_id: str = Field(description="exactly as given")
     content: str = Field(min_length=1, description="this agent's part, complete on its own")
@@ -57,10 +57,10 @@ async def match_feedback_to_agents(
     *,
     deps: MatchDeps,
 ) -> MatchResult:
-    """Give one candidate an agent concerned; with a single agent no model is asked.
+    """Return one candidate per agent concerned; for a single agent no model is asked.
 
-    Raises RunFailed where the model never answers well-formed, ModelDown and its permanent
-    kinds: a failure is never "nothing to learn".
+    Raises RunFailed if no answer of the model is usable, ModelDown and the permanent kinds: a
+    failure never means "nothing to learn".
     """
     if len(agents) == 1:
         return _result([(agents[0], LearningCandidate(content=feedback.content))])
@@ -73,17 +73,22 @@ async def match_feedback_to_agents(
         problem = problem or _problem(answer, agents)
         if answer is not None and not problem:
             return _matched(answer, agents)
+        # As text: providers refuse a tool call in the history that no tool message answers.
         messages += [AIMessage(compact(raw)), HumanMessage(f"{problem}. Answer again.")]
     raise RunFailed(
-        f"no usable answer on which agents the feedback concerns: {problem}",
-        hint="`feedback retry` asks the model anew",
+        Message(
+            "feedback.no_match",
+            "no usable answer on which agents the feedback concerns: {why}",
+            why=problem,
+        ),
+        hint=Message("feedback.ask_anew", "`feedback retry` asks the model anew"),
     )
 
 
 async def _reply(
     tenant_id: str, key: str, ordinal: int, messages: list[BaseMessage], deps: MatchDeps
 ) -> JsonValue:
-    """Give the stored reply, or ask and store it before anyone acts on it."""
+    """Return the stored reply, or ask and store it before anything acts on it."""
     stored = await deps.replies.get(key, ordinal)
     if stored is not None:
         return stored[0]
@@ -107,7 +112,7 @@ def _question(
 
 
 def _problem(answer: MatchAnswer | None, agents: Sequence[Agent]) -> str:
-    """Say what is wrong with a well-formed answer, or nothing."""
+    """Return what is wrong with a parsed answer, or an empty text."""
     if answer is None:
         return "the answer could not be read"
     known = {agent.id for agent in agents}
@@ -120,7 +125,7 @@ def _problem(answer: MatchAnswer | None, agents: Sequence[Agent]) -> str:
 
 
 def _matched(answer: MatchAnswer, agents: Sequence[Agent]) -> MatchResult:
-    """Give one candidate an agent, in the order of the agents; parts of one agent are joined."""
+    """Return one candidate per agent, in their order; the parts of one agent are joined."""
     parts: list[tuple[Agent, LearningCandidate]] = []
     for agent in agents:
         own = [part for part in answer.agents if part.agent_id == agent.id]

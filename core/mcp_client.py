@@ -1,4 +1,4 @@
-"""The claude-skills and computer-use MCP servers: their tools, pods, and documents of skills."""
+"""Client of the claude-skills and computer-use MCP servers: tools, pods, skill documents."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from core.adapters.mcp.documents import McpSkillDocuments
-from core.adapters.mcp.pods import McpPods
-from core.adapters.mcp.server import COMPUTER_USE, McpServer
-from core.adapters.mcp.session import CLOSE_SECONDS, McpSession
+from core.adapters.mcp.pods import McpPods, McpSkillDocuments
+from core.adapters.mcp.session import CLOSE_SECONDS, COMPUTER_USE, McpServer, McpSession
 from core.domain.errors import ConfigurationError, NotFound, SkillWorkerError
 
 if TYPE_CHECKING:
@@ -25,9 +23,9 @@ __all__ = ["COMPUTER_USE", "McpClient", "McpPods", "McpServer", "McpSkillDocumen
 async def open_mcp(
     servers: Sequence[McpServer], *, call_seconds: float
 ) -> AsyncIterator[McpClient]:
-    """Give a client for these servers; no connection is made before the first use.
+    """Yield a client for these servers; it connects on first use.
 
-    `call_seconds` bounds the opening of a session, and each call, by itself.
+    `call_seconds` bounds the opening of a session and each call separately.
     """
     client = McpClient(servers, call_seconds=call_seconds)
     try:
@@ -37,13 +35,13 @@ async def open_mcp(
 
 
 class McpClient:
-    """Keeps one MCP session open per server, and opens another when it broke.
+    """Keep one MCP session open per server, and reopen it when it breaks.
 
-    The servers are independent: what befalls one leaves the other's tools as they are.
+    The servers are independent: a failure of one leaves the tools of the other available.
     """
 
     def __init__(self, servers: Sequence[McpServer], *, call_seconds: float) -> None:
-        """Raises ConfigurationError where two servers share a name."""
+        """Raise ConfigurationError if two servers share a name."""
         self._servers = {server.name: server for server in servers}
         if len(self._servers) < len(servers):
             names = ", ".join(server.name for server in servers)
@@ -57,12 +55,13 @@ class McpClient:
     async def get_mcp_tool_by_name_async(self, name: str) -> BaseTool:
         """Find a tool as `X`, `mcp_<server>_X` or `mcp_cursor-<server>_X`, on whichever server.
 
-        Its `ainvoke` opens the session anew where that is needed, and raises PodCallFailed where
-        the tool answers with an error. Raises NotFound, which names what there is; where a server
-        is down, so that the tool may be there, that server's error.
+        Its `ainvoke` reopens the session if needed, and raises PodCallFailed if the tool answers
+        with an error. Raises NotFound, naming the tools there are; or the error of a server that
+        is down, since it may have the tool.
         """
+        # Concurrently: a slow or dead server must not delay a tool that another one has.
         pending = {asyncio.create_task(self._session(server)) for server in self._servers}
-        there, down = list[str](), list[SkillWorkerError]()
+        available, down = list[str](), list[SkillWorkerError]()
         try:
             while pending:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
@@ -73,24 +72,24 @@ class McpClient:
                     elif tool := opened.result().find(name):
                         return tool
                     else:
-                        there += [tool.name for tool in opened.result().tools]
+                        available += [tool.name for tool in opened.result().tools]
         finally:
             for unneeded in pending:
                 unneeded.cancel()
         if down:
             raise down[0]
-        raise NotFound(f"no MCP tool {name}; there is: {', '.join(sorted(there)) or 'none'}")
+        raise NotFound(f"no MCP tool {name}; there is: {', '.join(sorted(available)) or 'none'}")
 
     async def tool_names(self, server_name: str) -> Sequence[str]:
-        """Give the names of a server's tools, sorted. Raises McpDown, ConfigurationError."""
+        """Return the names of a server's tools, sorted. Raises McpDown, ConfigurationError."""
         async with self.lease(server_name) as session:
             return sorted(tool.name for tool in session.tools)
 
     @asynccontextmanager
     async def lease(self, server_name: str) -> AsyncIterator[McpSession]:
-        """Give the open session of a server, and keep it open as long as the context lasts.
+        """Yield the open session of a server, which stays open for the duration of the context.
 
-        Raises McpDown, ConfigurationError (also where there is no such server).
+        Raises McpDown, ConfigurationError (also if there is no such server).
         """
         session = await self._session(server_name)
         with session.in_use():
@@ -118,7 +117,7 @@ class McpClient:
         return session
 
     def _start(self, server: McpServer) -> McpSession:
-        async def through(  # `handler` would use the session that the tool was found on
+        async def through(  # `handler` would call the session the tool was found on
             request: MCPToolCallRequest,
             handler: object,  # noqa: ARG001
         ) -> CallToolResult:

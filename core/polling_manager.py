@@ -1,4 +1,4 @@
-"""From a source to a definite end: fetch, match, run, acknowledge. Knows no kind of knowledge."""
+"""Carry feedback from source to outcome: fetch, match, run, acknowledge."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from core.domain.errors import (
     LeaseLost,
     SkillWorkerError,
 )
+from core.domain.input_formats.feedback import refuse_unfit
 from core.domain.messages import Message
 from core.domain.models import (
     Agent,
@@ -40,19 +41,19 @@ log = structlog.get_logger(__name__)
 
 
 class SourceDeps(Protocol):
-    """What these tasks work with. `sources` are all but the inbox, by name."""
+    """Dependencies of the source tasks. `sources` are all but the inbox, by name."""
 
     @property
     def inbox(self) -> Inbox:
-        """Where pieces are stored."""
+        """The store of feedback."""
 
     @property
     def agents(self) -> Agents:
-        """Where agents are kept."""
+        """The registry of agents."""
 
     @property
     def deliveries(self) -> Deliveries:
-        """What sources gave, and have yet to be told."""
+        """The outcomes that sources have yet to be told."""
 
     @property
     def sources(self) -> Mapping[str, FeedbackSource]:
@@ -60,9 +61,9 @@ class SourceDeps(Protocol):
 
 
 async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: SourceDeps) -> int:
-    """Move what a source has into the inbox, each new piece with its job; gives their number.
+    """Move a source's feedback into the inbox, each new piece with its job; return how many.
 
-    The source is told once they are stored, so that a worker that dies before loses nothing.
+    The source is told only after they are stored, so a worker that dies before loses nothing.
     """
     fetched = await source.fetch(limit)
     for agent in fetched.agents:
@@ -74,9 +75,9 @@ async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: Sourc
 
 
 async def acknowledge_task(source: FeedbackSource, *, limit: int, deps: SourceDeps) -> int:
-    """Tell a source of ends that it could not be told when they came; gives their number.
+    """Acknowledge outcomes that a source has not accepted yet; return how many.
 
-    Raises ConfigurationError, DependencyDown where the source cannot be told anything now.
+    Raises ConfigurationError, DependencyDown if the source is unavailable.
     """
     told = 0
     for ended in await deps.deliveries.unacknowledged(source.name, limit):
@@ -92,9 +93,9 @@ async def acknowledge_task(source: FeedbackSource, *, limit: int, deps: SourceDe
 
 
 async def acknowledge_end(feedback: Feedback, outcome: Outcome, deps: SourceDeps) -> None:
-    """Tell the source of a piece its end, where there is one to tell.
+    """Acknowledge the outcome of a piece to its source, if it has one.
 
-    Never fails: what a source does not take now is repeated by `acknowledge_task`.
+    Never fails: `acknowledge_task` repeats what the source does not accept now.
     """
     source = deps.sources.get(feedback.source)
     if source is None:
@@ -104,41 +105,41 @@ async def acknowledge_end(feedback: Feedback, outcome: Outcome, deps: SourceDeps
         await _acknowledge(source, ended, deps)
     except SkillWorkerError as error:
         _note_untold(ended, error)
-    except Exception:  # a defect of a source must not break the job of a piece that has ended
+    except Exception:  # a bug in a source must not fail the job of finished feedback
         log.exception("source.broke", source=source.name)
 
 
 class SourcePoller:
-    """Fetches from all sources and tells them of ends, round by round.
+    """Fetch from all sources and acknowledge outcomes to them, round by round.
 
-    One that fails stops no other. One that asked for a pause is left alone until it is over.
-    `failures` holds why the last round of each failed; telling it of ends alone is no round.
+    A failing source does not stop the others; one that sent `Retry-After` is skipped until then.
+    `failures` has the error of each source's last fetching round.
     """
 
     def __init__(self, deps: SourceDeps, clock: Callable[[], float] = time.monotonic) -> None:
         self._deps = deps
         self._clock = clock
-        self._rests: dict[str, float] = {}
+        self._resume_at: dict[str, float] = {}
         self.failures: dict[str, SkillWorkerError] = {}
 
     async def poll(self, limit: int) -> int:
-        """Fetch about `limit` records of each source, tell it of ends; gives the new pieces."""
-        return sum([await self._turn(s, limit, fetch=True) for s in self._deps.sources.values()])
+        """Fetch about `limit` records per source, acknowledge outcomes; return the new pieces."""
+        return sum([await self._round(s, limit, fetch=True) for s in self._deps.sources.values()])
 
     async def acknowledge(self, limit: int) -> None:
-        """Tell each source of at most `limit` ends."""
+        """Acknowledge at most `limit` outcomes to each source."""
         for source in self._deps.sources.values():
-            await self._turn(source, limit, fetch=False)
+            await self._round(source, limit, fetch=False)
 
-    async def _turn(self, source: FeedbackSource, limit: int, *, fetch: bool) -> int:
-        if self._clock() < self._rests.get(source.name, 0.0):
+    async def _round(self, source: FeedbackSource, limit: int, *, fetch: bool) -> int:
+        if self._clock() < self._resume_at.get(source.name, 0.0):
             return 0
         try:
             await acknowledge_task(source, limit=limit, deps=self._deps)
             new = await fetch_feedback_task(source, limit=limit, deps=self._deps) if fetch else 0
         except SkillWorkerError as error:
             self._note_failure(source, error)
-        except Exception:  # a defect of one source must not stop the others
+        except Exception:  # a bug in one source must not stop the others
             log.exception("source.broke", source=source.name)
         else:
             if fetch:
@@ -156,11 +157,11 @@ class SourcePoller:
         )
         self.failures[source.name] = error
         if isinstance(error, DependencyDown) and error.retry_after:
-            self._rests[source.name] = self._clock() + error.retry_after
+            self._resume_at[source.name] = self._clock() + error.retry_after
 
 
 async def _save(agent: Agent, deps: SourceDeps) -> None:
-    """Save an agent as its source knows it; pieces for one of another tenant fail by that."""
+    """Save an agent as its source knows it; feedback for one of another tenant then fails."""
     try:
         await deps.agents.save(agent)
     except InvalidInput as error:
@@ -172,25 +173,25 @@ async def _save(agent: Agent, deps: SourceDeps) -> None:
 async def _store(
     source: FeedbackSource, pieces: Sequence[NewFeedback], deps: SourceDeps
 ) -> tuple[int, Sequence[NewFeedback]]:
-    """Store pieces; gives how many are new, and those that are in the inbox now."""
+    """Store pieces; return how many are new, and those now in the inbox."""
     if not pieces:
         return 0, ()
     try:
         stored = await deps.inbox.add(source.name, pieces)
     except InvalidInput:
         # One piece that cannot be stored must not keep the others out.
-        kept = [(piece, await _store_one(source, piece, deps)) for piece in pieces]
-        return sum(new or 0 for _, new in kept), [p for p, new in kept if new is not None]
+        results = [(piece, await _store_one(source, piece, deps)) for piece in pieces]
+        return sum(new or 0 for _, new in results), [p for p, new in results if new is not None]
     return sum(new for _, new in stored), pieces
 
 
 async def _store_one(source: FeedbackSource, piece: NewFeedback, deps: SourceDeps) -> bool | None:
-    """Store a piece and tell whether it is new; None where it is refused."""
+    """Store a piece; return whether it is new, or None if it is refused."""
     try:
         ((_, new),) = await deps.inbox.add(source.name, [piece])
     except InvalidInput as error:
         if piece.id and await _is_known(source, piece.id, deps):
-            return False  # another worker fetched it too, and more had happened by then
+            return False  # another worker fetched it in an earlier state and has stored it
         await _refuse(source, piece, error.message)
         return None
     return new
@@ -204,7 +205,7 @@ async def _is_known(source: FeedbackSource, source_id: str, deps: SourceDeps) ->
 
 
 async def _refuse(source: FeedbackSource, piece: NewFeedback, reason: str) -> None:
-    """Note a piece that cannot be stored, and let its source see it as failed."""
+    """Log a piece that cannot be stored, and report it to its source as failed."""
     log.warning("feedback.refused", source=source.name, source_id=piece.id, error=reason)
     if piece.id is not None:
         await source.acknowledge(piece.id, Outcome(status=FeedbackStatus.FAILED, error=reason))
@@ -226,19 +227,9 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
     )
 
 
-__all__ = [
-    "PollingDeps",
-    "decide",
-    "fetch_feedback_task",
-    "learn",
-    "outcome_of",
-    "process_feedback",
-]
-
-
 STOPPED = "the worker was stopped"
 
-# The first of these that one of the candidates came to is what the feedback came to.
+# The first of these that any candidate has decides the status of the feedback.
 _PRECEDENCE = (
     (VerdictStatus.FAILED, FeedbackStatus.FAILED),
     (VerdictStatus.HELD, FeedbackStatus.HELD),
@@ -249,7 +240,7 @@ _PRECEDENCE = (
 
 @dataclass(frozen=True)
 class PollingDeps:
-    """What polling works with. `sources` are all but the inbox, by name."""
+    """Dependencies of polling. `sources` are all but the inbox, by name."""
 
     inbox: Inbox
     runs: Runs
@@ -264,7 +255,7 @@ class PollingDeps:
 
 
 async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
-    """Bring one piece of feedback to its end, or queue it again; the body of its job."""
+    """Process one piece of feedback to its end, or requeue it; the body of its job."""
     feedback = await deps.inbox.claim(feedback_id)
     if feedback is None:
         log.info("feedback.skipped", feedback_id=feedback_id)
@@ -279,9 +270,9 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
 
 
 async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
-    """Bring a claimed piece to its end, or give it back. Raises LeaseLost, DatabaseDown."""
+    """Process a claimed piece, or release it. Raises LeaseLost, DatabaseDown."""
     try:
-        if await _is_held_back(feedback, deps):
+        if await _is_over_budget(feedback, deps):
             return
         await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
@@ -291,10 +282,11 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     except LeaseLost:
         raise
     except asyncio.CancelledError as error:
-        if _is_told_to_stop():
+        if _is_cancelled():
+            # Shielded: a second signal must not interrupt the release of the piece.
             await asyncio.shield(_stop(feedback, deps))
             raise
-        # A library lets one of its own out: for ever, if that were no attempt.
+        # A library leaked its own cancellation: uncounted, it would be retried for ever.
         log.exception("feedback.broke")
         await _fail(feedback, _unexpected(error), deps)
     except SkillWorkerError as error:
@@ -306,8 +298,8 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
         await _end(feedback, outcome, deps)
 
 
-async def _is_held_back(feedback: Feedback, deps: PollingDeps) -> bool:
-    """Give a piece back whose tenant may spend no more today; that is told once."""
+async def _is_over_budget(feedback: Feedback, deps: PollingDeps) -> bool:
+    """Release a piece whose tenant has used up its daily budget; the event is emitted once."""
     try:
         await deps.react.meter.budgets.require(feedback.tenant_id)
     except BudgetUsedUp as error:
@@ -318,7 +310,7 @@ async def _is_held_back(feedback: Feedback, deps: PollingDeps) -> bool:
 
 
 async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
-    """Give the end of a piece whose attempts ended with their workers: no run is begun again."""
+    """Return the outcome of a piece whose attempts all died with their workers, without a run."""
     candidates = await deps.runs.candidates(feedback.id)
     verdicts = [c.verdict for c in candidates if c.verdict and _is_of(c, feedback)]
     if verdicts and len(verdicts) == len(candidates):
@@ -326,13 +318,13 @@ async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
     return _dead(feedback.attempts - 1, feedback.error or "none of them came to an end")
 
 
-def _is_told_to_stop() -> bool:
+def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 async def _stop(feedback: Feedback, deps: PollingDeps) -> None:
-    """Give a piece back as it was: that the worker was stopped is no attempt."""
+    """Release a piece unchanged: a worker's shutdown does not count as an attempt."""
     try:
         await deps.inbox.give_back(feedback, feedback.error or STOPPED, 0, counts=False)
     except LeaseLost:
@@ -340,7 +332,7 @@ async def _stop(feedback: Feedback, deps: PollingDeps) -> None:
 
 
 async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
-    """Say what a piece would come to, as one failed verdict where it cannot be decided."""
+    """Return the verdicts of a piece, or one failed verdict if it cannot be decided."""
     try:
         return await learn(feedback, deps=deps)
     except SkillWorkerError as error:
@@ -350,9 +342,9 @@ async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...
 async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
     """Match the feedback to its agents and run each candidate, one after another.
 
-    Raises errors that may pass; what is wrong with one candidate for good becomes its verdict.
+    Raises transient errors; a permanent error of one candidate becomes its verdict.
     """
-    _check(feedback, deps.max_chars)
+    refuse_unfit(feedback, deps.max_chars)
     agents = {agent.id: agent for agent in await _agents(feedback, deps)}
     candidates = await _candidates(feedback, list(agents.values()), deps)
     return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
@@ -361,7 +353,7 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
 async def _candidates(
     feedback: Feedback, agents: list[Agent], deps: PollingDeps
 ) -> Sequence[Candidate]:
-    """Give the candidates: those stored, or what the matcher answers now."""
+    """Return the stored candidates, or those the matcher returns now."""
     stored = await deps.runs.candidates(feedback.id)
     if stored:
         return stored
@@ -399,7 +391,7 @@ async def _run(
 
 
 def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
-    """The end that a piece of feedback comes to by the verdicts on its candidates."""
+    """Return the outcome of a piece of feedback from the verdicts on its candidates."""
     for verdict_status, status in _PRECEDENCE:
         found = [verdict for verdict in verdicts if verdict.status is verdict_status]
         if found:
@@ -408,26 +400,19 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
     return Outcome(status=FeedbackStatus.NO_ACTION)
 
 
-def _check(feedback: Feedback, max_chars: int) -> None:
-    if not feedback.content.strip():
-        raise InvalidInput("the feedback is blank")
-    if len(feedback.content) > max_chars:
-        raise InvalidInput(
-            f"the feedback has {len(feedback.content)} characters, {max_chars} are allowed",
-            hint="raise FEEDBACK_MAX_CHARS, or split it",
-        )
-    if not feedback.agent_ids:
-        raise InvalidInput("the feedback names no agent")
-
-
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
-    """Give the agents the feedback names. Raises NotFound, InvalidInput on another tenant's."""
+    """Return the agents of the feedback. Raises NotFound, or InvalidInput for another tenant's."""
     agents = [await deps.agents.get(agent_id) for agent_id in feedback.agent_ids]
     for agent in agents:
         if agent.tenant_id != feedback.tenant_id:
             raise InvalidInput(
-                f"agent {agent.id} belongs to tenant {agent.tenant_id}, "
-                f"the feedback to {feedback.tenant_id}"
+                Message(
+                    "feedback.agent_of_tenant",
+                    "agent {agent} belongs to tenant {tenant}, the feedback to {own}",
+                    agent=agent.id,
+                    tenant=agent.tenant_id,
+                    own=feedback.tenant_id,
+                )
             )
     return agents
 
@@ -454,6 +439,7 @@ async def _give_back(
     counts: bool,
     is_news: bool = True,
 ) -> None:
+    # A start that does not count leaves `attempts` as it is: the epoch makes its delay grow.
     delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
     await deps.inbox.give_back(feedback, error.reason, delay, counts=counts)
     if isinstance(error, BudgetUsedUp) and is_news:
@@ -485,5 +471,5 @@ async def _tell(
 
 
 def _unexpected(error: BaseException) -> DependencyDown:
-    """A defect of ours is tried again, in case it passes; the log has its trace."""
+    """Return a bug as a transient error, since it may not recur; the log has its trace."""
     return DependencyDown(f"unexpected {type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""The tools of the ReAct agent: read tools give hits, write tools submit to the change gate."""
+"""The tools of the ReAct agent: read tools return hits, write tools submit to the change gate."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
 from core.agent.loop import tool_args as given
-from core.agent.loop.deps import ReactDeps, RunContext, RunDeps
-from core.agent.loop.events import tool_called
-from core.agent.loop.messages import call_key, shown_in
+from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, tool_called
+from core.agent.loop.middleware import call_key, hits_shown_in
 from core.agent.loop.prompt import QUERY_CHARS, hit_data
 from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml
@@ -94,7 +93,7 @@ FILE_CHARS = 40_000
 
 
 async def read_detail(kind: Kind, item_id: str, tenant_id: str, *, deps: ReactDeps) -> JsonValue:
-    """Give an item as data, or `{"status": "not_found"}`."""
+    """Return an item as data, or `{"status": "not_found"}`."""
     missing: JsonValue = {"status": "not_found", "kind": kind, "id": item_id}
     if kind is Kind.SKILL:
         bundle = await deps.skills.read(item_id, tenant_id)
@@ -130,7 +129,7 @@ def _skill(bundle: Bundle) -> JsonValue:
 
 
 def skill_files(bundle: Bundle, file_chars: int) -> dict[str, JsonValue]:
-    """Give a skill's files: text (cut at `file_chars`), or the size in bytes where binary."""
+    """Return a skill's files: text cut at `file_chars`, or the size in bytes of a binary one."""
     return {path: _file(bundle.files[path].data, file_chars) for path in sorted(bundle.files)}
 
 
@@ -155,14 +154,14 @@ ARGUMENTS: dict[str, type[Model]] = {
     "attach_skills_to_agent": given.AttachArgs,
     "no_action": given.NoActionArgs,
 }
-# What the model can put right. All else (a dependency down, the lease lost) ends the turn.
+# Errors the model can correct. Any other (a dependency down, the lease lost) aborts the turn.
 _FOR_THE_MODEL = (InvalidInput, Refused, NotFound, Stale, KeyReused)
 
 
 def create_react_tools(
     agent_id: str, feedback_content: str, *, deps: RunDeps
 ) -> list[StructuredTool]:
-    """Make the eight tools of one run; they close over agent and feedback."""
+    """Return the eight tools of one run; they close over agent and feedback."""
     tools = _Tools(agent_id, feedback_content, deps)
     return [
         tools.reading(given.SearchArgs, tools.search_similar_knowledge),
@@ -177,7 +176,11 @@ def create_react_tools(
 
 
 def stand_in_tools() -> list[BaseTool]:
-    """Make the eight tools of the graph that all runs share: each calls the run's own."""
+    """Return the tools of the graph shared by all runs; each delegates to the run's own.
+
+    `create_agent` compiles its tools into the graph, while a run's tools close over its agent and
+    feedback; the stand-ins find the run's own in its context, so that one graph serves all runs.
+    """
     return [_stand_in(name, args) for name, args in ARGUMENTS.items()]
 
 
@@ -204,20 +207,20 @@ def _structured(
 
 @lru_cache
 def react_tool_schemas() -> tuple[ToolSchema, ...]:
-    """Give the tools as the model is told of them: the same for every run, so made once."""
+    """Return the tool schemas shown to the model, the same for every run."""
     about = prompt_sections("tools")
     return tuple(tool_schema(args, name, about[name]) for name, args in ARGUMENTS.items())
 
 
 @lru_cache
 def _with_runtime(args: type[Model]) -> type[Model]:
-    """Let the graph hand its runtime to a tool whose arguments are closed to unknown ones."""
+    """Add the `runtime` field through which LangGraph injects it: extra fields are forbidden."""
     runtime = (Annotated[object, InjectedToolArg()], Field(default=None, exclude=True))
     return create_model(args.__name__, __base__=args, runtime=runtime)  # type: ignore[arg-type]
 
 
 class _Tools:
-    """The tools of one run; each method carries a tool's name."""
+    """The tools of one run; each public coroutine is named after its tool."""
 
     def __init__(self, agent_id: str, feedback_content: str, deps: RunDeps) -> None:
         self._agent_id = agent_id
@@ -227,16 +230,16 @@ class _Tools:
         self._tenant_id = deps.feedback.tenant_id
 
     def reading(self, args: type[A], use: Callable[[A], Awaitable[Answer]]) -> StructuredTool:
-        """Wrap a method that changes nothing."""
+        """Wrap a read-only tool."""
         return self._tool(use.__name__, args, lambda values, *_: use(values))
 
     def writing(
         self, args: type[A], use: Callable[[A, CommitDeps], Awaitable[Answer]]
     ) -> StructuredTool:
-        """Wrap a method that submits to the change gate, under the key of the call."""
+        """Wrap a tool that submits to the change gate under the key of the call."""
 
         def submit(values: A, key: str, messages: Sequence[BaseMessage]) -> Awaitable[Answer]:
-            return use(values, self._commit(key, shown_in(messages)))
+            return use(values, self._commit(key, hits_shown_in(messages)))
 
         return self._tool(use.__name__, args, submit)
 
@@ -257,18 +260,18 @@ class _Tools:
         return _structured(name, args, call)
 
     async def search_similar_knowledge(self, args: given.SearchArgs) -> JsonValue:
-        """Give the ranked hits."""
+        """Return the ranked hits."""
         kind = None if args.knowledge_type == "ALL" else Kind(args.knowledge_type)
         hits = await self._search(args.content, kind, args.limit)
         return {"hits": [hit_data(hit) for hit in hits]}
 
     async def get_knowledge_detail(self, args: given.DetailArgs) -> JsonValue:
-        """Give one whole item."""
+        """Return one item in full."""
         kind = Kind(args.knowledge_type)
         return await read_detail(kind, args.knowledge_id, self._tenant_id, deps=self._deps)
 
     async def analyze_knowledge_conflict(self, args: given.ConflictArgs) -> JsonValue:
-        """Give what code can prove of how a text relates to known items."""
+        """Return what code can prove about how a text relates to known items."""
         kind = Kind(args.knowledge_type)
         ids = split_names(args.knowledge_ids)
         if not ids:
@@ -305,7 +308,7 @@ class _Tools:
         )
 
     async def commit_to_skill(self, args: given.SkillArgs, deps: CommitDeps) -> Receipt:
-        """Submit a skill, which the author will write."""
+        """Submit a skill, to be written by the author."""
         _needs_target(args.operation, args.skill_id, "skill_id")
         return await commit_to_skill(
             self._agent_id,
@@ -321,7 +324,7 @@ class _Tools:
         )
 
     async def attach_skills_to_agent(self, args: given.AttachArgs, deps: CommitDeps) -> Receipt:
-        """Submit that existing skills go on the agent's list."""
+        """Submit the addition of existing skills to the agent's list."""
         return await attach_skills_to_agent(self._agent_id, args.skill_ids, args.reason, deps=deps)
 
     async def no_action(self, args: given.NoActionArgs) -> Receipt:
@@ -373,7 +376,7 @@ def _refusal(error: SkillWorkerError) -> Receipt:
 
 
 def _message(answer: Answer, name: str, call_id: str) -> ToolMessage:
-    """Give an answer as the model reads it; a receipt also travels with it for the verdict."""
+    """Return an answer as a message; a receipt is also its artifact, read for the verdict."""
     if not isinstance(answer, Receipt):
         return ToolMessage(compact(answer), tool_call_id=call_id, name=name)
     return ToolMessage(

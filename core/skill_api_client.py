@@ -1,4 +1,4 @@
-"""The skill store behind the skill HTTP API: conditional writes, or read back and compare."""
+"""The skill store over the skill HTTP API: conditional writes, or read back and compare."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from core.adapters.skill_api.calls import SkillApiCalls, as_file, see_absence
-from core.adapters.skill_api.transport import Answer, checked_url
+from core.adapters.skill_api import Answer, SkillApiCalls, as_file, checked_url, see_absence
 from core.domain.errors import SkillApiDown, Stale
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
@@ -18,20 +17,20 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class SkillApiClient(SkillApiCalls):
-    """Implements the port `SkillStore` on the calls of the API.
+    """The `SkillStore` port over the calls of the API.
 
-    A server that sends ETags is trusted to compare If-Match. Any other is read before and after
-    each write, and Stale is raised where the skill is not what it should be.
+    A server that sends ETags is trusted to honour If-Match. Any other ignores it, so the skill is
+    read before and after each write, and Stale is raised if it is not as expected.
     """
 
     _sends_etags: bool | None = None
 
     async def read(self, name: str, tenant_id: str) -> Bundle | None:
-        """Give the whole folder, or None. Raises BundleInvalid where it breaks a rule."""
+        """Return the whole folder, or None. Raises BundleInvalid if it breaks a rule."""
         answer = await self._download(name, tenant_id)
         if not answer.ok:
             see_absence(answer)
-            if self._sends_etags:  # it serves whole folders, so that there is none
+            if self._sends_etags:  # such a server serves whole folders: 404 means absent
                 return None
             exists = await self.check_skill_exists(name, tenant_id)
             return await self._read_by_files(name, tenant_id) if exists else None
@@ -46,7 +45,7 @@ class SkillApiClient(SkillApiCalls):
         return bundle
 
     async def upload(self, bundle: Bundle, tenant_id: str) -> None:
-        """Create a skill. Raises Stale where it exists, BundleInvalid."""
+        """Create a skill. Raises Stale if it exists, BundleInvalid."""
         name = sound(bundle).name
         if not self._sends_etags and await self.check_skill_exists(name, tenant_id):
             raise Stale(f"skill {name!r} exists already")  # such a server would overwrite it
@@ -68,7 +67,7 @@ class SkillApiClient(SkillApiCalls):
         tenant_id: str,
         additional_files: Mapping[str, str | bytes] | None = None,
     ) -> None:
-        """Create a skill of its SKILL.md and its other files. Raises Stale where it exists."""
+        """Create a skill from its SKILL.md and other files. Raises Stale if it exists."""
         texts = {**(additional_files or {}), SKILL_MD: content}
         files = {path: as_file(path, text) for path, text in texts.items()}
         await self.upload(Bundle(name=name, files=files), tenant_id)
@@ -79,9 +78,9 @@ class SkillApiClient(SkillApiCalls):
         return await self._write(name, path, file, tenant_id, base_hash)
 
     async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
-        """Delete one file of a bundle whose hash is `base_hash`; gives the hash then. Stale.
+        """Delete one file of the bundle with hash `base_hash`; return the new hash. Raises Stale.
 
-        A file that the bundle does not hold is deleted already.
+        Deleting a file that is not there succeeds.
         """
         return await self._write(name, path, None, tenant_id, base_hash)
 
@@ -91,7 +90,7 @@ class SkillApiClient(SkillApiCalls):
             before = await self.read(name, tenant_id)
             if before is None:
                 return
-            _see_unmoved(before, base_hash)
+            _require_unmoved(before, base_hash)
         answer = await self._delete(name, None, tenant_id, base_hash)
         if answer.status == 404:
             see_absence(answer)
@@ -121,7 +120,7 @@ class SkillApiClient(SkillApiCalls):
         before = await self.read(name, tenant_id)
         if before is None:
             raise Stale(f"skill {name!r} is gone")
-        _see_unmoved(before, base_hash)
+        _require_unmoved(before, base_hash)
         await self._send_file(name, path, file, tenant_id, base_hash)
         after = await self.read(name, tenant_id)
         wanted = {key: text for key, text in _texts(before).items() if key != path}
@@ -139,12 +138,12 @@ class SkillApiClient(SkillApiCalls):
         return await self._put(name, path, file, tenant_id, base_hash)
 
     async def _compares(self, name: str, tenant_id: str) -> bool:
-        """Tell whether the server compares If-Match, as one that sends ETags does."""
+        """Whether the server honours If-Match, as one that sends ETags does."""
         if self._sends_etags is None:
             answer = await self._files(name, tenant_id)
             if not answer.ok:
                 see_absence(answer)
-                return True  # there is nothing that a write could overwrite
+                return True  # no skill yet: nothing to overwrite
             self._sends_etags = answer.etag is not None
         return self._sends_etags
 
@@ -160,11 +159,11 @@ class SkillApiClient(SkillApiCalls):
 async def open_skill_api(
     base_url: str,
     token: str | None,
-    timeout: float = 30.0,  # noqa: ASYNC109 - a bound on each call, not on this one
+    timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
 ) -> AsyncIterator[SkillApiClient]:
-    """Open a client with a connection pool of its own; `timeout` is in seconds a call.
+    """Open a client with its own connection pool; `timeout` is in seconds per call.
 
-    A server on this machine is never spoken to through a proxy.
+    Loopback addresses bypass the proxy settings of the environment.
     """
     direct = checked_url(base_url).host in _LOOPBACK
     async with httpx.AsyncClient(trust_env=not direct) as http:
@@ -172,11 +171,11 @@ async def open_skill_api(
 
 
 def _may_have_settled(answer: Answer) -> bool:
-    """Tell whether the call had its effect, at this attempt or at one whose answer was lost."""
+    """Whether the call may have taken effect, now or in an attempt whose answer was lost."""
     return answer.repeated or (answer.ok and answer.etag is None)
 
 
-def _see_unmoved(bundle: Bundle, base_hash: str) -> None:
+def _require_unmoved(bundle: Bundle, base_hash: str) -> None:
     if bundle_hash(bundle) != base_hash:
         raise Stale(f"skill {bundle.name!r} moved on")
 
@@ -186,7 +185,7 @@ def _texts(bundle: Bundle) -> Mapping[str, bytes]:
 
 
 def _with_scripts(bundle: Bundle) -> Bundle:
-    """Set the executable bits that a server without ETags loses, as `as_file` would."""
+    """Restore the executable bits that a server without ETags drops, as `as_file` would."""
     files = {
         path: SkillFile(data=file.data, executable=file.executable or is_script(path, file.data))
         for path, file in bundle.files.items()

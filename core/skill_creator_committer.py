@@ -1,4 +1,4 @@
-"""The pod path: a skill is initialised, written, validated and packaged in a sandbox."""
+"""The pod path: initialise, write, validate and package a skill in a sandbox."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import structlog
 
 from core.domain.errors import DependencyDown, McpDown, PodCallFailed, SkillWorkerError, StepFailed
 from core.domain.hashing import sha256
+from core.domain.messages import Message
 from core.domain.models import Bundle, Operation, ShellResult
 from core.domain.ports import NewId, Pod, Pods, SkillDocuments
 from core.skills.bundle import is_text, zip_to_bundle
 from core.skills.creator import answers as frames
 from core.skills.creator import commands
 from core.skills.creator.answers import compared
-from core.skills.creator.scripts import read_scripts
+from core.skills.creator.commands import read_scripts
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SkillCreatorDeps:
-    """The pods, the documents of the skill server, and ids that no one can guess."""
+    """The pods, the documents of the skill server, and unguessable ids."""
 
     pods: Pods
     documents: SkillDocuments
@@ -46,11 +47,11 @@ async def commit_to_skill_via_skill_creator(
     *,
     deps: SkillCreatorDeps,
 ) -> Bundle:
-    """Build a skill in a pod and give the folder that came back packaged (contracts, section 3).
+    """Build a skill in a pod and return the packaged folder (contracts, section 3).
 
-    Takes CREATE and UPDATE; `base` is the skill before an UPDATE. The upload is the change
-    gate's: it applies what this gives. Raises StepFailed for good, or McpDown where trying again
-    may help; both begin with the name of the step. The session is deleted whatever happens.
+    Takes CREATE and UPDATE; `base` is the skill before an UPDATE. The change gate uploads the
+    result. Raises StepFailed (permanent) or McpDown (worth a retry); both messages begin with
+    the name of the step. The session is deleted in every case.
     """
     assert operation is not Operation.DELETE
     try:
@@ -65,6 +66,7 @@ async def _build(
 ) -> Bundle:
     is_new = operation is Operation.CREATE
     read = read_scripts(deps.documents, with_init=is_new, base=base)
+    # At the same time: reading the scripts does not need the pod.
     async with _beside(read) as scripts, _session(deps.pods) as pod:
         build = _PodBuild(pod, name, bundle, "".join(filter(str.isalnum, deps.new_id())))
         with _step("read_scripts"):
@@ -80,7 +82,7 @@ async def _build(
 
 @asynccontextmanager
 async def _beside(work: Coroutine[None, None, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Work while the pod opens; what is not needed any more ends with the context."""
+    """Run `work` while the pod opens; cancel it when the context ends."""
     task = asyncio.create_task(work)
     try:
         yield task
@@ -91,7 +93,7 @@ async def _beside(work: Coroutine[None, None, T]) -> AsyncIterator[asyncio.Task[
 
 @asynccontextmanager
 async def _session(pods: Pods) -> AsyncIterator[Pod]:
-    """Open a pod, naming the step where that fails; it is deleted at the end."""
+    """Open a pod, naming the step if that fails; it is deleted at the end."""
     is_open = False
     try:
         async with pods.open(ttl=SESSION_SECONDS) as pod:
@@ -105,7 +107,7 @@ async def _session(pods: Pods) -> AsyncIterator[Pod]:
 
 @dataclass(frozen=True)
 class _PodBuild:
-    """One skill in one pod; `nonce` frames the answers."""
+    """One skill in one pod; `nonce` frames the answers, so that no output can forge one."""
 
     pod: Pod
     name: str
@@ -113,7 +115,7 @@ class _PodBuild:
     nonce: str
 
     async def write_scripts(self, scripts: dict[str, str]) -> None:
-        """Put the scripts into the work folder."""
+        """Write the scripts to the work folder."""
         with _step("write_scripts"):
             await _together(
                 self.pod.create_file(f"{commands.WORK}/{path}", text)
@@ -121,7 +123,7 @@ class _PodBuild:
             )
 
     async def make_folder(self, *, is_new: bool) -> None:
-        """Make the skill's folder: by init_skill, or bare for one that exists already."""
+        """Create the skill's folder: by init_skill, or a bare one for an UPDATE."""
         if not is_new:
             with _step("make_folder"):
                 _ok(await self.pod.run_shell(commands.make_folders(self.name)))
@@ -135,7 +137,7 @@ class _PodBuild:
                 raise StepFailed(f"status {status}: {output.strip()[-EXCERPT_CHARS:]}")
 
     async def write_files(self, *, is_new: bool) -> None:
-        """Write the skill's files over init's, and delete the examples that init left."""
+        """Write the skill's files over those of init_skill, and delete its example files."""
         leftovers = [p for p in commands.INIT_EXAMPLES if is_new and p not in self.bundle.files]
         with _step("write_files"):
             await _together(
@@ -146,7 +148,7 @@ class _PodBuild:
             )
 
     async def package(self) -> bytes:
-        """Validate, package and fetch the zip. Raises StepFailed that says which of them failed."""
+        """Validate, package and fetch the zip. Raises StepFailed naming the step."""
         text, status = await self._packaged()
         self._check("quick_validate", text, status, needs=VALID)
         self._check("package_skill", text, status)
@@ -154,7 +156,7 @@ class _PodBuild:
             return await self._fetched(text)
 
     async def _packaged(self) -> tuple[str, int | None]:
-        """Give what the three commands said: in one call or, where that is cut off, in three."""
+        """Return the output of the three commands: in one call or, if that is cut off, in three."""
         executable = [path for path, file in self.bundle.files.items() if file.executable]
         with _step("package_skill"):
             whole = await self.pod.run_shell(
@@ -167,9 +169,9 @@ class _PodBuild:
             return "\n".join(answers), None
 
     def _check(self, step: str, text: str, exit_code: int | None, needs: str = "") -> None:
-        """Raise unless a step ended with 0 and said what it must.
+        """Raise StepFailed unless a step exited with 0 and printed what it must.
 
-        A frame without its end is a failure; where there is no frame either, what was said counts.
+        A frame without its end is a failure; without any frame the plain output counts.
         """
         with _step(step):
             frame = frames.read_frame(text, self.nonce, step)
@@ -190,7 +192,7 @@ class _PodBuild:
         return frames.decode(payload) or await self._in_ranges(payload)
 
     async def _in_ranges(self, payload: frames.Payload) -> bytes:
-        """Fetch a zip whose answer was cut off, piece by piece."""
+        """Fetch a zip in ranges after its answer was cut off."""
         pieces = []
         for start in range(0, payload.size, RANGE_BYTES):
             command = commands.send_range(self.name, self.nonce, start, RANGE_BYTES)
@@ -202,7 +204,7 @@ class _PodBuild:
             pieces.append(piece)
         data = b"".join(pieces)
         if len(data) != payload.size or sha256(data) != payload.sha256:
-            raise StepFailed("what came is not what was packaged")
+            raise StepFailed(Message("pod.other_package", "what came is not what was packaged"))
         return data
 
     async def _write(self, inner_path: str, data: bytes) -> None:
@@ -214,7 +216,7 @@ class _PodBuild:
             _ok(await self.pod.run_shell(command))
 
     async def _delete(self, path: str) -> None:
-        """Delete an example; one that stays is left out by name when the zip is read."""
+        """Delete an example file; one that remains is skipped by name when the zip is read."""
         try:
             await self.pod.delete_file(f"{commands.folder(self.name)}/{path}")
         except SkillWorkerError as error:
@@ -222,7 +224,7 @@ class _PodBuild:
 
 
 async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
-    """Make calls concurrently over the one session; the first failure ends the others."""
+    """Run calls concurrently over the one session; the first failure cancels the others."""
     async with asyncio.TaskGroup() as group:
         for call in calls:
             group.create_task(call)
@@ -230,7 +232,7 @@ async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
 
 @contextmanager
 def _step(name: str) -> Iterator[None]:
-    """Name the step in whatever goes wrong inside."""
+    """Prefix errors raised inside with the name of the step."""
     try:
         yield
     except BaseExceptionGroup as group:

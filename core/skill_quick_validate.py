@@ -1,7 +1,7 @@
-"""Validate a skill: a folder on disk, a bundle in memory, and in a pod by a script of one file."""
+"""The face of `core.skills.validation`: a folder on disk, a bundle, and the script for pods."""
 
 from core.skills.validation.check import check_bundle, get_quick_validate_script
-from core.skills.validation.problems import Problem, errors_of
+from core.skills.validation.paths import Problem, errors_of
 from core.skills.validation.script import VALID, check_folder, validate_skill
 
 __all__ = [

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import runpy
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
+from core.entrypoints.locale.build_hook import compile_catalogues
 from tests.support import databases
+from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases
 from tests.support.scheduling import Scheduling, longest_first
 
-# How long an example takes is the machine's business: what must be fast is measured elsewhere.
-settings.register_profile("any-machine", deadline=None)
-settings.load_profile("any-machine")
+register_profiles()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
-        _compile_catalogues()
+        compile_catalogues(Path(__file__).parents[1])  # as the build does; workers find them
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -37,16 +35,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         databases.remove_home()
 
 
-def _compile_catalogues() -> None:
-    """Make of a checkout what the build makes of it; workers find it made."""
-    root = Path(__file__).parents[1]
-    runpy.run_path(str(root / ".ci" / "catalogues.py"))["compile_catalogues"](root)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, object, object]:
+    for item in items:
+        if item.get_closest_marker("nightly") is None:
+            item.add_marker(pytest.mark.ci)
+    done = yield
     if hasattr(config, "workerinput"):
         longest_first(items)
+    return done
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -97,6 +96,22 @@ def database(recycled: RecycledDatabases) -> Iterator[str]:
     """The connection string of a migrated database that is this test's own while it runs."""
     with recycled.one() as conninfo:
         yield conninfo
+
+
+@pytest.fixture(scope="session")
+def recycled_with_vectors(server: str) -> Iterator[RecycledDatabases]:
+    """The same, with the tables of search by meaning."""
+    made = RecycledDatabases(server, databases.template(server, vectors=True))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def vector_pool(recycled_with_vectors: RecycledDatabases) -> AsyncIterator[Pool]:
+    """A pool on a database of this test's own that has the tables of search by meaning."""
+    with recycled_with_vectors.one() as conninfo:
+        async with open_pool(conninfo) as opened:
+            yield opened
 
 
 @pytest.fixture

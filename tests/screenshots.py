@@ -88,7 +88,7 @@ async def _reject(console: Console, change: Data) -> None:
 
 
 async def places(console: Console) -> dict[str, str]:
-    """Give what is to be shown: name -> path."""
+    """Return what is to be shown: name -> path."""
     changes = await console.changes(TENANT)
     held = [change for change in changes if change["status"] == "held"]
     table = next(c for c in held if c["kind"] == "DMN_RULE")

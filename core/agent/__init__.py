@@ -1,5 +1,5 @@
-"""How the model is asked: the ReAct loop, prompts, the chat model, its limits and its bill.
+"""Everything that talks to a model: the ReAct loop, prompts, the chat model, limits and costs.
 
 It may import `knowledge`, `skills`, `decision_table` and `domain`.
-Begin with `loop/middleware.py`; `offline/` is the model that needs no key.
+Begin with `loop/middleware.py`; `offline/` is the model that needs no API key.
 """

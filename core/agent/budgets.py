@@ -1,4 +1,4 @@
-"""The rules of daily budgets: how much a tenant may spend, and what is said where it has (pure)."""
+"""Daily budgets: the spending limit of each tenant and the errors once it is reached (pure)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from core.domain.models import TenantBudget
 from core.domain.models.base import shown
 from core.domain.ports import Budgets
 
-LOOK_AGAIN = 300.0  # seconds after which a budget that was raised is noticed
-LATELY_DAYS = 7  # the dearest call of so many days is what the next one may cost
+RECHECK_SECONDS = 300.0  # the longest delay before a raised budget is noticed
+# The cost of a call is known only after it: the most expensive one of this many days is reserved.
+LATELY_DAYS = 7
 
 
 @dataclass(frozen=True)
 class DailyBudgets:
-    """Money that each tenant may spend in a day: `by_tenant` wins, None is no limit."""
+    """The amount each tenant may spend per day: `by_tenant` overrides, None means no limit."""
 
     default: Decimal | None = None
     by_tenant: Mapping[str, Decimal | None] = field(default_factory=dict)
@@ -28,24 +29,24 @@ class DailyBudgets:
 
     @property
     def has_any(self) -> bool:
-        """True where any tenant has a limit."""
+        """Whether any tenant has a limit."""
         return self.default is not None or any(b is not None for b in self.by_tenant.values())
 
     def of(self, tenant_id: str) -> Decimal | None:
-        """Give what a tenant may spend, or None."""
+        """Return the limit of a tenant, or None."""
         return self.by_tenant.get(tenant_id, self.default)
 
     def used_up(self, state: TenantBudget, to_midnight: float) -> BudgetUsedUp:
-        """Say that a tenant has spent its budget; the day ends in so many seconds."""
+        """Return the error of a tenant over budget; the day ends in `to_midnight` seconds."""
         return BudgetUsedUp(
             says_used_up(state, self.currency),
             hint="DAILY_BUDGET and DAILY_BUDGETS set it",
-            retry_after=max(0.0, min(to_midnight, LOOK_AGAIN)),
+            retry_after=max(0.0, min(to_midnight, RECHECK_SECONDS)),
         )
 
 
 def says_used_up(state: TenantBudget, currency: str) -> str:
-    """Say it in one sentence."""
+    """Return one sentence saying that the budget is used up."""
     budget = shown(state.budget or Decimal(0), currency)
     return Message(
         "budget.used_up",
@@ -58,15 +59,20 @@ def says_used_up(state: TenantBudget, currency: str) -> str:
 
 
 def still_running(tenant_id: str, longest_wait: float) -> CircuitOpen:
-    """Say that calls that run may use the budget up, and did not end in time."""
+    """Return the error for calls in flight that may exhaust the budget and did not end in time."""
     return CircuitOpen(
-        f"calls that run may use up the daily budget of tenant {tenant_id!r}, and did not end"
-        f" in {longest_wait:g} s"
+        Message(
+            "budget.in_use",
+            "calls that run may use up the daily budget of tenant {tenant!r}, and did "
+            "not end in {seconds:g} s",
+            tenant=tenant_id,
+            seconds=longest_wait,
+        )
     )
 
 
 class NoBudgets:
-    """The `Budgets` port where no tenant has one."""
+    """The `Budgets` port when no tenant has a limit."""
 
     @asynccontextmanager
     async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
@@ -86,7 +92,7 @@ class NoBudgets:
 
 @dataclass(frozen=True)
 class Meter:
-    """What a call of this process's model costs, and who may make one."""
+    """The price of a call to this process's model, and the budgets it is charged to."""
 
     price: Price | None = None
     budgets: Budgets = field(default_factory=NoBudgets)

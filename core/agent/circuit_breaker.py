@@ -1,4 +1,4 @@
-"""The rules of the line to a model: what counts against it, and how long it is held back (pure)."""
+"""Rules of the circuit breaker of a model: what counts as a failure, when to probe (pure)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from core.domain.models import Pause, PauseKind
 
 @dataclass(frozen=True, kw_only=True)
 class BreakerOptions:
-    """How a line is kept; all times in seconds.
+    """Limits and thresholds of a breaker; all times in seconds.
 
-    `failures` in a row hold the model back, `probe_every` is between two looks at it then.
-    `longest_wait` is for a place, `longest_call` for the call itself with its repetitions. Who has
-    a place says so again and again; `place_lasts` after the last time its worker has died.
+    `failures` in a row open the circuit, which is then probed every `probe_every`.
+    `longest_wait` bounds the wait for a slot, `longest_call` the call with its retries. A worker
+    renews its slot while it calls; one not renewed for `slot_ttl` belongs to a dead worker.
     """
 
     failures: int = 5
@@ -28,49 +28,49 @@ class BreakerOptions:
     requests_per_minute: float | None = None
     longest_wait: float = 120.0
     longest_call: float = 600.0
-    place_lasts: float = 30.0
+    slot_ttl: float = 30.0
 
     @property
     def interval(self) -> float | None:
-        """The time between the begins of two calls, or None where any number may begin."""
+        """The least time between the starts of two calls, or None without a rate limit."""
         return None if self.requests_per_minute is None else 60.0 / self.requests_per_minute
 
 
 def blames_model(error: BaseException) -> bool:
-    """Tell whether what a call ended with says that the model cannot be used.
+    """Whether an error means that the model is unusable.
 
-    It does not where the model refused this one request, or was not asked.
+    It does not if the model refused this one request, or was never called.
     """
     return isinstance(error, ModelDown | ConfigurationError) and not isinstance(error, CircuitOpen)
 
 
-def failures_of(error: SkillWorkerError, options: BreakerOptions, *, has_answered: bool) -> int:
-    """Give how many failures this one counts as.
+def failure_weight(error: SkillWorkerError, options: BreakerOptions, *, has_answered: bool) -> int:
+    """Return how many failures this one counts as.
 
-    A wrong setting, met by a process that never had an answer, is no accident: it holds the
-    model back at once. After an answer it may lie in the one request.
+    A configuration error in a process that never got an answer opens the circuit at once. After
+    a first answer the one request may be to blame, so it counts once.
     """
     is_setting = isinstance(error, ConfigurationError)
     return options.failures if is_setting and not has_answered else 1
 
 
-def first_look(error: SkillWorkerError, options: BreakerOptions) -> float:
-    """Seconds until a held model is looked at: at once where a setting is to be confirmed wrong."""
-    return 0.0 if isinstance(error, ConfigurationError) else next_look(error, options)
+def first_probe_delay(error: SkillWorkerError, options: BreakerOptions) -> float:
+    """Seconds until the first probe: none for a configuration error, to confirm it at once."""
+    return 0.0 if isinstance(error, ConfigurationError) else probe_delay(error, options)
 
 
-def next_look(error: SkillWorkerError, options: BreakerOptions) -> float:
-    """Seconds until it is looked at again, at least what the model asked for."""
-    return max(options.probe_every, asked_wait(error))
+def probe_delay(error: SkillWorkerError, options: BreakerOptions) -> float:
+    """Seconds until the next probe, at least what the provider asked for."""
+    return max(options.probe_every, requested_wait(error))
 
 
-def asked_wait(error: SkillWorkerError) -> float:
-    """Seconds that the model asked to be left alone."""
+def requested_wait(error: SkillWorkerError) -> float:
+    """Seconds that the provider asked to wait (`Retry-After`)."""
     return (error.retry_after or 0.0) if isinstance(error, ModelDown) else 0.0
 
 
-def held_back(reason: str, seconds: float) -> CircuitOpen:
-    """Say that the model is held back, and for how long at least."""
+def model_unavailable(reason: str, seconds: float) -> CircuitOpen:
+    """Return the error of an open circuit; `seconds` is the least time until it may close."""
     return CircuitOpen(
         Message("model.held_back", "the model is held back: {why}", why=reason),
         retry_after=max(0.0, seconds),
@@ -78,32 +78,40 @@ def held_back(reason: str, seconds: float) -> CircuitOpen:
 
 
 def rate_exceeded(options: BreakerOptions) -> CircuitOpen:
-    """Say that no place was free in time."""
+    """Return the error for no free slot within the longest wait."""
     return CircuitOpen(
-        f"{options.max_concurrency} calls of the model ran all the time for"
-        f" {options.longest_wait:g} s",
-        hint="LLM_MAX_CONCURRENCY is shared by all workers",
+        Message(
+            "model.all_places",
+            "{n} calls of the model ran all the time for {seconds:g} s",
+            n=options.max_concurrency,
+            seconds=options.longest_wait,
+        ),
+        hint=Message("model.shared_places", "LLM_MAX_CONCURRENCY is shared by all workers"),
     )
 
 
 def queue_too_long(options: BreakerOptions, seconds: float) -> CircuitOpen:
-    """Say that the calls ahead fill more than the longest wait."""
+    """Return the error for a rate limit whose queue exceeds the longest wait."""
     return CircuitOpen(
-        f"the next call of the model may begin in {seconds:.0f} s",
+        Message(
+            "model.next_call",
+            "the next call of the model may begin in {seconds:.0f} s",
+            seconds=seconds,
+        ),
         hint=f"LLM_REQUESTS_PER_MINUTE={options.requests_per_minute:g} is shared by all workers",
         retry_after=max(0.0, seconds - options.longest_wait),
     )
 
 
 @asynccontextmanager
-async def within_its_time(options: BreakerOptions) -> AsyncIterator[None]:
-    """End a block that takes longer than any call may. Raises ModelDown."""
+async def call_deadline(options: BreakerOptions) -> AsyncIterator[None]:
+    """Cancel a block that exceeds the longest call. Raises ModelDown."""
     deadline = asyncio.timeout(options.longest_call)
     try:
         async with deadline:
             yield
     except TimeoutError:
-        if not deadline.expired():
+        if not deadline.expired():  # an outer time-out of the caller, not this one
             raise
         raise ModelDown(
             Message(
@@ -114,10 +122,11 @@ async def within_its_time(options: BreakerOptions) -> AsyncIterator[None]:
         ) from None
 
 
-class OwnHold:
-    """What holds one process back though others are answered: the model refuses this one's key.
+class LocalBreaker:
+    """The breaker of one process, for a key of its own that the provider refuses.
 
-    It would take up one piece after another, fail each at once, and use up their attempts.
+    Other workers may have valid keys, so the shared circuit stays closed; without this one the
+    process would claim one piece of feedback after another and use up their attempts.
     """
 
     def __init__(self, options: BreakerOptions, clock: Callable[[], datetime]) -> None:
@@ -126,41 +135,41 @@ class OwnHold:
         self._refusals = 0  # in a row
         self._since: datetime | None = None
         self._reason = ""
-        self._look_at: datetime | None = None
-        self.is_confirmed = False  # by a look of its own
+        self._probe_at: datetime | None = None
+        self.is_confirmed = False  # by a probe of this process
 
     def note_failure(self, error: SkillWorkerError, count: int) -> None:
-        """Note a call that failed, and that counts so often."""
+        """Count a failed call `count` times if it is a configuration error."""
         if not isinstance(error, ConfigurationError):
             return
         self._refusals += count
         if self._refusals >= self._options.failures and self._since is None:
-            self._begin(error)
+            self._open(error)
 
     def note_answer(self) -> None:
-        """Note a call that was answered; only a look ends a hold."""
+        """Note a successful call; only a probe closes an open circuit."""
         if self._since is None:
             self._refusals = 0
 
-    def note_look(self, error: SkillWorkerError) -> None:
-        """Note what a look failed with: a refusal holds back, anything else only puts it off."""
+    def note_probe_failure(self, error: SkillWorkerError) -> None:
+        """Note a failed probe: a refusal opens the circuit, anything else only delays the next."""
         self.is_confirmed = not error.retryable
-        self._look_at = self._clock() + timedelta(seconds=next_look(error, self._options))
+        self._probe_at = self._clock() + timedelta(seconds=probe_delay(error, self._options))
         if self.is_confirmed:
-            self._begin(error)
+            self._open(error)
 
-    def end(self) -> None:
-        """End it."""
-        self._refusals, self._since, self._look_at, self.is_confirmed = 0, None, None, False
+    def reset(self) -> None:
+        """Close the circuit."""
+        self._refusals, self._since, self._probe_at, self.is_confirmed = 0, None, None, False
 
     def is_due(self) -> bool:
-        """Tell whether it lasts, and is to be looked at."""
+        """Whether the circuit is open and due for a probe."""
         if self._since is None:
             return False
-        return self._look_at is None or self._clock() >= self._look_at
+        return self._probe_at is None or self._clock() >= self._probe_at
 
     def current_pause(self) -> Pause | None:
-        """Give it, where it lasts."""
+        """Return why this process must not work, or None if the circuit is closed."""
         if self._since is None:
             return None
         return Pause(
@@ -168,12 +177,12 @@ class OwnHold:
         )
 
     def require_none(self) -> None:
-        """Raise ModelHeld where it lasts."""
+        """Raise CircuitOpen if the circuit is open."""
         if self._since is None:
             return
         now = self._clock()
-        raise held_back(self._reason, ((self._look_at or now) - now).total_seconds())
+        raise model_unavailable(self._reason, ((self._probe_at or now) - now).total_seconds())
 
-    def _begin(self, error: SkillWorkerError) -> None:
+    def _open(self, error: SkillWorkerError) -> None:
         self._since = self._since or self._clock()
         self._reason = error.advice

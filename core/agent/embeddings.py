@@ -1,4 +1,4 @@
-"""The embedding model: any of LangChain's, built from settings, its errors sorted once."""
+"""The embedding model: any LangChain provider, built from settings, with its errors translated."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Close = Callable[[], Awaitable[None]]
 _FORM = "write it like openai:text-embedding-3-small, or set LLM_PROXY_URL"
 _HINT = "check EMBEDDING_MODEL, its API key and, for a proxy, LLM_PROXY_URL"
-# The providers of `langchain.embeddings.init_embeddings`, save the one whose protocol proxies
-# speak: what is named so is not for the proxy.
+# The providers of `langchain.embeddings.init_embeddings` except `openai`, whose protocol proxies
+# speak: a name with one of these prefixes bypasses the proxy.
 DIRECT = frozenset(
     {
         "azure_ai",
@@ -37,7 +37,7 @@ DIRECT = frozenset(
 
 
 class LangChainEmbeddings:
-    """The `Embeddings` port over a LangChain model; `close` ends what was opened for it."""
+    """The `Embeddings` port over a LangChain model; `close` releases its connections."""
 
     def __init__(self, model: Embeddings, *, timeout: float, close: Close | None = None) -> None:
         self._model = model
@@ -59,7 +59,7 @@ class LangChainEmbeddings:
         return _checked(found, len(texts))
 
     async def close(self) -> None:
-        """Close the connections that were opened for the model."""
+        """Close the connections opened for the model."""
         if self._close is not None:
             await self._close()
 
@@ -74,8 +74,8 @@ def build_embeddings(
     """Build the embedding model that `EMBEDDING_MODEL` names; `timeout` is in seconds a call.
 
     `openai:text-embedding-3-small`, `ollama:bge-m3`, … as LangChain writes them. With `proxy_url`
-    the name goes to that OpenAI-compatible server, save that of another provider of LangChain's.
-    Calls are not repeated here. Raises ConfigurationError.
+    the name goes to that OpenAI-compatible server, unless it names another LangChain provider.
+    Failed calls are not retried here. Raises ConfigurationError.
     """
     provider, _, name = model.partition(":")
     try:
@@ -87,7 +87,7 @@ def build_embeddings(
             f"EMBEDDING_MODEL={model!r} needs a package that is not installed: {error}",
             hint=f"pip install {_package(error, provider)}",
         ) from error
-    except Exception as error:  # constructors of providers raise what they like
+    except Exception as error:  # provider constructors raise anything
         raise _unusable(model, error) from error
 
 
@@ -105,7 +105,7 @@ def _proxied(name: str, url: str, api_key: str | None, timeout: float) -> LangCh
         request_timeout=timeout,
         max_retries=0,
         check_embedding_ctx_length=False,
-        # What speaks OpenAI's protocol does not always know its default, base64.
+        # The client asks for base64 by default, which many OpenAI-compatible servers lack.
         model_kwargs={"encoding_format": "float"},
     )
     return LangChainEmbeddings(model, timeout=timeout, close=client.aclose)
@@ -125,14 +125,14 @@ def _provided(model: str, timeout: float) -> LangChainEmbeddings:
         http_async_client=client,
         timeout=timeout,
         max_retries=0,
-        # Counting tokens would download a vocabulary; texts are short enough without.
+        # The token count would download a vocabulary, and the texts are short enough.
         check_embedding_ctx_length=False,
     )
     return LangChainEmbeddings(built, timeout=timeout, close=client.aclose)
 
 
 def _http_client() -> DefaultAsyncHttpxClient:
-    """A connection pool of the model's own, so that it can be closed."""
+    """Return a connection pool owned by this model, so that it can be closed."""
     from openai import DefaultAsyncHttpxClient
 
     return DefaultAsyncHttpxClient()
@@ -152,13 +152,13 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
 
 
 def _sendable(text: str) -> str:
-    """Give text as JSON in UTF-8 can hold it."""
+    """Return text without what UTF-8 JSON cannot carry: NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise ModelDown for what may pass, else ConfigurationError or InvalidInput."""
+    """Raise ModelDown for transient errors, else ConfigurationError or InvalidInput."""
     try:
         with translate_model_errors():
             yield
@@ -169,12 +169,12 @@ def _translated() -> Iterator[None]:
         raise ConfigurationError(f"EMBEDDING_MODEL: {error.message}", hint=_HINT) from error
     except SkillWorkerError:
         raise
-    except Exception as error:  # the clients of providers raise what they like
+    except Exception as error:  # provider clients raise anything
         raise ModelDown(f"the embedding model failed: {error}", hint=_HINT) from error
 
 
 def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
-    """Give vectors of length 1. Raises ModelDown, InvalidInput or ConfigurationError."""
+    """Return the vectors, normalised. Raises ModelDown, InvalidInput or ConfigurationError."""
     dimensions = {len(vector) for vector in found}
     if len(found) != wanted or len(dimensions) != 1:
         raise ModelDown(

@@ -1,4 +1,4 @@
-"""Room that several texts share: the short ones whole, the long ones cut alike (pure)."""
+"""Max-min fair division of a character budget among several texts (pure)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 def fair_shares(wanted: Sequence[int], room: int) -> list[int]:
-    """Give each what it wants where that fits into `room`, else none more than an equal share.
+    """Return the share of each: what it wants if all fit into `room`, else at most a fair share.
 
-    What the short ones leave goes to the long ones (max-min fairness).
+    What short texts leave over goes to the long ones (max-min fairness).
     """
     shares = [0] * len(wanted)
     left = max(room, 0)
-    for place, index in enumerate(sorted(range(len(wanted)), key=lambda index: wanted[index])):
-        shares[index] = min(wanted[index], left // (len(wanted) - place))
+    for served, index in enumerate(sorted(range(len(wanted)), key=lambda index: wanted[index])):
+        shares[index] = min(wanted[index], left // (len(wanted) - served))
         left -= shares[index]
     return shares

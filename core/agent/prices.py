@@ -1,4 +1,4 @@
-"""What a model call costs, by a table of prices (pure)."""
+"""Cost of model calls from a price table, and the settings that configure it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Amount = Annotated[Decimal, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)]
 
 
 class Price(Model):
-    """Money for a million tokens; input that the provider had cached may cost less."""
+    """Price of a million tokens; cached input may cost less."""
 
     input: Amount
     output: Amount
@@ -30,11 +30,11 @@ class Price(Model):
 
     @property
     def is_free(self) -> bool:
-        """True where no call can cost anything."""
+        """Whether every call is free."""
         return not (self.input or self.output or self.cached_input)
 
     def of(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> Decimal:
-        """Give what a call cost; the cached tokens are among those of the input."""
+        """Return the cost of a call; `input_tokens` includes the cached ones."""
         cached = min(max(cached_tokens, 0), input_tokens)
         cheap = self.input if self.cached_input is None else self.cached_input
         total = (input_tokens - cached) * self.input + cached * cheap + output_tokens * self.output
@@ -43,32 +43,32 @@ class Price(Model):
 
 @dataclass(frozen=True)
 class PriceTable:
-    """Prices by the name of a model."""
+    """Prices by model name."""
 
     prices: Mapping[str, Price] = field(default_factory=dict)
 
     def of(self, model: str) -> Price | None:
-        """Give the price of `LLM_MODEL`: by its whole name, else without its provider."""
+        """Return the price of `LLM_MODEL`, by its full name or else without the provider."""
         _, _, name = model.partition(":")
         return self.prices.get(model) or self.prices.get(name)
 
 
 @dataclass(frozen=True)
 class Billing:
-    """Which model a process asks, and its price; None where the table does not know it."""
+    """The model of a process and its price; None if the table has none."""
 
     model: str
     price: Price | None = None
 
     @property
     def can_cost(self) -> bool:
-        """True where a call of this process may cost something."""
+        """Whether a call of this process can cost anything."""
         return self.price is not None and not self.price.is_free
 
     def unpriced(self, usage: Usage) -> int:
-        """Count the calls whose cost nobody knows: without a price, or without told tokens."""
-        untold = usage.input_tokens + usage.output_tokens == 0
-        return usage.model_calls if self.price is None or untold else 0
+        """Count the calls of unknown cost: without a price, or without reported tokens."""
+        unreported = usage.input_tokens + usage.output_tokens == 0
+        return usage.model_calls if self.price is None or unreported else 0
 
 
 UNBILLED = Billing("unknown")
@@ -93,7 +93,7 @@ def load_prices(given: str | None) -> PriceTable:
 
 
 def load_budgets(given: str | None) -> Mapping[str, Decimal | None]:
-    """Read `DAILY_BUDGETS`: money by tenant, None where one has no limit.
+    """Read `DAILY_BUDGETS`: the limit by tenant, None for no limit.
 
     Raises ConfigurationError.
     """
@@ -131,8 +131,8 @@ def _pairs(setting: str, given: str | None) -> Pairs:
         return []
     text = given if _is_inline(given) else _read(setting, Path(given.strip()).expanduser())
     try:
-        # Nodes, not values: floats would not be the decimals that were written, and of two equal
-        # keys the first would be lost.
+        # Nodes, not values: as floats the amounts would lose their decimals, and a duplicate key
+        # would silently replace the first.
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise _wrong(setting, f"it is no YAML: {' '.join(str(error).split())}") from None

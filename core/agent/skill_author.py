@@ -1,4 +1,4 @@
-"""The model that writes and edits skills: feedback in, artifact or edits out."""
+"""The skill author: a chat model that turns feedback into a skill artifact or edits."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from pydantic import JsonValue
 from core.agent.budgets import Meter
 from core.agent.fair_share import fair_shares
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
-from core.agent.prompt_data import fenced_json
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
 from core.domain.ports import CircuitBreaker, Replies, Runs
-from core.domain.text import shorten
+from core.domain.text import fenced_json, shorten
 from core.skills.document.markdown import has_too_many_lines, headings
 
-# In characters: more than any good skill has, and what models can read.
+# In characters: more than a good skill has, and within the context of current models.
 DOCUMENT_CHARS = 120_000
 FILE_CHARS = 20_000
 ALL_CHARS = 240_000
@@ -27,10 +26,10 @@ _HEADING_CHARS = 120
 
 
 def shown_files(bundle: Bundle) -> dict[str, JsonValue]:
-    """Give a skill's files by path: text, of long ones the beginning and the headings.
+    """Return a skill's files by path: text, or the beginning and headings of a long one.
 
-    A binary file is shown as its size in bytes. An edit of what was not shown would be a guess;
-    with the headings there is still something to add to.
+    A binary file is shown as its size in bytes. The model must not edit text it was not shown;
+    with the headings it can still insert under them.
     """
     texts = {
         path: text for path in sorted(bundle.files) if (text := _text(bundle, path)) is not None
@@ -95,7 +94,7 @@ class SkillAuthorModel:
     ) -> SkillArtifact | SkillEdits:
         """Write or edit one skill; see `core.domain.ports.SkillAuthor`.
 
-        Raises ModelDown and its kin, and LeaseLost where the request's fence was overtaken.
+        Raises ModelDown and the permanent kinds, and LeaseLost if the request's fence is stale.
         """
         raw = await self._reply(request, key, ordinal, problems)
         answer, problem = _read(raw, request)
@@ -106,10 +105,11 @@ class SkillAuthorModel:
     async def _reply(
         self, request: AuthorRequest, key: str, ordinal: int, problems: Sequence[str]
     ) -> JsonValue:
-        """Give the stored reply, or ask and store it before anyone acts on it."""
+        """Return the stored reply, or ask and store it before anything acts on it."""
         stored = await self._replies.get(key, ordinal)
         if stored is not None:
             return stored[0]
+        # From the store, so that a resumed attempt asks exactly what the first one asked.
         last = await self._replies.get(key, ordinal - 1) if problems else None
         messages = _question(request, problems, last[0] if last else None)
         if request.fence is not None:
@@ -158,7 +158,7 @@ def _question(
 
 
 def _related(request: AuthorRequest) -> str:
-    """Give the related skills under the heading that the author's guide names."""
+    """Return the related skills under the heading that the author's guide refers to."""
     if not request.related and not request.related_unknown:
         return ""
     skills: list[JsonValue] = [

@@ -76,8 +76,8 @@ async def set_up_new_agents(agents: Agents, inbox: Inbox) -> int:
 
 def _content(agent: Agent, words: _Words) -> str:
     parts = ((words.role, agent.role), (words.goal, agent.goal), (words.persona, agent.persona))
-    told = [f"[{label}]\n{text}" for label, text in parts if text.strip()]
-    return "\n\n".join([words.ask, *told])
+    stated = [f"[{label}]\n{text}" for label, text in parts if text.strip()]
+    return "\n\n".join([words.ask, *stated])
 
 
 def _is_korean(text: str) -> bool:

@@ -39,6 +39,7 @@ class _StderrHandler(logging.StreamHandler[TextIO]):
     """Writes to the current stderr: a progress bar may replace it for a while."""
 
     def __init__(self) -> None:
+        # StreamHandler would assign `stream`, which is a property here.
         logging.Handler.__init__(self)
 
     @property

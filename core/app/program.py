@@ -64,7 +64,7 @@ ABANDONED_SECONDS = 60.0
 PRUNE_SECONDS = 60.0
 REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
 EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
-LOOK_SECONDS = 1.0  # interval of checks whether the model needs a probe
+PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
 # Sources are told of an end after it: runs are stored for at least this long, whatever the settings
 # say.
 SETTLED_SECONDS = 60.0
@@ -149,7 +149,7 @@ class App:
             repeat(learning.sweep_every, "changes", self._sweep),
             repeat(PRUNE_SECONDS, "prune", lambda: self._prune(learning)),
             repeat(REVIEW_SECONDS, "reviews", learning.reviews.work) if learning.reviews else None,
-            repeat(LOOK_SECONDS, "look", lambda: _look(learning)),
+            repeat(PROBE_SECONDS, "look", lambda: _probe(learning)),
             repeat(EMBED_SECONDS, "embed", learning.backfill.work)
             if learning.backfill and not once
             else None,
@@ -165,7 +165,7 @@ class App:
             if learning.backfill:
                 await _until(stop, learning.backfill.work())
             self.summary.resting = await self.stores.budgets.used_up()
-            _see_all_told(sources)
+            _raise_failure(sources)
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
         """Decide about at most `limit` queued pieces, oldest first, and leave no trace."""
@@ -177,13 +177,13 @@ class App:
 
     async def _oldest_queued(self, limit: int) -> list[Feedback]:
         """Return queued pieces, oldest first; lists start with the newest, hence all pages."""
-        newest: deque[Feedback] = deque(maxlen=limit)
+        oldest: deque[Feedback] = deque(maxlen=limit)
         page, cursor = await self._queued(None)
-        newest.extend(page)
+        oldest.extend(page)
         while cursor is not None:
             page, cursor = await self._queued(cursor)
-            newest.extend(page)
-        return [*reversed(newest)]
+            oldest.extend(page)
+        return [*reversed(oldest)]
 
     async def _queued(self, cursor: str | None) -> tuple[Sequence[Feedback], str | None]:
         wanted = FeedbackFilter(statuses=(FeedbackStatus.QUEUED,))
@@ -217,13 +217,13 @@ class App:
         on_progress(await self.stores.reader.counts())
 
 
-def _see_all_told(sources: SourcePoller) -> None:
-    """Raise the last error of a source that could not be fetched from or told."""
+def _raise_failure(sources: SourcePoller) -> None:
+    """Raise the first error of a source that could not be fetched from or told."""
     for error in sources.failures.values():
         raise error
 
 
-async def _look(learning: Learning) -> None:
+async def _probe(learning: Learning) -> None:
     """Probe the model if its circuit is open and a probe is due, so that no feedback has to."""
     if await learning.breaker.current_pause():
         await learning.breaker.probe(learning.ask)

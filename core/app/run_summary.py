@@ -58,8 +58,8 @@ class RunSummary:
         if event.name == "feedback.claimed":
             self._put(TakenPiece(id=event.feedback_id))
         elif event.name == "feedback.finished":
-            told = {key: event.data.get(key) for key in ("status", "error")}
-            self._put(TakenPiece.model_validate({"id": event.feedback_id} | told))
+            outcome = {key: event.data.get(key) for key in ("status", "error")}
+            self._put(TakenPiece.model_validate({"id": event.feedback_id} | outcome))
         elif event.name == "change.applied":
             self.warned += bool(event.data.get("warnings"))
 

@@ -57,11 +57,11 @@ def _in_file(known: list[str], env_file: Path | None) -> Iterator[str]:
         return
     with env_file.open(encoding="utf-8-sig") as stream:
         for binding in parse_stream(stream):
-            place = f"{env_file}, line {binding.original.line}"
+            source = f"{env_file}, line {binding.original.line}"
             if binding.error:
-                yield f"{place}: it is no NAME=VALUE and is left out"
+                yield f"{source}: it is no NAME=VALUE and is left out"
             elif binding.key and (meant := _meant(binding.key, known)):
-                yield f"{place}: there is no setting {binding.key}; is {meant} meant?"
+                yield f"{source}: there is no setting {binding.key}; is {meant} meant?"
 
 
 def _in_environment(known: list[str], environment: Mapping[str, str]) -> Iterator[str]:

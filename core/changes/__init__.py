@@ -1,5 +1,5 @@
-"""Every change of what is known: prepared, judged by a policy, applied, recorded, taken back.
+"""Every change of knowledge: prepared, judged by a policy, applied, recorded, reverted.
 
-It may import `agent` and the rooms below; committers come to it through a port.
-Begin with `gate/change_gate.py`, the one way in.
+It may import `agent` and the rooms below; it calls committers through a port.
+Begin with `gate/change_gate.py`, the single write path.
 """

@@ -1,4 +1,4 @@
-"""Brings an item back to one of its versions, through the gate."""
+"""Restore an item to one of its versions, through the gate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.skills.bundle import bundle_hash
 
 @dataclass(frozen=True, kw_only=True)
 class Restorer:
-    """In a dry run the gate stops at what would be done."""
+    """Restore items; with a dry-run gate, only show the effect."""
 
     knowledge: Knowledge
     past: KnowledgePast
@@ -33,12 +33,12 @@ class Restorer:
     new_id: NewId
 
     async def restore(self, item: KnowledgeItem, version: int, by: str = "") -> Receipt:
-        """Bring back what `item` was as that version; a skill with all its files.
+        """Restore `item` to that version; a skill with all its files.
 
-        `by` is who asks for it. Raises NotFound where there is no such version.
+        `by` is who asks for it. Raises NotFound if there is no such version.
         """
-        place = (item.kind, item.tenant_id, item.id)
-        versions = await self.knowledge.versions(*place)
+        key = (item.kind, item.tenant_id, item.id)
+        versions = await self.knowledge.versions(*key)
         wanted = next((found for found in versions if found.version == version), None)
         if wanted is None:
             known = ", ".join(str(found.version) for found in versions)
@@ -52,7 +52,7 @@ class Restorer:
                 ),
                 hint=Message("restore.versions", "there are {versions}", versions=known),
             )
-        now = await self._hash_now(*place)
+        now = await self._hash_now(*key)
         request = RestoreRequest(
             operation=Operation.CREATE if now == ABSENT else Operation.UPDATE,
             target_kind=item.kind,
@@ -79,7 +79,7 @@ class Restorer:
             return ABSENT
 
     async def _context(self, last: KnowledgeItem) -> SubmitContext:
-        """Restore on behalf of the agent that learnt it; a skill itself is the tenant's."""
+        """Return the context of the agent that learnt it; a skill belongs to the tenant."""
         agent_id = last.agent_id
         if not agent_id and last.change_id is not None:
             agent_id = (await self.changes.get(last.change_id)).agent_id

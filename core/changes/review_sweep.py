@@ -1,4 +1,4 @@
-"""What waits for a person is not forgotten: reminders, and an end after a time that is set."""
+"""Reminders for held changes, and their expiry after a configured time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _now() -> datetime:
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewSweep:
-    """Times are in seconds; None: no reminder, no end. An end rejects, it never applies."""
+    """Times are in seconds, None disables. Expiry rejects a change, it never applies one."""
 
     reviews: Reviews
     decisions: Decisions
@@ -32,7 +32,7 @@ class ReviewSweep:
     now: Callable[[], datetime] = _now
 
     async def work(self) -> None:
-        """Reject what waited for too long, then name what waits for long."""
+        """Reject expired changes, then remind of those long held."""
         if self.expire_after is not None:
             await self._expire(self.expire_after)
         if self.remind_after is not None:
@@ -43,7 +43,7 @@ class ReviewSweep:
             "review.expired", "nobody decided about it in {days:g} days", days=seconds / 86_400
         )
         for change in await self.reviews.overdue(seconds):
-            with suppress(Stale):  # somebody decided or edited meanwhile
+            with suppress(Stale):  # decided or edited meanwhile
                 await self.decisions.reject(
                     change.id, by=EXPIRY, reason=reason, seen=change.content_hash
                 )

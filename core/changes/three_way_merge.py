@@ -1,4 +1,4 @@
-"""An edit of a target, text and files, done to another state of it."""
+"""Three-way merge: apply an edit of a target, text and files, to another state of it (pure)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.domain.models import Kind, SkillFile
 
 @dataclass(frozen=True)
 class State:
-    """A target as text, with the other files of a skill; `runs` is of its SKILL.md."""
+    """A target as text, with a skill's other files; `runs`: its SKILL.md is executable."""
 
     text: str
     name: str
@@ -28,9 +28,13 @@ _ROW = re.compile(
 
 
 def units(kind: Kind, text: str) -> list[str]:
-    """Cut a text into what is edited as one: lines, and the rows of a decision table."""
+    """Split a text into its units of merging: lines, and whole rows of a decision table.
+
+    A row spans several lines of XML; merging its lines could combine two rows into one that
+    nobody wrote.
+    """
     if text and not text.endswith("\n"):
-        text += "\n"  # the last line is the same line with another one behind it
+        text += "\n"  # so that the last line equals itself once another follows it
     if kind is not Kind.DMN_RULE:
         return text.splitlines(keepends=True)
     cut: list[str] = []
@@ -42,17 +46,17 @@ def units(kind: Kind, text: str) -> list[str]:
 
 
 def without_rows(text: str) -> str:
-    """Give a DMN document without the rows of its tables."""
+    """Return a DMN document without the rows of its tables."""
     return _ROW.sub("", text)
 
 
 class Clash(Exception):
-    """An edit is about what the other sequence does not have."""
+    """An edit touches units that the other sequence has changed too."""
 
 
 @dataclass(frozen=True)
 class _Span:
-    """`old[start:end]` is, in the other sequence, `[to_start:to_end]`, and is not the same."""
+    """`old[start:end]` became `new[to_start:to_end]`, which differs."""
 
     start: int
     end: int
@@ -61,19 +65,19 @@ class _Span:
 
 
 def rebase(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> list[str]:
-    """Do to `onto` what was done to `base` where it became `edited`, unit by unit.
+    """Apply to `onto` the edit that turned `base` into `edited`, unit by unit.
 
-    What was added goes where it stood, what was taken away goes where it is still there. Raises
-    Clash where the edit rewrites, or stands in the midst of, units that `onto` has not.
+    Additions keep their position; a deletion of units already gone succeeds, and so does an edit
+    already made. Raises Clash if the edit rewrites, or inserts amidst, units `onto` has changed.
     """
     elsewhere = _spans(base, onto)
     made = [*onto]
-    for edit in reversed(_spans(base, edited)):
+    for edit in reversed(_spans(base, edited)):  # from the end: earlier positions stay valid
         new = edited[edit.to_start : edit.to_end]
-        start, end = _place(edit, elsewhere)
+        start, end = _range_in(edit, elsewhere)
         if [*onto[start:end]] == [*new] and edit.start < edit.end:
             continue
-        _see_fits(edit, new, elsewhere)
+        _require_fit(edit, new, elsewhere)
         made[start:end] = new
     return made
 
@@ -81,14 +85,15 @@ def rebase(base: Sequence[str], edited: Sequence[str], onto: Sequence[str]) -> l
 def _spans(old: Sequence[str], new: Sequence[str]) -> list[_Span]:
     if old == new:
         return []
+    # autojunk would treat units frequent in long texts (blank lines, rules) as noise and misalign.
     found = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [_Span(*places) for tag, *places in found if tag != "equal"]
+    return [_Span(*bounds) for tag, *bounds in found if tag != "equal"]
 
 
-def _place(edit: _Span, elsewhere: Sequence[_Span]) -> tuple[int, int]:
-    """Give where the units of an edit stand in the other sequence; of units gone, the gap.
+def _range_in(edit: _Span, elsewhere: Sequence[_Span]) -> tuple[int, int]:
+    """Return the range of an edit in the other sequence; for deleted units, the gap.
 
-    What both add at one place comes in turn: first what was there.
+    If both insert at one position, the insertion already in `onto` comes first.
     """
     start = _moved(edit.start, elsewhere, behind_added=True)
     end = _moved(edit.end, elsewhere, behind_added=edit.start == edit.end)
@@ -96,7 +101,7 @@ def _place(edit: _Span, elsewhere: Sequence[_Span]) -> tuple[int, int]:
 
 
 def _moved(at: int, elsewhere: Sequence[_Span], *, behind_added: bool) -> int:
-    """Give a place of `base` in the other sequence."""
+    """Return the index in the other sequence of an index in `base`."""
     shift = 0
     for span in elsewhere:
         is_added = span.start == span.end
@@ -108,7 +113,7 @@ def _moved(at: int, elsewhere: Sequence[_Span], *, behind_added: bool) -> int:
     return at + shift
 
 
-def _see_fits(edit: _Span, new: Sequence[str], elsewhere: Sequence[_Span]) -> None:
+def _require_fit(edit: _Span, new: Sequence[str], elsewhere: Sequence[_Span]) -> None:
     for span in _met(edit, elsewhere):
         is_gone = span.to_start == span.to_end
         if edit.start == edit.end or new or not is_gone:
@@ -116,7 +121,7 @@ def _see_fits(edit: _Span, new: Sequence[str], elsewhere: Sequence[_Span]) -> No
 
 
 def _met(edit: _Span, elsewhere: Sequence[_Span]) -> Iterator[_Span]:
-    """Give the differences that an edit reaches into; one at its edge it does not."""
+    """Yield the differences an edit overlaps; one that merely adjoins it is no conflict."""
     for span in elsewhere:
         if edit.start == edit.end or span.start == span.end:
             inner, outer = (edit, span) if edit.start == edit.end else (span, edit)
@@ -127,9 +132,9 @@ def _met(edit: _Span, elsewhere: Sequence[_Span]) -> Iterator[_Span]:
 
 
 def rebased(kind: Kind, before: State, after: State, onto: State) -> State:
-    """Do to `onto` what was done to `before` where it became `after`.
+    """Apply to `onto` the edit that turned `before` into `after`.
 
-    Raises Clash where the edit rewrites what `onto` has not.
+    Raises Clash if the edit rewrites what `onto` has changed.
     """
     name = after.name if after.name != before.name else onto.name
     if kind is Kind.AGENT_SKILLS:
@@ -166,7 +171,7 @@ def _files(
 
 
 def _file(old: SkillFile | None, new: SkillFile | None, onto: SkillFile | None) -> SkillFile | None:
-    """Do an edit of a file to another version of it. Raises Clash, as of what is no text."""
+    """Merge an edit of a file into another version of it. Raises Clash, also for binary files."""
     if old is None or new is None:
         return new if old is None else None
     if onto is None:
@@ -181,6 +186,6 @@ def _file(old: SkillFile | None, new: SkillFile | None, onto: SkillFile | None) 
 
 
 def _names(before: str, after: str, onto: str) -> str:
-    """Put on and take off a list of names what a change did; their order means nothing."""
+    """Merge a list of names as a set: added and removed names, in any order."""
     old, new, there = (set(text.splitlines()) for text in (before, after, onto))
     return "\n".join(sorted((there | (new - old)) - (old - new)))

@@ -1,7 +1,7 @@
-"""What the program says, as data: a code and its parameters beside the English made of them.
+"""Messages as data: a code and its parameters beside the English text made from them.
 
-A `Message` is its English text, so that it is logged, stored, compared and sent like any other.
-Whoever shows it in another language asks its code and parameters (`core/entrypoints/locale`).
+A `Message` is its English text: it can be logged, stored, compared and sent like any string. To
+show it in another language its code and parameters are looked up (`core/entrypoints/locale`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ Parameter: TypeAlias = "str | int | float"
 
 
 class Message(str):
-    """English text that was written from a template with parameters, messages among them.
+    """English text formatted from a template with parameters, which may be messages themselves.
 
-    `code` is the stable name of the template, dotted, and unique to it; "" stands for several
-    messages in a row.
+    `code` is the template's stable, dotted, unique name; "" stands for several messages in a row.
     """
 
     __slots__ = ("code", "english", "parameters")
@@ -38,7 +37,7 @@ class Message(str):
         return (self.code, self.english), dict(self.parameters)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Return what `models.messages.read_message` makes the same message of."""
+        """Return the JSON from which `models.messages.read_message` restores this message."""
         parameters = {
             name: value.to_json() if isinstance(value, Message) else value
             for name, value in self.parameters.items()
@@ -47,9 +46,9 @@ class Message(str):
 
 
 def term(word: str) -> Message:
-    """Name a word of a closed set, such as a state or a kind; its code is the word itself.
+    """Return a message for a word of a closed set, such as a state; its code is the word itself.
 
-    A member of an enumeration that is a parameter of a message is named so without this.
+    Members of an enumeration passed as parameters are converted automatically.
     """
     return Message(f"term.{word}", str(word))
 
@@ -63,7 +62,7 @@ def _parameter(value: object) -> Parameter:
 
 
 def joined(texts: Iterable[str], separator: str = "; ") -> str:
-    """Join texts, the messages among them remaining what they are."""
+    """Join texts; messages among them keep their codes and parameters."""
     parts = [*texts]
     if not any(isinstance(part, Message) for part in parts):
         return separator.join(parts)
@@ -72,9 +71,9 @@ def joined(texts: Iterable[str], separator: str = "; ") -> str:
 
 
 def written(text: str, template_of: Callable[[str], str | None]) -> str:
-    """Write a text from the templates of another language, by code.
+    """Translate a text using another language's templates, looked up by code.
 
-    What has none there, and what is no message, stays English.
+    Untranslated messages and plain texts stay English.
     """
     if not isinstance(text, Message):
         return text
@@ -92,10 +91,10 @@ def written(text: str, template_of: Callable[[str], str | None]) -> str:
 
 
 def said(error: BaseException) -> str:
-    """Return what an exception says; `str` of it would forget a message's code."""
+    """Return an exception's message; `str()` of the exception would drop its code."""
     return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most `most` characters; only one that is cut is no message any more."""
+    """Cut a text to at most `most` characters; a message that is cut becomes plain text."""
     return text if len(text) <= most else text[:most]

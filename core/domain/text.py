@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-_KEPT = "\n\t"
+
+_ALLOWED = "\n\t"
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
@@ -26,7 +27,7 @@ _QUOTED = re.compile(r"(?<!\w)([\"'])(\S(?:[^\"']*\S)?)\1(?![a-z0-9_])")
 _CLOSING = re.compile(r"(?<=[^\W\d_]|[)\]%'\"])[.!。…~]+(?=\s|$)|(?<=\d)[.。](?=\s|$)")
 
 
-def printable(text: str, *, keep: str = _KEPT) -> str:
+def printable(text: str, *, keep: str = _ALLOWED) -> str:
     r"""Escape what a terminal would act on, as `\x1b` or `\u202e`, except for characters in `keep`.
 
     Joiners are left alone: emoji and several scripts need them between letters.
@@ -116,7 +117,30 @@ def normal_form(text: str) -> str:
     Numbers, signs, question marks and symbols inside words (`C++`, `-5`, `1.5`) are preserved, as
     is a text that consists of such marks alone.
     """
+    # Its hash is stored with each item (`same_key`): changing the form needs a migration. Case
+    # folding decomposes some letters (`ΐ`), hence the second NFC.
     plain = unicodedata.normalize("NFC", text).translate(_FORMS).casefold()
     plain = " ".join(unicodedata.normalize("NFC", plain).split())
     bare = " ".join(_CLOSING.sub("", _QUOTED.sub(r"\2", plain)).split())
     return bare or plain
+
+
+_BLOCK = re.compile(r"```json\n(.*?)\n```", re.DOTALL)
+
+
+def fenced_json(data: JsonValue) -> str:
+    """Return `data` as a fenced block; backticks are escaped, so that content cannot close it."""
+    text = json.dumps(clean(data), ensure_ascii=False, indent=1)
+    return f"```json\n{text.replace('`', chr(92) + 'u0060')}\n```"
+
+
+def read_fenced_json(text: str) -> JsonValue:
+    """Return the data of the first fenced block, or None if it is missing or does not parse."""
+    found = _BLOCK.search(text)
+    if found is None:
+        return None
+    try:
+        data: JsonValue = json.loads(found.group(1))
+    except ValueError:
+        return None
+    return data

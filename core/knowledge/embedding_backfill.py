@@ -1,4 +1,4 @@
-"""The job that gives documents their vectors: in batches, one worker at a time, at its own pace."""
+"""The background job that embeds documents: in batches, one worker at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ log = structlog.get_logger(__name__)
 BATCH = 64
 BATCH_CHARS = 60_000
 CALL_SECONDS = 60.0
-LEASE_SECONDS = 2 * CALL_SECONDS
+LEASE_SECONDS = 2 * CALL_SECONDS  # outlives one call; a dead worker blocks the job no longer
 ENLIST_SECONDS = 600.0
 SHORTEST_CHARS = 250
-# Texts that have nothing to do with each other: how alike a model finds them is its noise.
+# Unrelated texts: the similarity a model finds among them is its noise floor.
 UNRELATED = (
     "The cat sleeps on the warm windowsill.",
     "Quarterly revenue is reported on the fifth working day.",
@@ -38,7 +38,7 @@ UNRELATED = (
 
 
 class Backfill:
-    """Gives vectors to all that lacks one; what goes wrong is put off, for all workers."""
+    """Embed every document without a vector; a failure postpones the job for all workers."""
 
     def __init__(
         self, vectors: Vectors, embeddings: Embeddings, *, clock: Callable[[], float]
@@ -50,23 +50,23 @@ class Backfill:
         self._enlist_pause = 1.0
 
     async def work(self) -> int:
-        """Embed until nothing is left, another worker does, or the model fails; gives how many.
+        """Embed until nothing is left, another worker does, or the model fails; return how many.
 
-        Meant to be repeated. Cut off at any point it loses nothing. Raises DatabaseDown.
+        Called repeatedly; safe to cancel at any point. Raises DatabaseDown.
         """
         if self._clock() >= self._enlist_at:
             await self._enlist()
         try:
             done = await self._batches()
         except asyncio.CancelledError:
-            await self._vectors.put([])  # another worker need not wait until we are given up
+            await self._vectors.put([])  # ends the lease, so that no worker waits for it to expire
             raise
         if done:
             log.info("documents.embedded", count=done)
         return done
 
     async def _enlist(self) -> None:
-        """List what lacks a vector; often at first, for what was under way when it began."""
+        """Queue documents without a vector; often at first, for transactions open at the start."""
         await self._vectors.enlist()
         self._enlist_at = self._clock() + self._enlist_pause
         self._enlist_pause = min(ENLIST_SECONDS, 2 * self._enlist_pause)
@@ -81,7 +81,7 @@ class Backfill:
         return done
 
     async def _attempt(self, batch: VectorBatch) -> int | None:
-        """Embed one batch; gives how many documents, None where the model failed."""
+        """Embed one batch; return how many documents, None if the model failed."""
         try:
             made = await self._embed(batch)
         except (ModelDown, ConfigurationError, InvalidInput) as error:
@@ -108,7 +108,7 @@ class Backfill:
         ]
 
     async def _tolerant(self, texts: Sequence[str]) -> list[Vector | None]:
-        """Embed texts; where the model takes them not together, in halves, and each shortened."""
+        """Embed texts; bisect a batch that the model refuses, and shorten a text refused alone."""
         try:
             return [*await self._documents(texts)]
         except InvalidInput:
@@ -118,9 +118,9 @@ class Backfill:
         return await self._tolerant(texts[:middle]) + await self._tolerant(texts[middle:])
 
     async def _shortened(self, text: str) -> Vector | None:
-        """Embed the head of a text that is too long, None where no part of it is taken.
+        """Embed the beginning of an overlong text, None if no part of it is accepted.
 
-        Raises InvalidInput where the model takes no text at all.
+        Raises InvalidInput if the model accepts no text at all.
         """
         while len(text) > SHORTEST_CHARS:
             text = text[: len(text) // 2]
@@ -136,7 +136,7 @@ class Backfill:
 
 
 def _bounded(documents: Sequence[Unembedded]) -> list[Unembedded]:
-    """Give the first documents, as far as their texts are no more than 60,000 characters."""
+    """Return the first documents with at most 60,000 characters together."""
     chosen: list[Unembedded] = []
     chars = 0
     for document in documents:

@@ -1,4 +1,4 @@
-"""Finds an item by its id or name, as it stands or stood: for commands and for the desk."""
+"""Find an item by id or name, as it is or was: for the commands and the service."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ from core.domain.ports import ChangeLog, Knowledge, KnowledgePast, Lineage, Skil
 
 
 def stood(versions: Sequence[KnowledgeItem], at: datetime) -> KnowledgeItem | None:
-    """Give the version that held at `at`, of an item's versions, oldest first; None for none.
+    """Return the version valid at `at`, of an item's versions, oldest first, or None.
 
-    A span takes in its start and leaves out its end. Where two begin at once the later one holds.
+    A span includes its start and excludes its end. Of two with one start the later one counts.
     """
-    holding = (item for item in reversed(versions) if _since(item) <= at)
-    found = next(holding, None)
+    begun = (item for item in reversed(versions) if _since(item) <= at)
+    found = next(begun, None)
     return found if found and (found.valid_to is None or at < found.valid_to) else None
 
 
 def absent(
     kind: Kind, item_id: str, at: datetime, versions: Sequence[KnowledgeItem] = ()
 ) -> NotFound:
-    """Make the error for an item that was not known at `at`; it names the nearest version."""
+    """Return the error for an item absent at `at`; it names the nearest version."""
     problem = f"there was no {kind} {item_id!r} at {at.isoformat()}"
     lasting = [item for item in versions if item.valid_to is None or _since(item) < item.valid_to]
     if not lasting:
-        return NotFound(problem, hint="only what the worker changed itself is known over time")
+        return NotFound(
+            problem,
+            hint=Message(
+                "history.only_own", "only what the worker changed itself is known over time"
+            ),
+        )
     near = min(lasting, key=lambda item: _distance(item, at))
     if at < _since(near):
         return NotFound(problem, hint=f"{_named(near)} began then: {_option(_since(near))}")
@@ -40,7 +45,7 @@ def absent(
 
 
 def span_words(item: KnowledgeItem) -> str:
-    """Say from when to when a version held."""
+    """Return the span of validity of a version, in words."""
     since = item.valid_from.isoformat() if item.valid_from else "an unknown time"
     return f"{since} until {item.valid_to.isoformat() if item.valid_to else 'now'}"
 
@@ -72,8 +77,8 @@ Follow = Callable[[str | None], Awaitable[object]]
 class Shown:
     """A version of an item and the files of a skill.
 
-    `versions` is how many there are, `replaced` the one that it took the place of, `by` what
-    brought it, None where nobody of ours did, and `at` the time that was asked about.
+    `versions` is their number, `replaced` the version before it, `by` the cause of this one (None
+    if it was changed outside the worker), and `at` the time asked for.
     """
 
     item: KnowledgeItem
@@ -86,7 +91,7 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class KnownItems:
-    """`follow` looks what skills others wrote, in one tenant or in all (None)."""
+    """Look up items; `follow` indexes skills written elsewhere, in one tenant or in all (None)."""
 
     knowledge: Knowledge
     past: KnowledgePast
@@ -96,15 +101,15 @@ class KnownItems:
     follow: Follow
 
     async def find(self, item_id: str, tenant: str | None, kind: Kind | None) -> KnowledgeItem:
-        """Give the one item that has the id or the name, or had it; one that is there first.
+        """Return the one item that has, or else had, the id or name.
 
-        Raises NotFound, and InvalidInput where there are several.
+        Raises NotFound, and InvalidInput if there are several.
         """
         found = await self._known(item_id, tenant, kind)
         return _only([item for item in found if item.valid_to is None] or found)
 
     async def current(self, item_id: str, tenant: str | None, kind: Kind | None) -> Shown:
-        """Give an item as it stands. Raises NotFound with a hint how to see what was deleted."""
+        """Return the current item. Raises NotFound, with a hint on how to see a deleted one."""
         known = await self._known(item_id, tenant, kind)
         standing = [item for item in known if item.valid_to is None]
         if not standing:
@@ -114,7 +119,7 @@ class KnownItems:
     async def as_of(
         self, item_id: str, tenant: str | None, kind: Kind | None, at: datetime
     ) -> Shown:
-        """Give the one that stood at a time. Raises NotFound, with the hint of what came."""
+        """Return the item as of a time. Raises NotFound, with a hint at the nearest version."""
         found: list[tuple[KnowledgeItem, Mapping[str, FileRef]]] = []
         missing: list[NotFound] = []
         for item in await self._known(item_id, tenant, kind):
@@ -130,7 +135,7 @@ class KnownItems:
     async def version(
         self, item_id: str, tenant: str | None, kind: Kind | None, version: int
     ) -> Shown:
-        """Give one version of an item. Raises NotFound."""
+        """Return one version of an item. Raises NotFound."""
         item = await self.find(item_id, tenant, kind)
         found, files = await self.past.version(item.kind, item.tenant_id, item.id, version)
         return await self._described(found, await self._files(files))
@@ -138,7 +143,7 @@ class KnownItems:
     async def _known(
         self, item_id: str, tenant: str | None, kind: Kind | None
     ) -> Sequence[KnowledgeItem]:
-        """Give all that has the id, or had it; skills of others are looked for where none has."""
+        """Return the items that have or had the id, after indexing outside skills if none has."""
         known = await self.past.last(item_id, tenant_id=tenant, kind=kind)
         if all(item.valid_to for item in known) and kind in {None, Kind.SKILL}:
             await self.follow(tenant)
@@ -149,18 +154,26 @@ class KnownItems:
         return await self.past.last(named.id, tenant_id=named.tenant_id, kind=named.kind)
 
     async def _named(self, name: str, tenant: str | None, kind: Kind | None) -> KnowledgeItem:
-        """Give the one item that has a name now. Raises NotFound, InvalidInput with their ids."""
+        """Return the one item of that name. Raises NotFound, or InvalidInput with their ids."""
         listed = await self.knowledge.list(tenant_id=tenant, agent_id=None, kind=kind)
         found = [item for item in listed if name_key(item.name) == name_key(name)]
         if not found:
             raise NotFound(
-                f"nothing known has the id or the name {name!r}",
+                Message(
+                    "history.nothing", "nothing known has the id or the name {name!r}", name=name
+                ),
                 hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
             )
         if len(found) > 1:
             ids = ", ".join(sorted(f"{i.id} ({i.kind} of {i.tenant_id!r})" for i in found))
             raise InvalidInput(
-                f"several items are named {name!r}: {ids}", hint="give the id of one"
+                Message(
+                    "history.several_named",
+                    "several items are named {name!r}: {ids}",
+                    name=name,
+                    ids=ids,
+                ),
+                hint=Message("history.give_id", "give the id of one"),
             )
         return found[0]
 
@@ -204,7 +217,7 @@ class KnownItems:
 
 
 def _cause(item: KnowledgeItem, found: Cause | None) -> Cause | None:
-    """Give what brought a version, as far as it is known where it is older than what was read."""
+    """Return the cause of a version, with the ids alone if it is older than the lineage read."""
     if item.change_id is None:
         return None
     return found or Cause(change_id=item.change_id, feedback_id=item.feedback_id)
@@ -214,7 +227,13 @@ def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:
     if len(items) > 1:
         places = ", ".join(f"{item.kind} of {item.tenant_id!r}" for item in items)
         raise InvalidInput(
-            f"{items[0].id!r} is known in several places: {places}", hint="add --tenant or --kind"
+            Message(
+                "history.several_places",
+                "{id!r} is known in several places: {places}",
+                id=items[0].id,
+                places=places,
+            ),
+            hint="add --tenant or --kind",
         )
     return items[0]
 
@@ -224,6 +243,17 @@ def _deleted(known: Sequence[KnowledgeItem]) -> NotFound:
     assert last.valid_to is not None
     before = max(last.valid_to - _TICK, last.valid_from or last.valid_to)
     return NotFound(
-        f"{last.kind} {last.id!r} was deleted at {last.valid_to.isoformat()}",
-        hint=f"it stood until then as version {last.version}: --as-of {before.isoformat()}",
+        Message(
+            "history.deleted",
+            "{kind} {id!r} was deleted at {time}",
+            kind=last.kind,
+            id=last.id,
+            time=last.valid_to.isoformat(),
+        ),
+        hint=Message(
+            "history.stood",
+            "it stood until then as version {version}: --as-of {time}",
+            version=last.version,
+            time=before.isoformat(),
+        ),
     )

@@ -1,5 +1,5 @@
-"""One committer for each kind of knowledge; they do not import each other.
+"""One committer per kind of knowledge; they do not import each other.
 
 It may import `skill_creator_committer`, `changes` and the rooms below.
-Begin with `memory_committer.py`, the simplest; `base.py` is what they share.
+Begin with `memory_committer.py`, the simplest; `base.py` has what they share.
 """

@@ -1,4 +1,4 @@
-"""An agent's list of skills: giving it skills that others have learnt."""
+"""Changes of an agent's list of skills: attach skills that others have learnt."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ from core.domain.models import (
 )
 from core.domain.ports import Agents, SkillStore, UnitOfWork
 from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.skill_descriptions import DescriptionsBudget
-from core.learning_committers.skill_folders import SkillLimits
+from core.learning_committers.skill_folders import DescriptionsBudget, SkillLimits
 
 
 async def attach_skills_to_agent(
     agent_id: str, skill_ids: str, reason: str = "", *, deps: CommitDeps
 ) -> Receipt:
-    """Submit that existing skills (comma-separated names) go on the agent's list."""
+    """Submit the addition of existing skills (comma-separated names) to the agent's list."""
     request = AttachRequest(target_id=agent_id, skill_ids=split_names(skill_ids), reason=reason)
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
 
 
 class AgentSkillsCommitter:
-    """Prepares an agent's list with more names on it; the state is one name a line."""
+    """Prepare additions to an agent's list; the state is one name per line."""
 
     def __init__(self, agents: Agents, skills: SkillStore, *, limits: SkillLimits) -> None:
         self._agents = agents
@@ -44,15 +43,24 @@ class AgentSkillsCommitter:
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
-            raise Refused("no skill is named", hint="give skill_ids, separated by commas")
+            raise Refused(
+                Message("skills.none_named", "no skill is named"),
+                hint=Message("skills.give_ids", "give skill_ids, separated by commas"),
+            )
         agent = await self._agents.get(context.agent_id)
         if agent.tenant_id != context.tenant_id:
-            raise Refused(f"agent {agent.id} belongs to another tenant")
+            raise Refused(
+                Message(
+                    "agents.of_another_tenant", "agent {id} belongs to another tenant", id=agent.id
+                )
+            )
         for name in request.skill_ids:
             if await self._skills.read(name, context.tenant_id) is None:
                 raise NotFound(
                     Message("no.skill", "there is no skill named {name!r}", name=name),
-                    hint="search_similar_knowledge gives the names of skills",
+                    hint=Message(
+                        "see.skill_names", "search_similar_knowledge gives the names of skills"
+                    ),
                 )
         before = _state(agent)
         after = _state(agent.model_copy(update={"skills": (*agent.skills, *request.skill_ids)}))
@@ -70,12 +78,12 @@ class AgentSkillsCommitter:
         )
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Any list can be restored."""
+        """Accept any list."""
         del prepared, context
         return ()
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the list as it stands, None where there is no such agent in the tenant."""
+        """Return the current list, None if the tenant has no such agent."""
         try:
             agent = await self._agents.get(target_id)
         except NotFound:
@@ -83,7 +91,7 @@ class AgentSkillsCommitter:
         return _state(agent) if agent.tenant_id == tenant_id else None
 
     async def apply(self, change: Change) -> None:
-        """Do nothing: the list is ours and is set by `record`."""
+        """Do nothing: the list is in our database and is set by `record`."""
 
     async def record(self, change: Change, unit: UnitOfWork) -> None:
         """Set the list. Raises Stale."""

@@ -1,22 +1,29 @@
-"""What committers share: who they are called for, and items that live in our own database."""
+"""What committers share: context, items in our own database, what stands beside a new text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.domain.errors import AlreadyExists, NotFound, Refused
+from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
+from core.domain.messages import Message
 from core.domain.models import (
+    Bundle,
     Change,
     ChangeRequest,
     Kind,
     KnowledgeItem,
+    KnownText,
     Operation,
     Prepared,
+    Relationship,
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import Gate, Knowledge, UnitOfWork
+from core.domain.ports import Gate, Knowledge, Search, SkillStore, UnitOfWork
+from core.knowledge.duplicates import Evidence, Known, compare
+from core.knowledge.duplicates.skills import compare_skills
 
 
 @dataclass(frozen=True)
@@ -28,14 +35,14 @@ class CommitDeps:
 
 
 class ItemCommitter:
-    """Carries out changes of a kind whose items are rows of ours: nothing happens outside."""
+    """A committer for kinds whose items are rows of our database, without outside effects."""
 
     def __init__(self, kind: Kind, knowledge: Knowledge) -> None:
         self._kind = kind
         self._knowledge = knowledge
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give the item as it stands, None where it is absent or deleted."""
+        """Return the current item, None if it is absent or deleted."""
         try:
             return snapshot(await self._knowledge.get(self._kind, tenant_id, target_id))
         except NotFound:
@@ -49,35 +56,56 @@ class ItemCommitter:
         await unit.write_item(change)
 
     async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
-        """Give the item that an UPDATE or DELETE names, if it is the agent's own."""
+        """Return the target of an UPDATE or DELETE. Raises Refused unless it is the agent's own."""
         if not request.target_id:
             raise Refused(
-                f"{request.operation} of a {self._kind} needs the id of the item",
-                hint="search_similar_knowledge gives ids",
+                Message(
+                    "item.id_missing",
+                    "{operation} of a {kind} needs the id of the item",
+                    operation=request.operation,
+                    kind=self._kind,
+                ),
+                hint=Message("see.ids", "search_similar_knowledge gives ids"),
             )
         item = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         if item.agent_id != context.agent_id:
             raise Refused(
-                f"{self._kind} {item.id} belongs to agent {item.agent_id}",
-                hint="an agent changes only what it has learnt itself",
+                Message(
+                    "item.of_another_agent",
+                    "{kind} {id} belongs to agent {agent}",
+                    kind=self._kind,
+                    id=item.id,
+                    agent=item.agent_id,
+                ),
+                hint=Message("item.only_own", "an agent changes only what it has learnt itself"),
             )
         return item
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
-        """Give the id a CREATE asks for, else one of its own. Raises AlreadyExists."""
+        """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
         if not request.target_id:
+            # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
         try:
             taken = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         except NotFound:
             return request.target_id
         raise AlreadyExists(
-            f"the id {taken.id!r} belongs to another {self._kind}, {taken.name!r}",
+            Message(
+                "item.id_taken",
+                "the id {id!r} belongs to another {kind}, {name!r}",
+                id=taken.id,
+                kind=self._kind,
+                name=taken.name,
+            ),
             item_id=taken.id,
             name=taken.name,
             content=taken.content,
-            hint="leave the id out to have a new one, or change that item instead",
-            why="same id",
+            hint=Message(
+                "item.leave_id_out",
+                "leave the id out to have a new one, or change that item instead",
+            ),
+            why=Message("near.same_id", "same id"),
         )
 
     def _prepared(
@@ -114,5 +142,181 @@ def split_names(names: str) -> tuple[str, ...]:
 
 
 def snapshot(item: KnowledgeItem) -> Snapshot:
-    """The state of an item."""
+    """Return the state of an item."""
     return Snapshot(content=item.content, name=item.name, version=item.version)
+
+
+COMPARED = 12
+_SKILLS_READ = 5
+SHOWN = 3
+_ARGUMENT = {Kind.MEMORY: "memory_id", Kind.DMN_RULE: "rule_id", Kind.SKILL: "skill_id"}
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The items found, most similar first, and the index position compared up to."""
+
+    found: Sequence[Evidence] = ()
+    seen: int = 0
+
+    @property
+    def exact(self) -> Evidence | None:
+        """The item that says exactly this, if any."""
+        return next((evidence for evidence in self.found if evidence.is_exact), None)
+
+    @property
+    def near(self) -> Sequence[Evidence]:
+        """The items that say this or nearly this, or collide with its name or trigger."""
+        return [evidence for evidence in self.found if evidence.is_exact or evidence.is_neighbour]
+
+
+class Neighbours:
+    """Look up the known items near a new text, for all committers."""
+
+    def __init__(self, search: Search, skills: SkillStore) -> None:
+        self._search = search
+        self._skills = skills
+
+    async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
+        """Compare a text with the agent's own items of a kind, except the item `but`."""
+        nearby = await self._search.near(
+            text,
+            tenant_id=context.tenant_id,
+            agent_id=context.agent_id,
+            kind=kind,
+            limit=COMPARED,
+        )
+        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
+        return Beside(compare(text, [_known(item) for item in own]), nearby.seen)
+
+    async def of_skill(self, bundle: Bundle, context: SubmitContext) -> Beside:
+        """Compare a new skill with the tenant's."""
+        nearby = await self._search.near(
+            bundle.document,
+            tenant_id=context.tenant_id,
+            agent_id=context.agent_id,
+            kind=Kind.SKILL,
+            limit=_SKILLS_READ,
+        )
+        names = [item.id for item in nearby.items if item.id != bundle.name]
+        read = [await self._skills.read(name, context.tenant_id) for name in names]
+        return Beside(compare_skills(bundle, [known for known in read if known]), nearby.seen)
+
+
+def says_unrelated(request: ChangeRequest) -> bool:
+    """Whether a request declares, with a reason, that near items are unrelated."""
+    return request.relationship is Relationship.UNRELATED and bool(request.reason.strip())
+
+
+def warnings_beside(
+    request: ChangeRequest,
+    kind: Kind,
+    near: Sequence[Evidence],
+    context: SubmitContext,
+) -> tuple[str, ...]:
+    """Return a sentence for each item near the new one, nearest first.
+
+    Raises NearDuplicate for a CREATE near items it is not excused from; an import always is.
+    """
+    if request.operation is Operation.CREATE and not request.is_import:
+        in_the_way = _in_the_way(request, near, context)
+        if in_the_way:
+            # A second refusal shows all remaining items, so that the next call can name them.
+            shown = COMPARED if says_unrelated(request) else SHOWN
+            raise _refused(kind, in_the_way, shown)
+    told = said_of_near(request)
+    return tuple(
+        Message(
+            "near.item",
+            "near {kind} {id} {name!r} ({why}){told}",
+            kind=kind,
+            id=evidence.known.id,
+            name=evidence.known.name,
+            why=evidence.why,
+            told=told,
+        )
+        for evidence in _warned_of(request, near)
+    )
+
+
+def said_of_near(request: ChangeRequest) -> str:
+    """Return what a request says about near items, as the end of a warning."""
+    if request.is_import:
+        return f"; {request.reason.strip()}"
+    if not says_unrelated(request):
+        return ""
+    reason = request.reason.strip()
+    return Message("near.said_unrelated", "; said to be unrelated: {reason}", reason=reason)
+
+
+def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
+    """Return the items to warn a reviewer of: all excused ones, else the nearest."""
+    if request.is_import:  # a list of similar entries would warn on every line
+        return [evidence for evidence in near if not evidence.is_of_one_form][:SHOWN]
+    return near if says_unrelated(request) else near[:SHOWN]
+
+
+def _in_the_way(
+    request: ChangeRequest, near: Sequence[Evidence], context: SubmitContext
+) -> list[Evidence]:
+    """Return the near items that a CREATE is not excused from.
+
+    UNRELATED with a reason excuses items the run was shown (a caller without a run is assumed to
+    know the nearest), items the reason names, and items that name someone or something else. It
+    does not cover items added later.
+    """
+    if not says_unrelated(request):
+        return [*near]
+    nearest = frozenset(evidence.known.id for evidence in near[:SHOWN])
+    shown = (nearest if context.shown is None else context.shown) - context.unjudged
+    return [
+        evidence
+        for evidence in near
+        if evidence.known.id not in shown
+        and evidence.known.id not in request.reason
+        and not evidence.is_about_another
+    ]
+
+
+def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDuplicate:
+    first, *others = [_told(kind, evidence) for evidence in in_the_way[:shown]]
+    first.others = tuple(others)
+    if others:
+        ids = ", ".join(error.item_id for error in others)
+        more = len(in_the_way) - shown
+        first.message = Message(
+            "near.so_do",
+            "{first}; so do {ids}",
+            first=first.message,
+            ids=Message("near.and_more", "{ids} and {n} more", ids=ids, n=more)
+            if more > 0
+            else ids,
+        )
+    return first
+
+
+def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
+    known = evidence.known
+    return NearDuplicate(
+        Message(
+            "near.says_nearly_this",
+            "{kind} {id} {name!r} says nearly this ({why})",
+            kind=kind,
+            id=known.id,
+            name=known.name,
+            why=evidence.why,
+        ),
+        item_id=known.id,
+        name=known.name,
+        content=known.text,
+        hint=f"where it is about the same, call again with operation UPDATE and {_ARGUMENT[kind]} "
+        f"{known.id}, or no_action (duplicate) where nothing is new; where it is about something "
+        "else, call again with relationship UNRELATED and a reason that names each item shown, by "
+        "its id, and says why it is unrelated",
+        why=evidence.why,
+        score=evidence.similarity,
+    )
+
+
+def _known(item: KnownText) -> Known:
+    return Known(id=item.id, name=item.name, text=item.content, kind=item.kind)

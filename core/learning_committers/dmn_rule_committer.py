@@ -29,10 +29,15 @@ from core.domain.models import (
 )
 from core.domain.ports import Knowledge, Search
 from core.knowledge.duplicates.rules import Beside, beside
-from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
-from core.learning_committers.neighbours import said_of_near, says_unrelated
+from core.learning_committers.base import (
+    CommitDeps,
+    ItemCommitter,
+    said_of_near,
+    says_unrelated,
+    snapshot,
+)
 
-NEAR_SCORE = 0.9  # the same columns, other rows
+NEAR_SCORE = 0.9  # same columns, other rows: shown as near, never as equal
 
 
 async def commit_to_dmn_rule(
@@ -59,10 +64,10 @@ async def commit_to_dmn_rule(
 
 
 class DmnRuleCommitter(ItemCommitter):
-    """Prepares decision tables; an edit leaves every row it does not name as it was.
+    """Prepare decision tables; an edit leaves every row it does not name unchanged.
 
-    What is wrong with a table is refused where the change brings it in. Checks take long on
-    large tables, so they run in a thread.
+    A problem of a table is refused only if the change introduces it. Checks of large tables take
+    long, so they run in a thread.
     """
 
     def __init__(self, knowledge: Knowledge, search: Search) -> None:
@@ -79,7 +84,7 @@ class DmnRuleCommitter(ItemCommitter):
         return await self._edit(item, request, context)
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Refuse to restore a table whose name another one of the agent has by now."""
+        """Refuse to restore a table whose name another of the agent's tables has taken."""
         if prepared.after is not None:
             await self._refuse_taken(prepared.after.name, context, but=prepared.target_id)
         return ()
@@ -87,7 +92,7 @@ class DmnRuleCommitter(ItemCommitter):
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
         rule_id = await self._new_id(request, context, "rule")
         learnt = await asyncio.to_thread(_new, request, context, rule_id)
-        # Taken before the tables are read, so that recording looks at those that came since.
+        # Read before the tables, so that recording compares with any that are added from now on.
         seen = await self._newest(context)
         same, similar = await self._beside(learnt.table, context)
         if same is not None and not _is_twin(same, learnt.table, request):
@@ -121,7 +126,7 @@ class DmnRuleCommitter(ItemCommitter):
     async def _beside(
         self, table: DecisionTable, context: SubmitContext
     ) -> tuple[KnowledgeItem | None, KnowledgeItem | None]:
-        """Give the agent's table that states all of this, and the one that is most like it."""
+        """Return the agent's table that states all of this, or else the most similar one."""
         items = await self._knowledge.list(
             tenant_id=context.tenant_id, agent_id=context.agent_id, kind=Kind.DMN_RULE
         )
@@ -163,8 +168,12 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
         )
     if request.merge_mode not in (None, MergeMode.REPLACE):
         raise Refused(
-            f"a whole document takes the place of a table; it is not {request.merge_mode}",
-            hint="ask for merge_mode REPLACE",
+            Message(
+                "rule.whole_document",
+                "a whole document takes the place of a table; it is not {mode}",
+                mode=request.merge_mode,
+            ),
+            hint=Message("rule.ask_replace", "ask for merge_mode REPLACE"),
         )
     return learn_document(request.document, item.content)
 
@@ -172,7 +181,7 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
 def _compared(
     table: DecisionTable, items: Sequence[KnowledgeItem]
 ) -> list[tuple[KnowledgeItem, Beside]]:
-    """Give the items whose table has the same columns; one that cannot be read is passed over."""
+    """Return the items whose table has the same columns; unreadable ones are skipped."""
     found = []
     for item in items:
         with suppress(RuleInvalid):
@@ -182,14 +191,14 @@ def _compared(
 
 
 def _is_twin(same: KnowledgeItem, table: DecisionTable, request: RuleRequest) -> bool:
-    """Tell whether a table that says the same is asked for under a name of its own, on purpose."""
+    """Whether an equal table is deliberately requested under another name."""
     return says_unrelated(request) and name_key(same.name) != name_key(table.name)
 
 
 def _stands_beside(similar: KnowledgeItem, request: RuleRequest, context: SubmitContext) -> str:
-    """Say that a table was created beside one of the same columns. Raises NearDuplicate.
+    """Return the warning of a table created beside one of the same columns.
 
-    A run that says UNRELATED has to name it, or to have been shown it.
+    Raises NearDuplicate unless the request says UNRELATED, and names or was shown that table.
     """
     is_known = context.shown is None or similar.id in context.shown or similar.id in request.reason
     if says_unrelated(request) and is_known:
@@ -223,6 +232,6 @@ def _state(learnt: Learnt) -> Snapshot:
 
 
 def _row_ids(key: str) -> Callable[[], str]:
-    """Row ids that the same idempotency key always gives again."""
+    """Return a generator of row ids, deterministic in the idempotency key."""
     numbers = count(1)
     return lambda: new_item_id("row", f"{key}#{next(numbers)}")

@@ -1,4 +1,4 @@
-"""Memories: facts, preferences and guidelines, kept with the span in which each was true."""
+"""Memories: facts, preferences and guidelines, stored with the span in which each was true."""
 
 from __future__ import annotations
 
@@ -23,41 +23,57 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import held_part, normal_form
-from core.learning_committers.base import CommitDeps, ItemCommitter, snapshot
-from core.learning_committers.neighbours import Beside, Neighbours, warnings_beside
+from core.knowledge.duplicates import contained_part, normal_form
+from core.learning_committers.base import (
+    Beside,
+    CommitDeps,
+    ItemCommitter,
+    Neighbours,
+    snapshot,
+    warnings_beside,
+)
 
-# A whole new text that keeps less of what the old one tells is no refinement of it.
-KEPT = 0.5
+# A new text with less of the old content than this is no refinement of it.
+LEAST_RETAINED = 0.5
 SHOWN_CHARS = 2_000
 
 
 def new_text(request: MemoryRequest) -> str:
-    """Give the content of a request, without what Unicode counts as white space around it.
+    """Return the content of a request without surrounding white space (as Unicode defines it).
 
-    Within the text every character stays. Raises Refused.
+    Every other character stays. Raises Refused.
     """
     text = request.content.strip()
     if not text:
-        raise Refused("the memory has no content", hint="say what is to be remembered")
+        raise Refused(
+            Message("memory.no_content", "the memory has no content"),
+            hint=Message("memory.say_what", "say what is to be remembered"),
+        )
     if request.part and request.operation is Operation.CREATE:
-        raise Refused("a new memory has no part to refine", hint="leave `part` out with CREATE")
+        raise Refused(
+            Message("memory.no_part", "a new memory has no part to refine"),
+            hint=Message("memory.leave_part_out", "leave `part` out with CREATE"),
+        )
     return text
 
 
 def merged(old: str, request: MemoryRequest) -> str:
-    """Give the text that an UPDATE makes of the old one.
+    """Return the text an UPDATE makes of the old one.
 
-    EXTEND keeps every character of the old; REFINE all but the part it names; REPLACE, or none,
-    puts the new text in its place. Raises Refused.
+    EXTEND retains every character of the old, REFINE all but the part it names; REPLACE, or no
+    mode, substitutes the new text. Raises Refused.
     """
     new = new_text(request)
     mode = request.merge_mode
     if request.part.strip():
         if mode not in (None, MergeMode.REFINE):
             raise Refused(
-                f"`part` says what REFINE changes; it does not go with {mode}",
-                hint="use merge_mode REFINE, or leave `part` out",
+                Message(
+                    "memory.part_without_refine",
+                    "`part` says what REFINE changes; it does not go with {mode}",
+                    mode=mode,
+                ),
+                hint=Message("memory.use_refine", "use merge_mode REFINE, or leave `part` out"),
             )
         return _refined(old, request.part, new)
     if mode is MergeMode.EXTEND:
@@ -74,18 +90,21 @@ def _extended(old: str, new: str) -> str:
 
 
 def _refined(old: str, part: str, new: str) -> str:
-    places = list(_pattern(part).finditer(old))
-    if len(places) != 1:
-        where = "is not in the memory" if not places else f"stands there {len(places)} times"
+    found = list(_pattern(part).finditer(old))
+    if len(found) != 1:
+        where = "is not in the memory" if not found else f"stands there {len(found)} times"
         raise Refused(
             f"the part {part.strip()!r} {where}",
             hint=f"give words that stand there exactly once; it says: {old[:SHOWN_CHARS]!r}",
         )
-    return old[: places[0].start()] + new + old[places[0].end() :]
+    return old[: found[0].start()] + new + old[found[0].end() :]
 
 
 def _pattern(part: str) -> re.Pattern[str]:
-    """Match a part whatever the white space between its words and their Unicode normal form."""
+    """Return a pattern for a part, ignoring white space and Unicode normal form.
+
+    Models repeat text in NFC, while a memory may have come in as NFD (from macOS).
+    """
     return re.compile(r"\s+".join(_either_form(word) for word in part.split()))
 
 
@@ -98,10 +117,14 @@ def _either_form(word: str) -> str:
 
 
 def _refuse_loss(old: str, new: str) -> None:
-    kept = held_part(old, new)
-    if kept < KEPT:
+    retained = contained_part(old, new)
+    if retained < LEAST_RETAINED:
         raise Refused(
-            f"this keeps {kept:.0%} of what the memory says, which is no REFINE",
+            Message(
+                "memory.no_refine",
+                "this keeps {part:.0%} of what the memory says, which is no REFINE",
+                part=retained,
+            ),
             hint="name the `part` that changes, or use REPLACE if all of it is superseded; it "
             f"says: {old[:SHOWN_CHARS]!r}",
         )
@@ -121,7 +144,7 @@ async def commit_to_memory(
 ) -> Receipt:
     """Submit the creation, change or deletion of a memory to the change gate.
 
-    With REFINE `part` is the words of the old text that `content` takes the place of.
+    With REFINE `part` are the words of the old text that `content` replaces.
     """
     request = MemoryRequest(
         operation=operation,
@@ -136,10 +159,10 @@ async def commit_to_memory(
 
 
 class MemoryCommitter(ItemCommitter):
-    """Prepares memories; one that is known already is prepared as no change at all.
+    """Prepare memories; one that is already known becomes a change without effect.
 
-    What would stand beside a near duplicate is refused, unless the request says why it is
-    unrelated; what is said then is kept with the change.
+    A near duplicate is refused, unless the request says why it is unrelated; that reason is
+    stored as a warning of the change.
     """
 
     def __init__(self, knowledge: Knowledge, neighbours: Neighbours) -> None:
@@ -156,13 +179,14 @@ class MemoryCommitter(ItemCommitter):
         return await self._update(item, request, context)
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Refuse to restore a text that another memory of the agent holds by now."""
+        """Refuse to restore a text that another memory of the agent states by now."""
         if prepared.after is not None:
             await self._refuse_twice(prepared.after.content, context, but=prepared.target_id)
         return ()
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = new_text(request)
+        # Before the exact match: an item added after `seen` is compared again when recording.
         beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but="")
         same = await self._same(text, context)
         if same is not None:
@@ -196,13 +220,19 @@ class MemoryCommitter(ItemCommitter):
                 item_id=same.id,
                 name=same.name,
                 content=same.content,
-                hint="delete the one that is not needed, or leave both as they are",
+                hint=Message(
+                    "memory.delete_one",
+                    "delete the one that is not needed, or leave both as they are",
+                ),
                 why=Message("near.same_text", "same text"),
             )
 
 
 def _mark(request: MemoryRequest, beside: Beside) -> int | None:
-    """Give up to where was looked, so that recording looks again; an import is never held up."""
+    """Return the index position compared up to, from which recording compares again.
+
+    None for an import, which near items never refuse.
+    """
     return None if request.is_import else beside.seen
 
 

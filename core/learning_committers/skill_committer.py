@@ -1,8 +1,9 @@
-"""Skills: procedures written by the author and kept by the skill API."""
+"""Skills: procedures written by the author and stored by the skill API."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.domain.errors import (
     AlreadyExists,
@@ -14,11 +15,15 @@ from core.domain.errors import (
     SkillWorkerError,
     Stale,
 )
+from core.domain.hashing import state_hash
 from core.domain.messages import Message
 from core.domain.models import (
+    SKILL_MD,
     Bundle,
     Change,
     ChangeRequest,
+    Fence,
+    FileRef,
     Kind,
     MergeMode,
     Operation,
@@ -26,25 +31,165 @@ from core.domain.models import (
     Receipt,
     Relationship,
     SkillArtifact,
+    SkillFile,
     SkillRequest,
     Snapshot,
     SubmitContext,
 )
 from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
-from core.learning_committers.base import CommitDeps, split_names
-from core.learning_committers.neighbours import Neighbours, says_unrelated, warnings_beside
-from core.learning_committers.skill_descriptions import DescriptionsBudget
+from core.learning_committers.base import (
+    CommitDeps,
+    Neighbours,
+    says_unrelated,
+    split_names,
+    warnings_beside,
+)
 from core.learning_committers.skill_folders import (
+    DescriptionsBudget,
     SkillLimits,
+    SkillTies,
     prepared_change,
     refuse_bad_name,
     replaced_warnings,
     state_of,
 )
-from core.learning_committers.skill_steps import Check, SkillSteps
-from core.learning_committers.skill_ties import SkillTies
 from core.learning_committers.skill_writing import SkillWriter
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
+from core.skills.bundle import file_refs
+
+Manifest = Mapping[str, FileRef]
+Check = Callable[[Fence], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call that turns the folder `before` into `after`: `path` is written, or deleted."""
+
+    path: str
+    before: Manifest
+    after: Manifest
+
+
+@dataclass(frozen=True)
+class SkillSteps:
+    """The calls that carry out one change; `check` raises LeaseLost before each."""
+
+    change: Change
+    skills: SkillStore
+    changes: ChangeLog
+    check: Check
+
+    async def take(self) -> None:
+        """Bring the store from the change's before to its after.
+
+        Idempotent: the state of the store shows how far an earlier attempt came. Raises Stale if
+        it is no intermediate state of this change.
+        """
+        stored = await self._stored()
+        if _hash(stored) == state_hash(self.change.after):
+            return
+        if self.change.before is None or self.change.after is None:
+            await self._whole(stored)
+            return
+        # The API has no transaction over several files: each call is conditional on the last hash.
+        for step in self._remaining(stored):
+            await self._call(step)
+
+    async def roll_back(self) -> None:
+        """Return a half-written folder to the change's before.
+
+        Does nothing if the store has a state this change has not made, or its final one: then a
+        concurrent worker has finished it.
+        """
+        before, stored = self.change.before, await self._stored()
+        if _hash(stored) == state_hash(self.change.after):
+            return
+        made = {_hash(step.after) for step in _steps(self.change)}
+        if before is None or stored is None or _hash(stored) not in made:
+            return
+        for step in _steps_between(stored, before.files or {}):
+            await self._call(step)
+
+    async def _stored(self) -> Manifest | None:
+        bundle = await self.skills.read(self.change.target_id, self.change.tenant_id)
+        return file_refs(bundle) if bundle else None
+
+    async def _whole(self, stored: Manifest | None) -> None:
+        """Create or delete the folder in one call."""
+        change = self.change
+        if _hash(stored) != change.base_hash:
+            raise self._stale()
+        await self._fenced()
+        if change.after is None:
+            await self.skills.delete(change.target_id, change.tenant_id, base_hash=change.base_hash)
+            return
+        refs = change.after.files or {}
+        blobs = await self.changes.blobs(list(refs.values()))
+        files = {path: _file(ref, blobs) for path, ref in refs.items()}
+        await self.skills.upload(Bundle(name=change.target_id, files=files), change.tenant_id)
+
+    def _remaining(self, stored: Manifest | None) -> list[Step]:
+        """Return the steps still to take from the state of the store."""
+        steps = _steps(self.change)
+        for taken, step in enumerate(steps):
+            if _hash(step.before) == _hash(stored):
+                return steps[taken:]
+        raise self._stale()
+
+    async def _call(self, step: Step) -> None:
+        await self._fenced()
+        name, tenant, base_hash = self.change.target_id, self.change.tenant_id, _hash(step.before)
+        if step.path not in step.after:
+            await self.skills.delete_file(name, step.path, tenant, base_hash=base_hash)
+            return
+        ref = step.after[step.path]
+        file = _file(ref, await self.changes.blobs([ref]))
+        await self.skills.put_file(name, step.path, file, tenant, base_hash=base_hash)
+
+    async def _fenced(self) -> None:
+        candidate_id, epoch = self.change.candidate_id, self.change.epoch
+        if candidate_id is not None and epoch is not None:
+            await self.check(Fence(candidate_id=candidate_id, epoch=epoch))
+
+    def _stale(self) -> Stale:
+        return Stale(
+            Message(
+                "skill.moved",
+                "skill {name!r} is not what this change was prepared on",
+                name=self.change.target_id,
+            )
+        )
+
+
+def _steps(change: Change) -> list[Step]:
+    if change.before is None or change.after is None:
+        return []
+    return _steps_between(change.before.files or {}, change.after.files or {})
+
+
+def _steps_between(old: Manifest, new: Manifest) -> list[Step]:
+    """Return the steps: SKILL.md first, then changed files by path, then deletions.
+
+    A fixed order, so that each intermediate state is known and its hash shows where to resume.
+    """
+    written = sorted((p for p in new if old.get(p) != new[p]), key=lambda p: (p != SKILL_MD, p))
+    steps: list[Step] = []
+    folder = dict(old)
+    for path in [*written, *sorted(set(old) - set(new))]:
+        before = dict(folder)
+        folder.pop(path, None)
+        if path in new:
+            folder[path] = new[path]
+        steps.append(Step(path, before, dict(folder)))
+    return steps
+
+
+def _hash(manifest: Manifest | None) -> str:
+    return state_hash(None if manifest is None else Snapshot(content="", name="", files=manifest))
+
+
+def _file(ref: FileRef, blobs: Mapping[str, bytes]) -> SkillFile:
+    return SkillFile(data=blobs[ref.sha256], executable=ref.executable)
 
 
 async def commit_to_skill(
@@ -83,9 +228,9 @@ async def commit_to_skill(
 
 
 class SkillCommitter:
-    """Prepares skills with the author and carries them out over the skill API.
+    """Prepare skills with the author and apply them over the skill API.
 
-    With `creator` what was written, or given, is built in a pod before it is a change.
+    With `creator` a skill, written or given, is built in a pod before it becomes a change.
     """
 
     def __init__(
@@ -119,6 +264,7 @@ class SkillCommitter:
         beside: Sequence[str] = ()
         seen = None
         if base is None:
+            # Refusals come before a pod is opened in vain.
             await self._refuse_taken(bundle.name, context.tenant_id)
             found = await self._neighbours.of_skill(bundle, context)
             if found.exact is not None and not says_unrelated(request):
@@ -136,20 +282,22 @@ class SkillCommitter:
         return state_of(bundle) if bundle else None
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Say whom it cuts off; a skill's name is its identity, so nothing stands in the way.
+        """Return whose references it breaks; a name is a skill's identity, so nothing conflicts.
 
-        Whoever takes a change back wants it gone, so those who refer to the skill keep no revert.
+        A person who reverts a change wants it gone, so references from other skills only warn.
         """
         before, after = (
             frozenset(state.files or ()) if state else frozenset[str]()
             for state in (prepared.before, prepared.after)
         )
-        return await self._ties.cut_off(prepared.target_id, context.tenant_id, before - after)
+        return await self._ties.broken_references(
+            prepared.target_id, context.tenant_id, before - after
+        )
 
     async def apply(self, change: Change) -> None:
-        """Write the skill over the skill API, going on where an earlier try stopped.
+        """Write the skill over the skill API, resuming where an earlier attempt stopped.
 
-        What fails for good part-way is taken back, so that readers keep no half-written skill.
+        A permanent failure part-way is rolled back, so that readers see no half-written skill.
         """
         steps = SkillSteps(change, self._skills, self._changes, self._check)
         try:
@@ -157,15 +305,15 @@ class SkillCommitter:
         except (DependencyDown, LeaseLost):
             raise
         except SkillWorkerError:
-            await steps.take_back()
+            await steps.roll_back()
             raise
 
     async def record(self, change: Change, unit: UnitOfWork) -> None:
-        """Follow the skill on the agent's and the tenant's lists."""
+        """Update the agent's and the tenant's lists of skills."""
         await unit.update_agent_and_tenant_skills(change)
 
     async def _base(self, request: SkillRequest, context: SubmitContext) -> Bundle | None:
-        """Give the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
+        """Return the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
         if request.operation is Operation.CREATE:
             if request.target_id:
                 refuse_bad_name(request.target_id)
@@ -173,30 +321,38 @@ class SkillCommitter:
             return None
         if not request.target_id:
             raise Refused(
-                f"{request.operation} of a skill needs skill_id",
-                hint="search_similar_knowledge gives the names of skills",
+                Message(
+                    "skill.id_missing",
+                    "{operation} of a skill needs skill_id",
+                    operation=request.operation,
+                ),
+                hint=Message(
+                    "see.skill_names", "search_similar_knowledge gives the names of skills"
+                ),
             )
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
                 Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
-                hint="search_similar_knowledge gives the names of skills",
+                hint=Message(
+                    "see.skill_names", "search_similar_knowledge gives the names of skills"
+                ),
             )
         return base
 
     async def _deletion(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> Prepared:
-        """Prepare a deletion, once whoever asks for it knows whom it cuts off."""
+        """Prepare a deletion; refused until the request names the skills whose references break."""
         assert base is not None
         named = request.related_skill_ids
-        warnings = await self._ties.see_deletable(base.name, context.tenant_id, named)
+        warnings = await self._ties.require_deletable(base.name, context.tenant_id, named)
         return prepared_change(request.operation, base, None, warnings)
 
     async def _warnings(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None, bundle: Bundle
     ) -> list[str]:
-        """Give what does not stand in the way, but is to be known."""
+        """Return the warnings of a change."""
         agent_id, tenant_id = context.agent_id, context.tenant_id
         return [
             *replaced_warnings(request, base, bundle, self._limits.shrink_percent),
@@ -205,27 +361,31 @@ class SkillCommitter:
         ]
 
     async def _known(self, name: str, tenant_id: str) -> Prepared:
-        """Prepare that nothing changes: a skill of another name is the same, file by file."""
+        """Prepare a change without effect: a skill of another name is identical."""
         same = await self._skills.read(name, tenant_id)
         if same is None:
-            raise Stale(f"skill {name!r} is gone meanwhile")
+            raise Stale(Message("skill.gone", "skill {name!r} is gone meanwhile", name=name))
         return prepared_change(Operation.UPDATE, same, same)
 
     async def _refuse_taken(self, name: str, tenant_id: str) -> None:
         taken = await self._skills.read(name, tenant_id)
         if taken is not None:
             raise AlreadyExists(
-                f"a skill named {name!r} exists",
+                Message("skill.exists", "a skill named {name!r} exists", name=name),
                 item_id=name,
                 name=name,
                 content=taken.document,
-                hint=f"call again with operation UPDATE and skill_id {name}",
+                hint=Message(
+                    "skill.update_it",
+                    "call again with operation UPDATE and skill_id {name}",
+                    name=name,
+                ),
             )
 
     async def _built(
         self, bundle: Bundle, operation: Operation, base: Bundle | None, creator: SkillCreatorDeps
     ) -> Bundle:
-        """Give the folder as a pod packages it. Raises PrepareFailed: there is no other way."""
+        """Return the folder as a pod packages it. Raises PrepareFailed: there is no fallback."""
         try:
             return await commit_to_skill_via_skill_creator(
                 bundle.name, bundle, operation, base, deps=creator

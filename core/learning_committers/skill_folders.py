@@ -1,12 +1,13 @@
-"""Skill folders as states of a change, and what an answer of the author may do to one (pure)."""
+"""Skill folders as states of a change, and the checks on an author's answer (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.domain.errors import ArtifactInvalid, BundleInvalid, Refused
+from core.domain.errors import ArtifactInvalid, BundleInvalid, NotFound, Refused
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -20,13 +21,223 @@ from core.domain.models import (
     SkillRequest,
     Snapshot,
 )
-from core.learning_committers.skill_ties import reference_problems
+from core.domain.ports import Agents, SkillStore
 from core.skill_quick_validate import check_bundle, errors_of
 from core.skills.bundle import file_refs
 from core.skills.document.assembly import assemble, creation_name_problems
 from core.skills.document.edits import apply_edits
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
+from core.skills.library import look_into, look_through
+from core.skills.references import Reference, dangling, find_references
+
+
+@dataclass(frozen=True)
+class DescriptionsBudget:
+    """Warn if the descriptions of an agent's skills exceed `limit` characters together."""
+
+    agents: Agents
+    skills: SkillStore
+    limit: int
+
+    async def warnings(
+        self,
+        agent_id: str,
+        tenant_id: str,
+        *,
+        added: Iterable[str] = (),
+        changed: Bundle | None = None,
+        base: Bundle | None = None,
+    ) -> tuple[str, ...]:
+        """Return a warning if a change exceeds the budget, or exceeds it further.
+
+        `added` are names to add to the agent's list; `changed` is the new state of a skill, which
+        is added too, and `base` its current state.
+        """
+        try:
+            agent = await self.agents.get(agent_id)
+        except NotFound:
+            return ()
+        if base and changed and base.name in agent.skills and not _is_longer(base, changed):
+            return ()
+        listed = {item.name: item.description for item in await self.skills.list(tenant_id)}
+        new = {changed.name: description_of(changed)} if changed else {}
+        before = _total(agent.skills, listed)
+        names = {*agent.skills, *added, *new}
+        after = _total(names, {**listed, **new})
+        if after <= max(before, self.limit):
+            return ()
+        return (
+            Message(
+                "skill.descriptions_over_budget",
+                "the descriptions of the {n} skills of agent {agent} come to {now} "
+                "characters, {over} over its budget of {budget} ({before} before); it "
+                "reads them all at start",
+                n=len(names),
+                agent=agent_id,
+                now=after,
+                over=after - self.limit,
+                budget=self.limit,
+                before=before,
+            ),
+        )
+
+
+def description_of(bundle: Bundle) -> str:
+    """Return a skill's description, "" if it cannot be read."""
+    try:
+        return read_frontmatter(bundle.document).description
+    except (BundleInvalid, UnicodeDecodeError):
+        return ""
+
+
+def _is_longer(base: Bundle, changed: Bundle) -> bool:
+    return len(description_of(changed)) > len(description_of(base))
+
+
+def _total(names: Iterable[str], described: Mapping[str, str]) -> int:
+    return sum(len(described.get(name, "")) for name in names)
+
+
+_SHOWN = 10
+_NOWHERE = Message("skill.reference_unknown", "which does not exist")
+Dependants = Mapping[str, Sequence[Reference]]
+
+
+def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
+    """Return the internal references that dangle and did not before."""
+    known = {(item.file, item.target) for item in _own_dangling(base)} if base else set()
+    return [
+        Message(
+            "skill.dangling",
+            "{place} refers to {target!r}, {why}",
+            place=found.place,
+            target=found.target,
+            why=_why_missing(base, found),
+        )
+        for found in _own_dangling(bundle)
+        if (found.file, found.target) not in known
+    ]
+
+
+def _why_missing(base: Bundle | None, found: Reference) -> str:
+    if base and found.path in base.files:
+        return Message(
+            "skill.reference_deleted", "which would be deleted: change what refers to it as well"
+        )
+    return Message(
+        "skill.reference_nowhere",
+        "which is no file of the skill: add the file, or drop the reference",
+    )
+
+
+def _own_dangling(bundle: Bundle) -> Iterator[Reference]:
+    return (item for item in dangling(find_references(bundle)) if item.skill is None)
+
+
+@dataclass(frozen=True)
+class SkillTies:
+    """Check references against the current skills of a tenant."""
+
+    skills: SkillStore
+
+    async def warnings(
+        self, base: Bundle | None, bundle: Bundle, tenant_id: str
+    ) -> tuple[str, ...]:
+        """Return the references that dangle after a change, in this skill and in others."""
+        said = [
+            Message(
+                "skill.dangling",
+                "{place} refers to {target!r}, {why}",
+                place=found.place,
+                target=found.target,
+                why=_NOWHERE,
+            )
+            for found in await self._dangling(bundle, tenant_id)
+        ]
+        gone = set(base.files) - set(bundle.files) if base else set()
+        return tuple(_few([*said, *await self._broken(bundle.name, tenant_id, gone)]))
+
+    async def broken_references(
+        self, name: str, tenant_id: str, gone: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return which other skills refer to files of a skill that would be gone."""
+        return tuple(_few(await self._broken(name, tenant_id, gone)))
+
+    async def require_deletable(
+        self, name: str, tenant_id: str, named: Collection[str]
+    ) -> tuple[str, ...]:
+        """Return the warnings of a deletion. Raises Refused while skills not `named` refer to it.
+
+        `named` are the dependants that the request acknowledges.
+        """
+        found = await self._dependants(name, tenant_id, lambda _: True)
+        unnamed = [skill for skill in found if skill not in named]
+        if unnamed:
+            said = joined(_few([_refers(*entry) for entry in found.items()]))
+            raise Refused(
+                Message(
+                    "skill.others_refer",
+                    "other skills refer to {name!r}: {said}",
+                    name=name,
+                    said=said,
+                ),
+                hint="change those skills first, or call again with related_skill_ids"
+                f" {','.join(found)} if they may lead nowhere",
+            )
+        return tuple(_few([_cut(*entry) for entry in found.items()]))
+
+    async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
+        """Return the dangling references, internal and to other skills."""
+        found = find_references(bundle)
+        others = {item.skill for item in found if item.skill is not None}
+        looked = await look_into(self.skills, tenant_id, others, lambda other: [*other.files])
+        return dangling(find_references(bundle, looked.seen))
+
+    async def _broken(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
+        if not gone:
+            return []
+        found = await self._dependants(name, tenant_id, lambda item: item.path in gone)
+        return [_cut(*entry) for entry in found.items()]
+
+    async def _dependants(
+        self, name: str, tenant_id: str, wanted: Callable[[Reference], bool]
+    ) -> Dependants:
+        """Return the references of other skills to this one, by skill."""
+
+        def look(bundle: Bundle) -> list[Reference]:
+            return [item for item in find_references(bundle) if item.skill == name and wanted(item)]
+
+        looked = await look_through(self.skills, tenant_id, look)
+        return {skill: found for skill, found in looked.seen.items() if found and skill != name}
+
+
+def _refers(skill: str, found: Sequence[Reference]) -> Message:
+    return Message(
+        "skill.refers",
+        "skill {skill!r} refers to it in {places}",
+        skill=skill,
+        places=_places(found),
+    )
+
+
+def _cut(skill: str, found: Sequence[Reference]) -> Message:
+    return Message(
+        "skill.cut_off",
+        "skill {skill!r} refers to it in {places}, which this deletes",
+        skill=skill,
+        places=_places(found),
+    )
+
+
+def _places(found: Sequence[Reference]) -> str:
+    return joined(_few([f"{item.place} ({item.path})" for item in found]), ", ")
+
+
+def _few(said: Iterable[str]) -> list[str]:
+    listed = list(said)
+    more = [Message("more", "and {n} more", n=len(listed) - _SHOWN)] if len(listed) > _SHOWN else []
+    return [*listed[:_SHOWN], *more]
 
 
 def folder_of(
@@ -35,10 +246,10 @@ def folder_of(
     base: Bundle | None,
     shrink_percent: float,
 ) -> Bundle:
-    """Turn an artifact or edits into the whole folder.
+    """Return the whole folder from an artifact or edits.
 
-    Raises ArtifactInvalid: with what is wrong in it, or else with what it would drop of `base`,
-    or with the references that it would leave dangling.
+    Raises ArtifactInvalid, with the problems of the answer, else with what it would drop from
+    `base` and the references it would leave dangling.
     """
     if isinstance(answer, SkillArtifact):
         folder = assemble(answer, name=request.target_id, base=base)
@@ -56,27 +267,38 @@ def folder_of(
 
 
 def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
-    """Give the folder that came with the request, as it is. Raises BundleInvalid.
+    """Return the folder of the request unchanged. Raises BundleInvalid.
 
-    It is held to what every skill is, not to what we keep to where we write one.
+    It must be a valid skill; the stricter rules for skills the author writes do not apply.
     """
     assert request.folder is not None
     if request.artifact is not None:
-        raise BundleInvalid("a folder and an artifact were given; give one of them")
+        raise BundleInvalid(
+            Message(
+                "skill.folder_and_artifact", "a folder and an artifact were given; give one of them"
+            )
+        )
     files = dict(request.folder)
     name = request.target_id or _name_in(files)
     if base is None and _name_in(files) != name:
-        raise BundleInvalid(f"the folder is of a skill named {_name_in(files)!r}, not {name!r}")
+        raise BundleInvalid(
+            Message(
+                "skill.folder_of_another",
+                "the folder is of a skill named {found!r}, not {name!r}",
+                found=_name_in(files),
+                name=name,
+            )
+        )
     bundle = Bundle(name=name, files=files)
     if errors := errors_of(check_bundle(bundle, base)):
-        raise BundleInvalid("; ".join(problem.message for problem in errors))
+        raise BundleInvalid(joined(problem.message for problem in errors))
     return bundle
 
 
 def guarded_mode(request: SkillRequest) -> MergeMode | None:
-    """Give the mode whose promise an update keeps; None where it may drop what was there.
+    """Return the merge mode an update is checked against; None if it may drop content.
 
-    Without a mode edits of the author refine, and what is passed in whole replaces.
+    Without a mode, edits by the author refine and a whole artifact or folder replaces.
     """
     if request.merge_mode is MergeMode.REPLACE or request.folder is not None:
         return None
@@ -89,18 +311,21 @@ def refuse_bad_name(name: str) -> None:
     """Refuse a name that no new skill may have. Raises Refused."""
     problems = creation_name_problems(name)
     if problems:
-        raise Refused("; ".join(problems), hint="give the skill another name; its id is its name")
+        raise Refused(
+            joined(problems),
+            hint=Message("skill.other_name", "give the skill another name; its id is its name"),
+        )
 
 
 def state_of(bundle: Bundle) -> Snapshot:
-    """The state of a folder, as a change keeps it."""
+    """Return the state of a folder, as stored in a change."""
     return Snapshot(content=bundle.document, name=bundle.name, files=file_refs(bundle))
 
 
 def prepared_change(
     operation: Operation, base: Bundle | None, bundle: Bundle | None, warnings: Iterable[str] = ()
 ) -> Prepared:
-    """Make the change from one folder to another; None is absent."""
+    """Return the prepared change from one folder to another; None is absent."""
     named = bundle or base
     assert named is not None
     before = state_of(base) if base else None
@@ -126,7 +351,7 @@ def prepared_change(
 def replaced_warnings(
     request: SkillRequest, base: Bundle | None, bundle: Bundle, shrink_percent: float
 ) -> list[str]:
-    """Say what a change that replaces drops: it may, but not in silence."""
+    """Return what a replacing change drops: permitted, but not silently."""
     if base is None or guarded_mode(request) is not None:
         return []
     try:
@@ -137,16 +362,20 @@ def replaced_warnings(
 
 
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
-    """What is allowed, but not good: a body that grew too long, an old name."""
+    """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
     for problem in check_bundle(bundle, base, created=base is None):
         yield f"{problem.message} ({problem.hint})" if problem.hint else problem.message
 
 
 def _name_in(files: Mapping[str, SkillFile]) -> str:
-    """Give the name that SKILL.md has. Raises BundleInvalid."""
+    """Return the name in SKILL.md. Raises BundleInvalid."""
     document = files.get(SKILL_MD)
     if document is None:
-        raise BundleInvalid(f"there is no {SKILL_MD} at the root of the folder")
+        raise BundleInvalid(
+            Message(
+                "skill.no_document", "there is no {file} at the root of the folder", file=SKILL_MD
+            )
+        )
     return read_frontmatter(document.data.decode("utf-8", "replace")).name
 
 

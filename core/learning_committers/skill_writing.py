@@ -1,4 +1,4 @@
-"""From a request to the new folder of a skill: written by the author in rounds, or given."""
+"""Turn a request into the new folder of a skill: given, or written by the author in rounds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from core.agent.fair_share import fair_shares
 from core.agent.reply_keys import author_prefix
 from core.domain.errors import ArtifactInvalid, BundleInvalid, ConfigurationError
 from core.domain.hashing import ABSENT
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     AuthorRequest,
@@ -37,7 +38,7 @@ HEAD_LINES = 60
 
 @dataclass(frozen=True)
 class Related:
-    """The skills that were found, and for each of the others why it is not shown."""
+    """The skills found, and for each of the others why it is not shown."""
 
     skills: tuple[RelatedSkill, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -46,9 +47,9 @@ class Related:
 async def related_skills(
     skills: SkillStore, tenant_id: str, names: Sequence[str], room: int
 ) -> Related:
-    """Read the named skills and show their descriptions, paths and first lines in `room`.
+    """Return the named skills with descriptions, paths and first lines, within `room`.
 
-    `room` is in characters for all together; what does not fit is cut, and says so.
+    `room` is in characters for all together; a cut is stated.
     """
     looked = await look_into(skills, tenant_id, names, _whole)
     unknown = [
@@ -84,7 +85,7 @@ def _size(skill: RelatedSkill) -> int:
 
 
 def _fitted(skill: RelatedSkill, room: int) -> RelatedSkill:
-    """Cut a skill to `room`: first its lines, then its paths, last its description."""
+    """Return a skill cut to `room`: first its lines, then its paths, last its description."""
     if _size(skill) <= room:
         return skill
     left = max(room - len(skill.name), 0)
@@ -116,7 +117,7 @@ def _fitted(skill: RelatedSkill, room: int) -> RelatedSkill:
 
 @dataclass(frozen=True)
 class SkillWriter:
-    """Makes folders; the author's are checked and sent back until they are right."""
+    """Produce folders; the author's are checked and sent back until they are valid."""
 
     author: SkillAuthor
     skills: SkillStore
@@ -125,18 +126,18 @@ class SkillWriter:
     async def written(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> Bundle:
-        """Give the new folder: as given, of the given artifact, or from the author.
+        """Return the new folder: as given, from the given artifact, or by the author.
 
-        The author's replies are stored under a key with the hash of what it was shown: where the
-        skill moves on meanwhile it is asked again, about what is there then. Raises
-        BundleInvalid for a folder, ArtifactInvalid for an artifact.
+        The author's replies are stored under a key with the hash of the skill it was shown: if
+        the skill has changed since, it is asked again about the new state. Raises BundleInvalid
+        for a folder, ArtifactInvalid for an artifact.
         """
         if request.folder is not None:
             return given_folder(request, base)
         if request.artifact is not None:
             return await self._folder_of(request.artifact, request, base)
         if base is not None and guarded_mode(request) is not None:
-            refuse_too_many_lines(base.document)  # before a model is asked in vain
+            refuse_too_many_lines(base.document)  # before paying for a model call in vain
         asked = await self._asked(request, context, base)
         key = f"{author_prefix(context.key)}:{(bundle_hash(base) if base else ABSENT)[:12]}"
         problems: list[str] = []
@@ -147,18 +148,24 @@ class SkillWriter:
             except ArtifactInvalid as error:
                 problems = error.problems
         rounds = self.limits.author_rounds
-        raise ArtifactInvalid(problems, hint=f"the author did not get it right in {rounds} rounds")
+        raise ArtifactInvalid(
+            problems,
+            hint=Message(
+                "skill.author_failed", "the author did not get it right in {n} rounds", n=rounds
+            ),
+        )
 
     async def _folder_of(
         self, answer: SkillArtifact | SkillEdits, request: SkillRequest, base: Bundle | None
     ) -> Bundle:
-        """Apply an answer beside the event loop: a document may be megabytes long."""
+        """Apply an answer off the event loop: a document may be megabytes long."""
         percent = self.limits.shrink_percent
         return await asyncio.to_thread(folder_of, answer, request, base, percent)
 
     async def _asked(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> AuthorRequest:
+        # The target itself is shown whole, as `existing`.
         names = [name for name in request.related_skill_ids if name != request.target_id]
         room = self.limits.related_chars
         related = await related_skills(self.skills, context.tenant_id, names, room)
@@ -178,14 +185,14 @@ class SkillWriter:
 
 
 class NoAuthor:
-    """A `SkillAuthor` that refuses."""
+    """The `SkillAuthor` of a process without a model."""
 
     async def write(
         self, request: AuthorRequest, *, key: str, ordinal: int, problems: Sequence[str]
     ) -> SkillArtifact | SkillEdits:
-        """Raise ConfigurationError: this process has no model."""
+        """Raise ConfigurationError."""
         del request, key, ordinal, problems
         raise ConfigurationError(
-            "a skill cannot be written without a model",
-            hint="pass a skill_artifact, or set LLM_MODEL",
+            Message("skill.no_model", "a skill cannot be written without a model"),
+            hint=Message("skill.pass_artifact", "pass a skill_artifact, or set LLM_MODEL"),
         )

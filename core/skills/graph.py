@@ -70,8 +70,8 @@ class SkillGraph:
             )
             for node in self.skills
         )
-        kept = tuple(node for node in skills if node.files)
-        return SkillGraph(kept, self.dangling, self.unreadable)
+        remaining = tuple(node for node in skills if node.files)
+        return SkillGraph(remaining, self.dangling, self.unreadable)
 
 
 def skill_graph(
@@ -215,11 +215,11 @@ def _ids(graph: SkillGraph) -> dict[tuple[str, str], str]:
 
 def _missing(graph: SkillGraph, ids: Mapping[tuple[str, str], str]) -> Iterator[Edge]:
     """Yield one edge for each target that is missing from the graph, or was not read."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for edge in graph.edges:
         place = ids[edge.to_skill, edge.to_path]
-        if place.startswith("m") and place not in told:
-            told.add(place)
+        if place.startswith("m") and place not in seen:
+            seen.add(place)
             yield edge
 
 

@@ -19,7 +19,7 @@ from core.skills.document.frontmatter import parted
 from core.skills.document.markdown import blocks, has_too_many_lines, lines_of
 
 _FOLDERS = ("references", "scripts", "assets")
-# a line without any of them has no path
+# A line without any of these has no path.
 _SIGNS = (*(f"{name}/" for name in _FOLDERS), f"/{SKILL_MD}")
 _MARKDOWN = (".md", ".markdown")
 _NAME = r"[a-z0-9][a-z0-9-]{0,63}"

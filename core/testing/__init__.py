@@ -1,5 +1,5 @@
-"""Shipped and public: a scripted model, fakes that are simpler than the thing, contract suites.
+"""Public test support: a scripted model, in-memory fakes and contract suites.
 
-It may import every room below `app`; tests and plug-ins alone import it.
+It may import every room below `app`; only tests and plug-ins import it.
 Begin with `stores.py`, then `contracts/`.
 """

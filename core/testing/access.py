@@ -15,7 +15,7 @@ Clock = Callable[[], datetime]
 
 
 class MemoryTokens:
-    """Keeps tokens by their ids, in the order in which they came."""
+    """Tokens by id, in the order they were added."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self.tokens: dict[str, AccessToken] = {}
@@ -51,11 +51,11 @@ class MemoryTokens:
         if link is None or link.kind is not TokenKind.LINK:
             return None
         self._end(link.id)
-        kept = {"id", "hash", "expires_at"}
+        own = {"id", "hash", "expires_at"}
         return self._store(
             link.model_copy(
                 update={
-                    **session.model_dump(include=kept),
+                    **session.model_dump(include=own),
                     "kind": TokenKind.SESSION,
                 }
             )
@@ -81,7 +81,7 @@ class MemoryTokens:
 
 
 class MemoryAnswers:
-    """Keeps answers by owner and key."""
+    """Answers by owner and key."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._answers: dict[tuple[str, str], tuple[Answer, datetime]] = {}

@@ -12,9 +12,9 @@ _STATED = ("role", "goal", "persona")
 
 
 class MemoryAgents:
-    """Agents by id. With a change log, their lists of skills are those the log's changes set.
+    """Agents by id. With a change log, their lists of skills are those set by its changes.
 
-    With `sets_up_new`, agents that are new wait to be set up.
+    With `sets_up_new`, new agents wait to be set up.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class MemoryAgents:
         self._waiting.discard(agent_id)
 
     def claim_setup(self, agent: Agent) -> bool:
-        """Note that an agent waits no more, where it waits and is still as given."""
+        """Clear the wait of an agent, if it waits and is unchanged since."""
         known = self._agents.get(agent.id)
         if known is None or agent.id not in self._waiting:
             return False
@@ -75,5 +75,5 @@ class MemoryAgents:
         return known is None
 
     def _skills(self) -> dict[str, set[str]]:
-        # The log's dict is another one after each of its roll-backs: ask for it every time.
+        # The log replaces its dict on every rollback, so it must not be cached.
         return self._own_skills if self._log is None else self._log.agent_skills

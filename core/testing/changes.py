@@ -28,9 +28,9 @@ _SEEN = {ChangeStatus.APPLYING, ChangeStatus.APPLIED, ChangeStatus.REVERTED}
 
 
 class MemoryChangeLog:
-    """Changes, blobs, history and events in memory; the `Targets` port too.
+    """Changes, blobs, history and events in memory; also the `TargetLocks` port.
 
-    `epochs` maps candidate id -> current epoch; raise one to fence a run off.
+    `epochs` maps candidate id -> current epoch; raise one to fence off a run.
     """
 
     def __init__(self, knowledge: MemoryKnowledge, observe: Observer = nobody) -> None:
@@ -73,7 +73,7 @@ class MemoryChangeLog:
         self._observe(event, NO_USAGE)
 
     def put_blobs(self, blobs: Mapping[str, bytes]) -> None:
-        """Keep the bytes of files by their SHA-256."""
+        """Store the bytes of files by their SHA-256."""
         self._blobs |= blobs
 
     async def acquire(self, change: Change) -> None:
@@ -84,15 +84,15 @@ class MemoryChangeLog:
         self._put(change)
 
     async def release(self, change_id: str) -> None:
-        held = self.changes.get(change_id)
-        if held is not None and held.status is ChangeStatus.PREPARED:
+        stored = self.changes.get(change_id)
+        if stored is not None and stored.status is ChangeStatus.PREPARED:
             del self.changes[change_id]
 
     async def unfinished(self, candidate_id: str) -> Sequence[Change]:
         return [c for c in await self.abandoned(0) if c.candidate_id == candidate_id]
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:
-        """Give all open intents: nothing in memory outlives its run."""
+        """Return all open intents: nothing in memory outlives its run."""
         del older_than
         return [c for c in self.changes.values() if c.status is ChangeStatus.APPLYING]
 
@@ -119,21 +119,21 @@ class MemoryChangeLog:
         self._check_fence(change)
         if self.changes[change.id].status is not ChangeStatus.APPLYING:
             raise Stale(f"change {change.id} is settled already")
-        kept = {key: copy.copy(value) for key, value in vars(self).items()}
+        saved = {key: copy.copy(value) for key, value in vars(self).items()}
         rows = copy.copy(vars(self.knowledge))
         vars(self.knowledge).update({key: copy.copy(value) for key, value in rows.items()})
         unit = MemoryUnitOfWork(self)
         try:
             yield unit
         except BaseException:
-            vars(self).update({**kept, "knowledge": self.knowledge})
+            vars(self).update({**saved, "knowledge": self.knowledge})
             vars(self.knowledge).update(rows)
             raise
         for event in unit.events:
             self._observe(event, NO_USAGE)
 
     def turn(self, change_ids: Sequence[str], old: ChangeStatus, new: ChangeStatus) -> None:
-        """Bring changes from one status into another, and what they took back the other way."""
+        """Move changes from one status to another, and those they undo the other way."""
         for change in [self.changes[change_id] for change_id in change_ids]:
             if change.status is old:
                 self.changes[change.id] = change.model_copy(update={"status": new})
@@ -151,12 +151,12 @@ class MemoryChangeLog:
                 raise TargetBusy(f"{change.kind} {change.target_id!r} is being changed")
             if (other.key, other.attempt) == (change.key, change.attempt):
                 raise Stale(f"key {change.key!r} was used at the same time")
-        kept = self.changes.get(change.id, change)
-        at = change.prepared_at or kept.prepared_at or datetime.now(UTC)
+        stored = self.changes.get(change.id, change)
+        at = change.prepared_at or stored.prepared_at or datetime.now(UTC)
         self.changes[change.id] = change.model_copy(update={"prepared_at": at})
 
     def _refuse_skill_beside(self, change: Change) -> None:
-        """Raise Repeated or TargetBusy where another has made nearly the same skill, or does."""
+        """Raise Repeated if another change made a near-identical skill, TargetBusy if one does."""
         if change.kind is not Kind.SKILL or change.before is not None or change.seen is None:
             return
         for other in filter(lambda made: _is_beside(made, change), self.changes.values()):
@@ -168,13 +168,13 @@ class MemoryChangeLog:
                 raise Repeated(f"skill {name!r} says nearly this meanwhile", item_id=name)
 
     def _check_fence(self, change: Change) -> None:
-        held = self.epochs.get(change.candidate_id or "", change.epoch)
-        if held != change.epoch:
+        current = self.epochs.get(change.candidate_id or "", change.epoch)
+        if current != change.epoch:
             raise LeaseLost(f"candidate {change.candidate_id} was taken over")
 
 
 class MemoryUnitOfWork:
-    """The `Settlement` port over a `MemoryChangeLog`."""
+    """The `UnitOfWork` port over a `MemoryChangeLog`."""
 
     def __init__(self, log: MemoryChangeLog) -> None:
         self._log = log
@@ -189,12 +189,12 @@ class MemoryUnitOfWork:
         self._log.agent_skills[change.agent_id] = names
 
     async def set_agent_skills(self, change: Change) -> None:
-        held = self._log.agent_skills.get(change.target_id, set())
+        listed = self._log.agent_skills.get(change.target_id, set())
         before = set(change.before.content.splitlines()) if change.before else set()
-        if held != before:
+        if listed != before:
             raise Stale(f"the skills of agent {change.target_id!r} have moved on")
         after = change.after.content.splitlines() if change.after else []
-        self._see_there(change, set(after) - held)
+        self._see_there(change, set(after) - listed)
         self._log.agent_skills[change.target_id] = set(after)
 
     def _see_there(self, change: Change, names: set[str]) -> None:
@@ -212,7 +212,7 @@ class MemoryUnitOfWork:
         key = (history.change_id, history.attempt, history.status)
         if key not in {(h.change_id, h.attempt, h.status) for h in self._log.history}:
             self._log.history.append(history)
-            self._log.knowledge.record(history, self._log.changes[history.change_id].relationship)
+            self._log.knowledge.record(history)
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         change = self._log.changes[change_id]
@@ -239,7 +239,7 @@ def _applied_since(change: Change, at: datetime | None) -> bool:
 
 
 def _is_beside(made: Change, change: Change) -> bool:
-    """Tell whether a change made another skill of the tenant that says nearly the same."""
+    """Whether a change made another skill of the tenant that says nearly the same."""
     return (
         (made.tenant_id, made.kind) == (change.tenant_id, Kind.SKILL)
         and made.operation is Operation.CREATE

@@ -9,7 +9,7 @@ from core.testing.inbox import MemoryInbox
 
 
 class MemoryDeliveries:
-    """Looks at an inbox in memory; `told` holds the ends that a source knows."""
+    """Read an inbox in memory; `told` has the outcomes that a source knows."""
 
     def __init__(self, inbox: MemoryInbox) -> None:
         self._inbox = inbox

@@ -1,4 +1,4 @@
-"""Ids and times that are the same in every run."""
+"""Deterministic ids and times."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def counting_ids(prefix: str) -> NewId:
-    """Give `prefix-000001`, `prefix-000002` and so on."""
+    """Return a generator of `prefix-000001`, `prefix-000002` and so on."""
     numbers = count(1)
     return lambda: f"{prefix}-{next(numbers):06d}"
 
 
 def ticking_clock() -> Callable[[], datetime]:
-    """Give a clock that goes on by a second with each look, from the start of 2026."""
+    """Return a clock that advances by a second per reading, from the start of 2026."""
     seconds = count()
     return lambda: _START + timedelta(seconds=next(seconds))

@@ -1,4 +1,4 @@
-"""The `Echoes` port in memory."""
+"""The `DuplicateWaiters` port in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.testing.changes import MemoryChangeLog
 
 
 class MemoryDuplicateWaiters:
-    """Echoes with their tenants, oldest first; without a log nothing waits."""
+    """Waiters with their tenants, oldest first; without a log there are none."""
 
     def __init__(self, log: MemoryChangeLog | None = None) -> None:
         self._log = log
@@ -47,8 +47,8 @@ class MemoryDuplicateWaiters:
             self._waiters.append((change.tenant_id, made))
 
     async def at(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[DuplicateWaiter]:
-        place = (tenant_id, kind, target_id)
-        return [e for tenant, e in self._waiters if (tenant, e.kind, e.target_id) == place]
+        target = (tenant_id, kind, target_id)
+        return [e for tenant, e in self._waiters if (tenant, e.kind, e.target_id) == target]
 
     async def of_feedback(self, feedback_id: str) -> Sequence[DuplicateWaiter]:
         return [waiter for _, waiter in self._waiters if waiter.feedback_id == feedback_id]

@@ -1,4 +1,4 @@
-"""The `Embeddings` port without a model: terms hashed into a vector, and words given one sense."""
+"""The `Embeddings` port without a model: terms hashed into a vector, synonyms mapped to one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.knowledge.search.vectors import unit
 
 
 class HashedEmbeddings:
-    """Texts are close where they share terms; `senses` maps words to what they count as.
+    """Texts are similar if they share terms; `senses` maps synonyms to one word.
 
-    `failing` is raised by every call while it is set, `asked` holds the texts of each call, and
+    `failing` is raised by every call while it is set, `asked` records the texts of each call, and
     texts longer than `longest` are refused.
     """
 
@@ -48,8 +48,8 @@ class HashedEmbeddings:
         vector = [0.0] * self.dimension
         for term, count in term_counts(text).items():
             digest = hashlib.sha256(term.encode()).digest()
-            place = int.from_bytes(digest[:4], "big") % self.dimension
-            vector[place] += count if digest[4] % 2 else -count
+            index = int.from_bytes(digest[:4], "big") % self.dimension
+            vector[index] += count if digest[4] % 2 else -count
         try:
             return unit(vector)
         except ValueError:

@@ -1,4 +1,4 @@
-"""A change gate in memory: records what is submitted and answers as it is told."""
+"""A change gate in memory: records submissions and answers from a script."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Answer = Receipt | SkillWorkerError
 
 
 class FakeGate:
-    """Answers from `script` in order, then that all was applied; idempotent by key.
+    """Answer from `script` in order, then with applied receipts; idempotent by key.
 
-    An error in the script is raised *after* the effect, as when a process dies before it could
-    note the answer: the same key then gives the receipt. `submitted` holds each new submission.
+    An error in the script is raised *after* the effect, as when a process dies before it records
+    the answer: the same key then returns the receipt. `submitted` has each new submission.
     """
 
     def __init__(self, script: Sequence[Answer] = ()) -> None:
@@ -34,7 +34,7 @@ class FakeGate:
         self.resumed: list[Fence] = []
 
     def fail_next(self, error: SkillWorkerError, *, after: int) -> None:
-        """Raise `error` once, before any effect, when `after` submissions have been taken."""
+        """Raise `error` once, before any effect, after `after` submissions."""
         self._failure = (after, error)
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
@@ -55,7 +55,7 @@ class FakeGate:
         return answer
 
     async def resume(self, fence: Fence) -> int:
-        """Note that earlier generations were looked after: there is nothing to finish."""
+        """Record the call: there is nothing to finish."""
         self.resumed.append(fence)
         return 0
 

@@ -18,9 +18,9 @@ from core.testing.runs import MemoryRuns
 
 
 class MemoryInbox:
-    """Feedback in a dict by id; `jobs` holds (feedback id, delay in seconds) as deferred.
+    """Feedback by id; `jobs` has (feedback id, delay in seconds) as deferred.
 
-    Where agents are set up, `agents` says which of them wait for it.
+    If agents are set up, `agents` knows which of them wait for it.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class MemoryInbox:
         self._clock = clock or ticking_clock()
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        kept = dict(self.feedback), dict(self._digests), list(self.jobs)
+        saved = dict(self.feedback), dict(self._digests), list(self.jobs)
         try:
             return [self._add(source, piece) for piece in pieces]
         except InvalidInput:
-            self.feedback, self._digests, self.jobs = kept
+            self.feedback, self._digests, self.jobs = saved
             raise
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
@@ -73,7 +73,7 @@ class MemoryInbox:
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True
     ) -> None:
-        found = self._held(claimed)
+        found = self._claimed(claimed)
         if found.status is not FeedbackStatus.PROCESSING:
             raise _lease_lost(claimed)
         self._set(
@@ -86,7 +86,7 @@ class MemoryInbox:
         self.jobs.append((claimed.id, delay))
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
-        found = self._held(claimed)
+        found = self._claimed(claimed)
         spent = await self._replies.usage(matching_prefix(claimed.id))
         for candidate in await self._runs.candidates(claimed.id):
             spent += candidate.usage + await self._replies.usage(candidate_prefix(candidate.id))
@@ -100,7 +100,7 @@ class MemoryInbox:
         )
 
     def queue_again(self, ended: Feedback) -> Feedback:
-        """Queue an ended piece under its next generation, with a job and without verdicts."""
+        """Requeue an ended piece under its next generation, with a job and without verdicts."""
         self._runs.reset_verdicts(ended.id)
         self.jobs.append((ended.id, 0.0))
         return self._set(
@@ -115,7 +115,7 @@ class MemoryInbox:
         )
 
     def take_off(self, found: Feedback) -> Feedback:
-        """Fence whoever works on a piece, and drop the job that waits for it."""
+        """Fence off the worker of a piece, and drop its waiting job."""
         self._runs.fence(found.id)
         self.jobs = [job for job in self.jobs if job[0] != found.id]
         return self._set(found, epoch=found.epoch + 1)
@@ -140,8 +140,8 @@ class MemoryInbox:
         self.jobs.append((feedback_id, 0.0))
         return feedback_id, True
 
-    def _held(self, claimed: Feedback) -> Feedback:
-        """Give a piece as it stands. Raises LeaseLost where it is no longer the claimer's."""
+    def _claimed(self, claimed: Feedback) -> Feedback:
+        """Return the current piece. Raises LeaseLost if it is no longer the claimer's."""
         found = self.feedback[claimed.id]
         if found.status.is_end or found.epoch != claimed.epoch:
             raise _lease_lost(claimed)

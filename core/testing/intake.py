@@ -13,7 +13,7 @@ from core.testing.journal import MemoryJournal
 
 
 class MemoryIntake:
-    """Brings back and cancels what the inbox holds; the pause is `hold`."""
+    """Retry and cancel feedback of the inbox; `current` is the pause."""
 
     def __init__(
         self,

@@ -6,14 +6,13 @@ from core.domain.models import NO_USAGE, RunEvent, Usage
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 from core.testing.changes import MemoryChangeLog
-from core.testing.ledger import Ledger
 from core.testing.runs import MemoryRuns
 
 
 class MemoryJournal:
-    """Events in a list; with a change log they go to that log's list, in one order with its own.
+    """Events in a list; with a change log they join that log's events, in one order.
 
-    With runs, what an event's candidate spent is added there.
+    With runs, the usage of an event is added to its candidate.
     """
 
     def __init__(
@@ -22,9 +21,7 @@ class MemoryJournal:
         log: MemoryChangeLog | None = None,
         runs: MemoryRuns | None = None,
         observe: Observer = nobody,
-        ledger: Ledger | None = None,
     ) -> None:
-        self._ledger = ledger or Ledger()
         self._own: list[RunEvent] = []
         self._log = log
         self._runs = runs
@@ -37,9 +34,6 @@ class MemoryJournal:
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
         self.events.append(event)
-        if spent.model_calls:
-            self._ledger.pay(event.tenant_id or "", spent)
-            self._ledger.release(event.candidate_id or "")
         if self._runs is not None and event.candidate_id is not None:
             self._runs.spend(event.candidate_id, spent)
         self._observe(event, spent)

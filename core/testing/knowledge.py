@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 
 from core.domain.errors import NotFound, Repeated, Stale
 from core.domain.hashing import name_key, same_key, text_hash
-from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Relationship
+from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem
 from core.knowledge.duplicates.repeats import repeats
 from core.knowledge.history import absent, stood
-from core.testing.skill_past import Step, skill_versions
 
 
 class MemoryKnowledge:
@@ -18,7 +17,7 @@ class MemoryKnowledge:
 
     def __init__(self) -> None:
         self._rows: list[KnowledgeItem] = []
-        self._steps: list[Step] = []
+        self._skills: list[HistoryRecord] = []
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
         for item in self._open():
@@ -41,10 +40,7 @@ class MemoryKnowledge:
         return None
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
-        if kind is Kind.SKILL:
-            found = [item for item, _ in skill_versions(self._steps, tenant_id, item_id)]
-        else:
-            found = self._versions(kind, tenant_id, item_id)
+        found = self._versions(kind, tenant_id, item_id)
         if not found:
             raise NotFound(f"there is no {kind} {item_id!r}")
         return found
@@ -52,31 +48,15 @@ class MemoryKnowledge:
     async def as_of(
         self, kind: Kind, tenant_id: str, item_id: str, at: datetime
     ) -> tuple[KnowledgeItem, Mapping[str, FileRef]]:
-        files = {}
-        if kind is Kind.SKILL:
-            made = skill_versions(self._steps, tenant_id, item_id)
-            versions, files = [item for item, _ in made], {i.version: f for i, f in made}
-        else:
-            versions = self._versions(kind, tenant_id, item_id)
+        versions = self._versions(kind, tenant_id, item_id)
         found = stood(versions, at)
         if found is None:
             raise absent(kind, item_id, at, versions)
-        return found, files.get(found.version, {})
+        return found, {}
 
-    def everything(self) -> Sequence[KnowledgeItem]:
-        """Give all versions of all items and skills, those of one item oldest first."""
-        skills = {(step[0].tenant_id, step[0].knowledge_id) for step in self._steps}
-        made = [item for place in sorted(skills) for item, _ in skill_versions(self._steps, *place)]
-        return [*self._rows, *made]
-
-    def files_of(self, version: KnowledgeItem) -> Mapping[str, FileRef]:
-        """Give the files of a version of a skill."""
-        made = skill_versions(self._steps, version.tenant_id, version.id)
-        return {item.version: files for item, files in made}.get(version.version, {})
-
-    def record(self, history: HistoryRecord, relationship: Relationship | None) -> None:
-        """Keep what a change made of a skill."""
-        self._steps.append((history, relationship, datetime.now(UTC)))
+    def record(self, history: HistoryRecord) -> None:
+        """Record the result of a change to a skill, which is stored elsewhere."""
+        self._skills.append(history)
 
     def _versions(self, kind: Kind, tenant_id: str, item_id: str) -> list[KnowledgeItem]:
         return [
@@ -101,10 +81,10 @@ class MemoryKnowledge:
         """Write the next version of a change's target, or close it. Raises Stale."""
         self._refuse_repeated(change)
         now = datetime.now(UTC)
-        held = [item for item in self._open() if _place(item) == _target(change)]
-        if bool(held) != (change.before is not None):
+        standing = [item for item in self._open() if _key(item) == _target(change)]
+        if bool(standing) != (change.before is not None):
             raise Stale(f"{change.kind} {change.target_id!r} has moved on")
-        for item in held:
+        for item in standing:
             if text_hash(item.content) != change.base_hash:
                 raise Stale(f"{change.kind} {change.target_id!r} has moved on")
             self._rows[self._rows.index(item)] = item.model_copy(update={"valid_to": now})
@@ -112,15 +92,15 @@ class MemoryKnowledge:
             self._rows.append(self._next(change, now))
 
     def newest(self, kind: Kind) -> int:
-        """Give the number of versions, of skills or of all else: what comes later is above it."""
-        return len(self._steps if kind is Kind.SKILL else self._rows)
+        """Return the number of versions, of skills or of items; later ones are above it."""
+        return len(self._skills if kind is Kind.SKILL else self._rows)
 
     def made_since(self, change: Change, seen: int) -> bool:
-        """Tell whether a change made its skill after `seen`."""
-        return any(history.change_id == change.id for history, *_ in self._steps[seen:])
+        """Whether a change made its skill after `seen`."""
+        return any(history.change_id == change.id for history in self._skills[seen:])
 
     def _refuse_repeated(self, change: Change) -> None:
-        """Raise Repeated where it says what another run has written since it was prepared."""
+        """Raise Repeated if another run has written the same since the change was prepared."""
         if change.after is None or change.seen is None:
             return
         for item in self._own(change.kind, change.tenant_id, change.agent_id):
@@ -139,7 +119,7 @@ class MemoryKnowledge:
             agent_id=change.agent_id,
             name=change.after.name,
             content=change.after.content,
-            version=1 + sum(_place(item) == _target(change) for item in self._rows),
+            version=1 + sum(_key(item) == _target(change) for item in self._rows),
             valid_from=now,
             relationship=change.relationship,
             change_id=change.id,
@@ -157,7 +137,7 @@ class MemoryKnowledge:
         ]
 
 
-def _place(item: KnowledgeItem) -> tuple[str, str, str]:
+def _key(item: KnowledgeItem) -> tuple[str, str, str]:
     return item.tenant_id, item.kind, item.id
 
 

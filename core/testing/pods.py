@@ -1,4 +1,4 @@
-"""Pods in a folder of this machine, and skill documents in memory, for tests of what uses them."""
+"""Pods in local folders, and skill documents in memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class PodCall:
 
 @dataclass
 class LocalPod:
-    """A shell over a folder that stands for `/tmp`. It is no wall against anything."""
+    """A shell over a folder in place of `/tmp`. It isolates nothing."""
 
     folder: Path
     env: Mapping[str, str] = field(default_factory=lambda: {"LC_ALL": "C.UTF-8"})
@@ -49,14 +49,14 @@ class LocalPod:
             raise PodCallFailed(f"create_file {path}: {error}") from error
 
     def delete(self, path: str) -> None:
-        """Delete a file. Raises PodCallFailed where there is none."""
+        """Delete a file. Raises PodCallFailed if there is none."""
         try:
             self._real(path).unlink()
         except (OSError, ValueError) as error:
             raise PodCallFailed(f"delete_file {path}: {error}") from error
 
     async def run(self, command: str) -> ShellResult:
-        """Run a command in bash; `/tmp` in it and in its output means the folder."""
+        """Run a command in bash; `/tmp` in it and its output stands for the folder."""
         path = f"{Path(sys.executable).parent}:/usr/local/bin:{os.defpath}"
         environment = {"PATH": path, "HOME": str(self.folder)}
         process = await asyncio.create_subprocess_exec(
@@ -94,10 +94,10 @@ class LocalPod:
 
 @dataclass
 class LocalPods:
-    """The port `Pods` over folders under `root`, one a pod, that are removed at the end.
+    """The `Pods` port over folders under `root`, one per pod, removed at the end.
 
-    `calls` holds every call in order. `before` sees each call first and may raise instead of it;
-    `shell` may answer a command itself, or give None to have it run.
+    `calls` has every call in order. `before` sees each call first and may raise instead of it;
+    `shell` may answer a command itself, or return None to have it run.
     """
 
     root: Path
@@ -109,7 +109,7 @@ class LocalPods:
 
     @asynccontextmanager
     async def open(self, *, ttl: int) -> AsyncIterator[RecordedPod]:
-        """Make a folder, give a pod over it, and remove it, whatever happens."""
+        """Create a folder, yield a pod over it, and always remove it."""
         self.note("create_session", str(ttl))
         folder = self.root / f"pod-{next(self.ids)}"
         folder.mkdir(parents=True)
@@ -122,14 +122,14 @@ class LocalPods:
             self.calls.append(PodCall("delete_session"))
 
     def note(self, op: PodOp, argument: str) -> None:
-        """Keep a call, and raise what the test wants it to raise."""
+        """Record a call, and raise what the test wants raised."""
         self.calls.append(PodCall(op, argument))
         self.before(self.calls[-1])
 
 
 @dataclass
 class RecordedPod:
-    """The port `Pod` over a local one."""
+    """The `Pod` port over a local one."""
 
     local: LocalPod
     pods: LocalPods
@@ -140,12 +140,12 @@ class RecordedPod:
         self.local.write(path, content)
 
     async def delete_file(self, path: str) -> None:
-        """Delete a file. Raises PodCallFailed where there is none."""
+        """Delete a file. Raises PodCallFailed if there is none."""
         self._note("delete_file", path)
         self.local.delete(path)
 
     async def run_shell(self, command: str) -> ShellResult:
-        """Run a command, or take the test's answer for it."""
+        """Run a command, or return the test's answer for it."""
         self._note("run_shell", command)
         return self.pods.shell(command) or await self.local.run(command)
 

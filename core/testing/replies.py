@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pydantic import JsonValue
 
-from core.agent.reply_keys import folded_key, is_folded, reply_event
+from core.agent.reply_keys import reply_event
 from core.domain.models import Usage
 from core.domain.observers import nobody
 from core.domain.ports import Observer
-from core.testing.ledger import Ledger
 
 
 class MemoryReplies:
     """Replies by (key, ordinal)."""
 
-    def __init__(self, observe: Observer = nobody, ledger: Ledger | None = None) -> None:
+    def __init__(self, observe: Observer = nobody) -> None:
         self._observe = observe
-        self._ledger = ledger or Ledger()
         self.stored: dict[tuple[str, int], tuple[JsonValue, Usage]] = {}
 
     async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
@@ -27,9 +23,7 @@ class MemoryReplies:
     async def put(
         self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
     ) -> None:
-        if (key, ordinal) not in self.stored:
-            self._ledger.pay(tenant_id, usage)
-        self._ledger.release(key)
+        del tenant_id
         self.stored.setdefault((key, ordinal), (reply, usage))
         self._observe(reply_event(key, ordinal, usage), usage)
 
@@ -38,12 +32,3 @@ class MemoryReplies:
             spent for (key, _), (_, spent) in self.stored.items() if key.startswith(key_prefix)
         ]
         return sum(found, Usage())
-
-    def fold(self, kept: str, prefixes: Sequence[str]) -> None:
-        """Forget the replies whose key begins so; their usage is added up under other keys."""
-        for at in [at for at in self.stored if at[0].startswith(tuple(prefixes))]:
-            if at[0] == kept or is_folded(at[0]):
-                continue
-            place = folded_key(at[0], kept), 0
-            _, already = self.stored.get(place, (None, Usage()))
-            self.stored[place] = (None, already + self.stored.pop(at)[1])

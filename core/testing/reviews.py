@@ -13,18 +13,18 @@ _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
 class MemoryReviews:
-    """Changes that wait, in the log's dict."""
+    """Held changes of a `MemoryChangeLog`."""
 
     def __init__(self, log: MemoryChangeLog) -> None:
         self._log = log
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
-        held = self._waiting(change)
-        if held.status is not ChangeStatus.HELD:
+        waiting = self._waiting(change)
+        if waiting.status is not ChangeStatus.HELD:
             raise _decided(change)
-        epoch = self._log.epochs.get(held.candidate_id or "", held.epoch)
+        epoch = self._log.epochs.get(waiting.candidate_id or "", waiting.epoch)
         decided = {"decided_by": by, "decided_at": datetime.now(UTC), "epoch": epoch}
-        intent = held.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
+        intent = waiting.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
         await self._log.open(intent, {})
         self._log.events.append(event)
         return intent
@@ -35,8 +35,8 @@ class MemoryReviews:
         at = datetime.now(UTC) if by else None
         ended = {"status": status, "decided_by": by or None, "decided_at": at}
         told = "error" if status is ChangeStatus.STALE else "decision"
-        held = self._waiting(change)
-        self._log.changes[change.id] = held.model_copy(update={**ended, told: reason})
+        waiting = self._waiting(change)
+        self._log.changes[change.id] = waiting.model_copy(update={**ended, told: reason})
         self._log.events.append(event)
 
     async def replace(
@@ -67,10 +67,10 @@ class MemoryReviews:
         return [c for c in self._log.changes.values() if c.status in _OPEN and c.held]
 
     def _waiting(self, change: Change) -> Change:
-        held = self._log.changes[change.id]
-        if held not in self._open() or held.content_hash != change.content_hash:
+        waiting = self._log.changes[change.id]
+        if waiting not in self._open() or waiting.content_hash != change.content_hash:
             raise _decided(change)
-        return held
+        return waiting
 
 
 def _since(at: datetime | None) -> float:

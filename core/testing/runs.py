@@ -24,7 +24,7 @@ _MADE = {ChangeStatus.APPLIED, ChangeStatus.HELD}
 
 
 class MemoryRuns:
-    """Candidates by id. With a change log, raising an epoch fences that log's changes too."""
+    """Candidates by id. With a change log, raising an epoch also fences its changes."""
 
     def __init__(self, *, log: MemoryChangeLog | None = None, new_id: NewId | None = None) -> None:
         self.stored: dict[str, Candidate] = {}
@@ -39,8 +39,8 @@ class MemoryRuns:
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
         if not await self.candidates(feedback.id):
-            for place, part in enumerate(parts):
-                self._put(self._candidate(feedback, place, part))
+            for position, part in enumerate(parts):
+                self._put(self._candidate(feedback, position, part))
         return await self.candidates(feedback.id)
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
@@ -66,19 +66,19 @@ class MemoryRuns:
         return [receipt_of(change) for change in made]
 
     def spend(self, candidate_id: str, usage: Usage) -> None:
-        """Add to what a candidate has spent; nothing where it is unknown."""
+        """Add to the usage of a candidate, if it is known."""
         found = self.stored.get(candidate_id)
         if found is not None:
             self._put(found.model_copy(update={"usage": found.usage + usage}))
 
     def reset_verdicts(self, feedback_id: str) -> None:
-        """Forget the verdicts, as when a person asks to try the feedback again."""
+        """Clear the verdicts, as a retry by a person does."""
         for candidate in list(self.stored.values()):
             if candidate.feedback_id == feedback_id:
                 self._put(candidate.model_copy(update={"verdict": None}))
 
     def fence(self, feedback_id: str) -> None:
-        """Raise the epochs of a piece's candidates: whoever runs them commits nothing more."""
+        """Raise the epochs of a piece's candidates, which fences off their runs."""
         for candidate in list(self.stored.values()):
             if candidate.feedback_id == feedback_id:
                 self._put(candidate.model_copy(update={"epoch": candidate.epoch + 1}))
@@ -89,13 +89,13 @@ class MemoryRuns:
             self._log.epochs[candidate.id] = candidate.epoch
         return candidate
 
-    def _candidate(self, feedback: Feedback, place: int, part: AgentFeedback) -> Candidate:
+    def _candidate(self, feedback: Feedback, position: int, part: AgentFeedback) -> Candidate:
         return Candidate(
             id=self._new_id(),
             feedback_id=feedback.id,
             agent_id=part.agent_id,
             agent_name=part.agent_name,
-            position=place,
+            position=position,
             content=part.learning_candidate.content,
             intent_hint=part.learning_candidate.intent_hint,
             generation=feedback.generation,

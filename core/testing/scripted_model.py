@@ -1,4 +1,4 @@
-"""A chat model that says what a test tells it to, and remembers what it was shown."""
+"""A chat model that plays a script and records what it was shown."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import ToolCall
 from pydantic import JsonValue, PrivateAttr
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 
 Turn = AIMessage | Exception | Callable[[list[BaseMessage]], AIMessage]
 _USAGE = UsageMetadata(input_tokens=100, output_tokens=10, total_tokens=110)
 
 
 def says(text: str) -> AIMessage:
-    """Say prose."""
+    """Return a prose answer."""
     return AIMessage(text, usage_metadata=_USAGE)
 
 
 def calls(*wanted: tuple[str, dict[str, JsonValue]], text: str = "") -> AIMessage:
-    """Say a message with tool calls, each (name, arguments); ids are given when it is played."""
+    """Return a message with tool calls, each (name, arguments); ids are assigned when played."""
     made = [ToolCall(name=name, args=args, id="", type="tool_call") for name, args in wanted]
     return AIMessage(text, tool_calls=made, usage_metadata=_USAGE)
 
 
 class ScriptedChatModel(AnsweringChatModel):
-    """Plays `script` turn by turn; running out of it is an error of the test."""
+    """Play `script` turn by turn; running out of it fails the test."""
 
     _script: list[Turn] = PrivateAttr(default_factory=list)
     _seen: list[list[BaseMessage]] = PrivateAttr(default_factory=list)

@@ -1,4 +1,4 @@
-"""A skill store in memory, for tests that are about something else."""
+"""The `SkillStore` port in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.skills.document.frontmatter import read_frontmatter
 
 
 class MemorySkillStore:
-    """The port `SkillStore` over a dict; `skills` may be filled and looked at by tests."""
+    """Skills in a dict; tests may fill and inspect `skills`."""
 
     def __init__(self) -> None:
         self.skills: dict[tuple[str, str], Bundle] = {}

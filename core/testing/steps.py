@@ -11,7 +11,7 @@ _WAITING = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
 class MemorySteps:
-    """Reads the changes and the history of the log."""
+    """Read the changes and the history of a log."""
 
     def __init__(self, log: MemoryChangeLog) -> None:
         self._log = log

@@ -5,7 +5,6 @@ from core.testing.deliveries import MemoryDeliveries
 from core.testing.inbox import MemoryInbox
 from core.testing.intake import MemoryIntake
 from core.testing.journal import MemoryJournal
-from core.testing.reads import MemoryReader
 from core.testing.replies import MemoryReplies
 from core.testing.runs import MemoryRuns
 
@@ -15,7 +14,6 @@ __all__ = [
     "MemoryInbox",
     "MemoryIntake",
     "MemoryJournal",
-    "MemoryReader",
     "MemoryReplies",
     "MemoryRuns",
 ]

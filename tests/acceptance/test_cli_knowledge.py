@@ -98,7 +98,7 @@ def test_an_import_that_is_stopped_says_how_far_it_is_and_goes_on(own_home: Path
     assert "repeat the import to go on" in err
     few = write(own_home / "few.jsonl", *(line(number) for number in range(stored + 1)))
     repeated = finish(own_home, "knowledge", "import", str(few))[1]
-    # it is similar to the others
+    # It is similar to the others.
     assert repeated == f"1 created, {stored} known, 1 with a warning\n"
 
 

@@ -155,7 +155,7 @@ def test_what_is_not_there_is_said(home: Home) -> None:
         home.fails("changes", command[0], "nothing", *command[1:], code=5)
 
 
-def test_what_another_says_nearly_by_now_is_prepared_again_beside_it_and_told(home: Home) -> None:
+def test_what_another_says_nearly_by_now_is_prepared_again_and_told(home: Home) -> None:
     for customer in (1, 2):
         text = f"{customer}번 거래처는 주문서 {customer}0부를 우편으로 받길 원합니다"
         home.ask("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)

@@ -55,7 +55,7 @@ def test_the_second_signal_gives_the_work_back_in_one_sentence(
     assert servers(home) == []
 
 
-def test_what_a_killed_worker_had_is_taken_up_at_once_where_nobody_else_works(
+def test_what_a_killed_worker_had_is_taken_up_at_once_by_the_next(
     home: Path, busy: subprocess.Popen[str]
 ) -> None:
     busy.kill()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import SKILL_MD, Agent, Bundle, NewFeedback, SkillFile
@@ -89,7 +89,7 @@ async def _read(name: str) -> Bundle | None:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_skill_with_dependants_goes_when_they_are_named_and_comes_back_whole(
+def test_a_skill_goes_when_its_dependants_are_named_and_comes_back_whole(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     refused, done = run_async(_deleted("refund"))

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.blocked_model import blocked_model
 from tests.support.commands import finish, start, wait_for
 from tests.support.databases import url_of
-from tests.support.held_model import held_model
 from tests.support.metrics import samples
 from tests.support.used_home import used_home
 from tests.support.waiting import AT_LAST, SOON, wait_until
@@ -115,7 +115,7 @@ def said(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 def test_while_the_last_work_is_finished_a_worker_is_alive_but_not_ready(place: Place) -> None:
     assert said(place(*AGENT))[0] == 0
     assert said(place(*FEEDBACK))[0] == 0
-    with held_model() as model:
+    with blocked_model() as model:
         worker = place("run", "--port", "0", LLM_PROXY_URL=model.url, LLM_MODEL="held")
         url = line_of(worker, "server.started")["url"]
         assert model.asked.wait(SOON)
@@ -133,12 +133,12 @@ def test_while_the_last_work_is_finished_a_worker_is_alive_but_not_ready(place: 
     assert [item["status"] for item in json.loads(out)["items"]] == ["queued", "no_action"]
 
 
-def test_what_does_not_end_within_the_grace_is_given_back_and_uses_up_no_attempt(
+def test_what_outlasts_the_grace_is_given_back_and_uses_no_attempt(
     place: Place,
 ) -> None:
     assert said(place(*AGENT))[0] == 0
     assert said(place(*FEEDBACK))[0] == 0
-    with held_model() as model:
+    with blocked_model() as model:
         worker = place(
             "run",
             "--port=0",

@@ -21,7 +21,7 @@ from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkil
 from core.skill_api_client import open_skill_api
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 from core.skills.creator import commands
-from core.skills.creator.scripts import read_scripts
+from core.skills.creator.commands import read_scripts
 from tests.benchmarks.pod_world import FILES, served, skill
 from tests.benchmarks.table import Figure
 

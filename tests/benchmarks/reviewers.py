@@ -129,7 +129,7 @@ def _latency(rounds: Sequence[Told]) -> Figure:
     middle, every = spreads[ROUNDS // 2], ", ".join(f"{spread.p95:.0f}" for spread in spreads)
     decided = _spread([took for told in rounds for took in told["decision"]])
     return Figure(
-        f"review sheet, {REVIEWERS} reviewers, {CHANGES:,} held changes",
+        f"review view, {REVIEWERS} reviewers, {CHANGES:,} held changes",
         f"p50 {middle.p50:.0f}, p95 {middle.p95:.0f}, p99 {middle.p99:.0f} ms (p95 of {ROUNDS} "
         f"rounds: {every}); a decision p50 {decided.p50:.0f}, p95 {decided.p95:.0f} ms",
         f"{TARGET_MS:.0f} ms",

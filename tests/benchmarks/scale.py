@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.adapters.postgres.pool import open_pool
-from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.runs import PostgresRetention
 from tests.benchmarks import notify, server_load, trips
 from tests.benchmarks.costs import Costs, save_costs
 from tests.benchmarks.fleet import Fleet, fleet

@@ -15,8 +15,7 @@ from core.adapters.embedded.postgres import embedded_postgres
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection, transaction
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import PostgresSearch, index_document
 from tests.benchmarks import search_latency
 from tests.benchmarks.search_rivals import FullText, WordBm25
 from tests.benchmarks.search_sets import AGENT, DATA, TENANT, Query, documents, queries

@@ -16,8 +16,7 @@ from core.adapters.embedded.postgres import embedded_postgres
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection, transaction
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.search_index import drop_document, index_document
+from core.adapters.postgres.search import PostgresSearch, drop_document, index_document
 from core.knowledge.search.documents import SearchDocument
 from tests.benchmarks.search_load import load
 from tests.benchmarks.search_sets import AGENT, TENANT

@@ -37,7 +37,7 @@ def server_cpu(home: Path) -> float:
         server = psutil.Process(pid)
         try:
             living = process_cpu([pid, *(child.pid for child in server.children())])
-        # it has ended meanwhile, so the counters of ended processes include it
+        # It has ended meanwhile, so the counters of ended processes include it.
         except psutil.NoSuchProcess:
             continue
         ended = server.cpu_times()

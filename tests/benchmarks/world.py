@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Override, Settings, load_settings
 from core.domain.models import Agent, NewFeedback

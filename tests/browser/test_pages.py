@@ -83,7 +83,7 @@ async def test_filters_of_feedback_live_in_the_address(
     await rows.nth(1).wait_for()
 
 
-async def test_work_is_paused_with_a_reason_and_what_waits_is_cancelled_and_tried_again(
+async def test_work_is_paused_and_feedback_is_cancelled_and_retried(
     console: Console, page: Page
 ) -> None:
     tenant = await console.tenant(("desk", "주문 담당"))
@@ -261,7 +261,7 @@ async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
     take_out(complaints, 404)
 
 
-async def test_while_the_database_is_silent_the_overview_says_how_old_its_figures_are(
+async def test_without_the_database_the_overview_says_how_old_its_figures_are(
     console: Console, page: Page, enter: Enter
 ) -> None:
     await enter(page)

@@ -62,7 +62,7 @@ async def test_an_item_is_linked_once_it_is_there(
     await page.get_by_role("heading", name=str(change["target_name"])).first.wait_for()
 
 
-async def test_a_held_change_is_edited_then_approved_and_what_was_seen_is_what_is_stored(
+async def test_a_held_change_is_edited_approved_and_stored_as_it_was_seen(
     console: Console, page: Page, enter: Enter
 ) -> None:
     tenant = await enter(page)
@@ -100,7 +100,7 @@ async def test_a_rejection_asks_for_its_reason_and_keeps_it(
     assert (change["status"], change["decision"]) == ("rejected", "우리 회사 규정이 아닙니다")
 
 
-async def test_a_change_whose_target_moved_is_prepared_again_before_it_is_approved(
+async def test_a_change_whose_target_moved_is_prepared_again_before_approval(
     console: Console, page: Page, enter: Enter
 ) -> None:
     tenant = await enter(page)
@@ -123,7 +123,7 @@ async def test_a_change_whose_target_moved_is_prepared_again_before_it_is_approv
     assert [c["status"] for c in await console.changes(tenant)] == ["applied"] * 3
 
 
-async def test_of_two_reviewers_at_once_one_decides_and_the_other_is_told_who_did(
+async def test_of_two_reviewers_one_decides_and_the_other_is_told_who(
     console: Console, context: BrowserContext, page: Page, enter: Enter
 ) -> None:
     tenant = await enter(page, name="가람")
@@ -145,7 +145,7 @@ async def test_of_two_reviewers_at_once_one_decides_and_the_other_is_told_who_di
     assert await _times_applied(console, tenant) == 1
 
 
-async def test_a_connection_lost_in_the_middle_of_a_decision_decides_at_most_once(
+async def test_a_connection_lost_during_a_decision_decides_at_most_once(
     console: Console, context: BrowserContext, page: Page, enter: Enter
 ) -> None:
     tenant = await facing_a_change(console, page, enter)

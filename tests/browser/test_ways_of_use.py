@@ -33,7 +33,7 @@ async def _focused(page: Page) -> str:
 
 
 @pytest.mark.parametrize("locale", ["en-GB"])
-async def test_language_and_theme_are_those_of_the_browser_until_others_are_chosen(
+async def test_language_and_theme_follow_the_browser_until_others_are_chosen(
     console: Console, page: Page, enter: Enter
 ) -> None:
     await page.emulate_media(color_scheme="dark")
@@ -169,7 +169,7 @@ async def test_who_may_only_read_is_offered_no_decision_and_can_force_none(
     assert [c["status"] for c in await console.changes(tenant) if c["id"] == held["id"]] == ["held"]
 
 
-async def test_a_token_revoked_while_its_page_is_open_decides_nothing_and_leads_to_sign_in(
+async def test_a_token_revoked_with_its_page_open_decides_nothing(
     console: Console, page: Page, complaints: list[str]
 ) -> None:
     tenant = await console.tenant(("desk", "주문 담당"))

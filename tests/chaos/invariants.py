@@ -128,7 +128,7 @@ def _versions(database: str, applied: Sequence[Row]) -> Iterator[str]:
 
 
 def _folders(applied: Sequence[Row], skills: Path) -> Iterator[str]:
-    """Yield skills that differ by a byte from what their last change made."""
+    """Yield skills that are not, byte for byte, what their last change made."""
     last = {(c["tenant_id"], c["target_id"]): c for c in applied if c["kind"] == "SKILL"}
     for (tenant, name), change in last.items():
         wanted = {path: ref["sha256"] for path, ref in change["after"]["files"].items()}

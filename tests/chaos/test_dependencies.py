@@ -13,6 +13,8 @@ from tests.chaos import model_server, skill_faults
 from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import BASE, Task, mixed
 
+pytestmark = pytest.mark.nightly
+
 
 async def see(scenario: Scenario, done: bool) -> None:
     found = scenario.findings()

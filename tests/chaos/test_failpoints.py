@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tests.chaos.coverage import ELSEWHERE, INSIDE, NAMES, port_calls
 from tests.chaos.recording import Point, Recording
 from tests.chaos.scenario import LONG, Scenario
@@ -34,6 +36,7 @@ async def test_killed_at_every_point(scenario: Scenario, recording: Recording) -
     await act_at(points, scenario, "kill")
 
 
+@pytest.mark.nightly
 async def test_a_dependency_fails_once_at_every_point(
     scenario: Scenario, recording: Recording
 ) -> None:
@@ -41,6 +44,7 @@ async def test_a_dependency_fails_once_at_every_point(
     await act_at(points, scenario, "raise")
 
 
+@pytest.mark.nightly
 async def test_killed_at_every_point_of_the_pod_path(
     scenario: Scenario, recording: Recording
 ) -> None:

@@ -12,6 +12,8 @@ from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import BASE, Task
 from tests.support.waiting import SOON, wait_until
 
+pytestmark = pytest.mark.nightly
+
 WRITES = [("update", BASE, "/files/SKILL.md"), ("skill", "skill-{}", "/skills/upload")]
 
 

@@ -15,6 +15,8 @@ from tests.chaos.scenario import Scenario
 from tests.chaos.tasks import Task
 from tests.support.waiting import AT_LAST, SOON, wait_until
 
+pytestmark = pytest.mark.nightly
+
 # Before each commit, and on both sides of each outside call, by a kind of task that makes it.
 POINTS = [
     ("memory", "model.call:before"),

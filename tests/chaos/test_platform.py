@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.chaos.platform import rows_of
 from tests.chaos.recording import Recording
 from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import Task
 from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.nightly
 
 COUNT = 100 if LONG else 40
 OF_PLATFORM = ("supabase.", "deliveries.", "inbox.", "agents.")

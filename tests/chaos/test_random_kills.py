@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from tests.chaos.scenario import LONG, Scenario
 from tests.chaos.tasks import mixed
+
+pytestmark = pytest.mark.nightly
 
 COUNT = 1000 if LONG else 60
 CHANCE = 0.002  # of a kill at a point: a task passes dozens

@@ -8,7 +8,7 @@ import pytest
 
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.queries import Pool, connection
-from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.runs import PostgresRetention
 from core.adapters.postgres.tokens import PostgresTokens
 from core.domain.models.access import Answer, TokenKind
 from core.domain.ports import Answers, Tokens

@@ -1,4 +1,4 @@
-"""The circuit breaker, in memory and in PostgreSQL; time passes as the tests say."""
+"""The circuit breaker in PostgreSQL; time passes as the tests say."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.queries import Pool, connection
 from core.agent.circuit_breaker import BreakerOptions
 from core.domain.ports import CircuitBreaker
-from core.testing.circuit_breaker import MemoryCircuitBreaker, SharedBreaker
-from core.testing.contracts.circuit_breaker import (
+from core.testing.determinism import counting_ids
+from tests.contracts.suites.circuit_breaker import (
     THREE,
     CircuitBreakerContract,
     OpenBreaker,
     PassTime,
 )
-from core.testing.contracts.model_line_settings import ModelSettingsContract
-from core.testing.contracts.model_places import ModelPlacesContract
-from core.testing.determinism import counting_ids
+from tests.contracts.suites.model_line_settings import ModelSettingsContract
+from tests.contracts.suites.model_places import ModelPlacesContract
 
 _AGE = """
 UPDATE model_lines SET open_since = open_since - make_interval(secs => %(seconds)s),
@@ -30,23 +29,6 @@ UPDATE model_lines SET open_since = open_since - make_interval(secs => %(seconds
 _AGE_PLACES = (
     "UPDATE model_permits SET expires_at = expires_at - make_interval(secs => %(seconds)s)"
 )
-
-
-class InMemory:
-    @pytest.fixture
-    def shared(self) -> SharedBreaker:
-        return SharedBreaker()
-
-    @pytest.fixture
-    def open_breaker(self, shared: SharedBreaker) -> OpenBreaker:
-        def line(options: BreakerOptions = THREE, /) -> CircuitBreaker:
-            return MemoryCircuitBreaker(options, shared)
-
-        return line
-
-    @pytest.fixture
-    def pass_time(self, shared: SharedBreaker) -> PassTime:
-        return shared.pass_time
 
 
 class InPostgres:
@@ -80,25 +62,13 @@ class InPostgres:
         return line
 
 
-class TestBreakerInMemory(InMemory, CircuitBreakerContract):
+class TestBreaker(InPostgres, CircuitBreakerContract):
     pass
 
 
-class TestBreakerInPostgres(InPostgres, CircuitBreakerContract):
+class TestSettings(InPostgres, ModelSettingsContract):
     pass
 
 
-class TestSettingsInMemory(InMemory, ModelSettingsContract):
-    pass
-
-
-class TestSettingsInPostgres(InPostgres, ModelSettingsContract):
-    pass
-
-
-class TestPlacesInMemory(InMemory, ModelPlacesContract):
-    pass
-
-
-class TestPlacesInPostgres(InPostgres, ModelPlacesContract):
+class TestPlaces(InPostgres, ModelPlacesContract):
     pass

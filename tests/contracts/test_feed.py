@@ -1,4 +1,4 @@
-"""The event feed, in memory and in PostgreSQL."""
+"""The event feed in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,29 +9,15 @@ import psycopg
 import pytest
 
 from core.adapters.postgres.feed import PostgresFeed, query_of
-from core.adapters.postgres.journal import PostgresJournal, write_event
 from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.runs import PostgresJournal, write_event
 from core.domain.models import EventFilter
-from core.domain.ports import Feed, Journal
-from core.testing.contracts.feed import ALL, LONG, FeedContract, event, read, told
-from core.testing.feed import MemoryFeed
-from core.testing.stores import MemoryJournal
+from core.domain.ports import Feed
+from tests.contracts.suites.feed import ALL, LONG, FeedContract, event, read, told
 from tests.support.postgres_stores import PostgresStores
 
 
-class TestFeedInMemory(FeedContract):
-    @pytest.fixture
-    def feed(self) -> Feed:
-        return MemoryFeed()
-
-    @pytest.fixture
-    def journal(self, feed: MemoryFeed) -> Journal:
-        journal = MemoryJournal(observe=feed.observe)
-        feed.follow(journal.events)
-        return journal
-
-
-class TestFeedInPostgres(PostgresStores, FeedContract):
+class TestFeed(PostgresStores, FeedContract):
     @pytest.fixture
     def feed(self, pool: Pool) -> Feed:
         return PostgresFeed(pool)
@@ -52,7 +38,7 @@ async def test_what_commits_late_is_waited_for_and_comes_first(pool: Pool) -> No
     assert names == ["tool.called_early", "tool.called_late"]
 
 
-async def test_of_two_that_are_open_the_later_id_may_be_seen_first_and_none_is_missed(
+async def test_of_two_open_ones_the_later_may_be_seen_first_and_none_is_missed(
     pool: Pool,
 ) -> None:
     """The older transaction writes after the younger one: its id is higher, its cursor lower."""

@@ -1,4 +1,4 @@
-"""The figures of the overview, in memory and in PostgreSQL."""
+"""The figures of the overview in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,36 +11,14 @@ from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
-from core.domain.ports import ChangeLog, Figures, Inbox
-from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.figures import FiguresContract, put
-from core.testing.determinism import counting_ids, ticking_clock
-from core.testing.figures import MemoryFigures
-from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryInbox
+from core.domain.ports import Figures
+from core.testing.determinism import counting_ids
+from tests.contracts.suites.figures import FiguresContract, put
 from tests.support.postgres_stores import PostgresStores
 from tests.support.waiting import AT_LAST
 
 
-class TestFiguresInMemory(FiguresContract):
-    @pytest.fixture
-    def clock(self) -> object:
-        return ticking_clock()
-
-    @pytest.fixture
-    def inbox(self, clock: object) -> Inbox:
-        return MemoryInbox(clock=clock)  # type: ignore[arg-type]
-
-    @pytest.fixture
-    def change_log(self) -> ChangeLog:
-        return MemoryChangeLog(MemoryKnowledge())
-
-    @pytest.fixture
-    def figures(self, inbox: MemoryInbox, change_log: MemoryChangeLog, clock: object) -> Figures:
-        return MemoryFigures(inbox, change_log, clock)  # type: ignore[arg-type]
-
-
-class TestFiguresInPostgres(PostgresStores, FiguresContract):
+class TestFigures(PostgresStores, FiguresContract):
     @pytest.fixture
     def figures(self, pool: Pool) -> Figures:
         return PostgresFigures(pool, stalled_after=30)
@@ -87,7 +65,7 @@ async def test_a_worker_without_a_sign_of_life_is_silent_and_may_be_unnamed(pool
     assert silent.name is None
 
 
-async def test_what_has_ended_in_all_is_counted_once_a_minute_and_what_waits_each_time(
+async def test_what_has_ended_is_counted_once_a_minute_what_waits_each_time(
     pool: Pool,
 ) -> None:
     now = 0.0

@@ -7,42 +7,16 @@ import pytest
 
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.figures import PostgresBacklog
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.replies import PostgresReplies
+from core.adapters.postgres.runs import PostgresJournal, PostgresReplies
 from core.domain.models import RunEvent, Usage
-from core.domain.ports import Backlog, ChangeLog, Inbox, Journal, Replies, Reviews
-from core.testing.backlog import MemoryBacklog
+from core.domain.ports import Backlog, ChangeLog, Journal, Replies
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.backlog import BacklogContract
 from core.testing.contracts.observed import ObservedContract, Told
-from core.testing.determinism import ticking_clock
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.reviews import MemoryReviews
-from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies
+from core.testing.stores import MemoryJournal, MemoryReplies
+from tests.contracts.suites.backlog import BacklogContract
 from tests.support.postgres_stores import PostgresStores
-
-
-class TestBacklogInMemory(BacklogContract):
-    @pytest.fixture
-    def clock(self) -> object:
-        return ticking_clock()
-
-    @pytest.fixture
-    def inbox(self, clock: object) -> Inbox:
-        return MemoryInbox(clock=clock)  # type: ignore[arg-type]
-
-    @pytest.fixture
-    def change_log(self) -> MemoryChangeLog:
-        return MemoryChangeLog(MemoryKnowledge())
-
-    @pytest.fixture
-    def reviews(self, change_log: MemoryChangeLog) -> Reviews:
-        return MemoryReviews(change_log)
-
-    @pytest.fixture
-    def backlog(self, inbox: MemoryInbox, clock: object, change_log: MemoryChangeLog) -> Backlog:
-        return MemoryBacklog(inbox, clock, change_log)  # type: ignore[arg-type]
 
 
 class TestBacklogInPostgres(PostgresStores, BacklogContract):

@@ -15,16 +15,14 @@ import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.budgets import PostgresBudgets
-from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_sweep import reconcile, take_over
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Connection, Pool
-from core.adapters.postgres.retention import PostgresRetention
 from core.adapters.postgres.reviews import PostgresReviews
-from core.adapters.postgres.runs import PostgresRuns
-from core.adapters.postgres.target_lock import PostgresTargetLocks
+from core.adapters.postgres.runs import PostgresRetention, PostgresRuns
 from core.agent.budgets import DailyBudgets
 from core.domain.errors import LeaseLost, Repeated, Stale
 from core.domain.models import (
@@ -38,12 +36,12 @@ from core.domain.models import (
     Outcome,
     Snapshot,
 )
-from core.testing.contracts.budgets import PRICED
-from core.testing.contracts.change_log import memory_change
+from core.testing.contracts.change_log import memory_change, remembered
 from core.testing.contracts.inbox import DONE, added, claimed, parts_of, piece
-from core.testing.contracts.neighbours import NEAR, TEXT, remembered
 from core.testing.contracts.reviews import HAPPENED, waiting
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.budgets import PRICED
+from tests.contracts.suites.neighbours import NEAR, TEXT
 from tests.support.waiting import AT_LAST
 
 T = TypeVar("T")

@@ -11,11 +11,12 @@ from core.adapters.postgres.search import PostgresSearch
 from core.domain.errors import Stale
 from core.domain.ports import ChangeLog, Search
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.neighbours import NEAR, TEXT, NeighboursContract, remembered
-from core.testing.contracts.rule_neighbours import RuleNeighboursContract
-from core.testing.contracts.skill_neighbours import SkillNeighboursContract
+from core.testing.contracts.change_log import remembered
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
+from tests.contracts.suites.neighbours import NEAR, TEXT, NeighboursContract
+from tests.contracts.suites.rule_neighbours import RuleNeighboursContract
+from tests.contracts.suites.skill_neighbours import SkillNeighboursContract
+from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.postgres_stores import PostgresStores
 
 

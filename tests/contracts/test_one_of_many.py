@@ -7,21 +7,19 @@ import itertools
 import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
-from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePast
 from core.adapters.postgres.lineage import PostgresLineage
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.reviews import PostgresReviewQueue
-from core.adapters.postgres.steps import PostgresSteps
-from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.domain.errors import NotFound
 from core.domain.hashing import state_hash
 from core.domain.models import Agent, Change, ChangeFilter, HistoryFilter, Kind, Snapshot
 from core.testing.contracts.inbox import added, piece
-from core.testing.contracts.knowledge_past import carry, step
 from core.testing.contracts.reviews import HAPPENED, waiting
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.knowledge_past import carry, step
 from tests.support.postgres_stores import PostgresStores
 from tests.support.rules import learnt, row
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 
 from core.adapters.postgres.queries import Pool, connection, transaction
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.search_index import index_document
-from core.adapters.postgres.skill_follower import SkillFollower
+from core.adapters.postgres.search import PostgresSearch, SkillFollower, index_document
 from core.domain.models import Kind
 from core.domain.ports import Search, SkillStore
 from core.knowledge.search.documents import SearchDocument
-from core.testing.contracts.search import SearchContract
-from core.testing.contracts.search_items import KNOWN, PartlyUnreadable, SearchIndex, found, memory
-from core.testing.search import MemorySearch
+from tests.contracts.suites.search import SearchContract
+from tests.contracts.suites.search_items import KNOWN, PartlyUnreadable, SearchIndex, found, memory
+from tests.support.memory_search import MemorySearch
 from tests.support.search_index import PostgresIndex
 
 # Two ids with the same hashtext in PostgreSQL.

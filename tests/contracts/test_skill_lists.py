@@ -8,11 +8,11 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePages
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.skill_follower import SkillFollower
+from core.adapters.postgres.search import SkillFollower
 from core.domain.models import Agent, ChangeStatus, Kind, Snapshot
 from core.testing.contracts.change_log import history_of, memory_change
-from core.testing.contracts.search_items import skill
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.search_items import skill
 from tests.support.search_index import PostgresIndex
 
 TENANTS = {"t": ("a", "b"), "u": ("c",)}

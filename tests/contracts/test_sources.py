@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.adapters.postgres.deliveries import PostgresDeliveries
+from core.adapters.postgres.inbox import PostgresDeliveries
 from core.adapters.postgres.queries import Pool
 from core.domain.ports import Deliveries, Inbox, Intake
 from core.testing.contracts.deliveries import DeliveriesContract

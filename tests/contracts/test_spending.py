@@ -1,21 +1,18 @@
-"""Spending and budgets, in memory and in PostgreSQL; days and seconds pass as the tests say."""
+"""Spending and budgets in PostgreSQL; days and seconds pass as the tests say."""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 
 import pytest
 
 from core.adapters.postgres.budgets import PostgresBudgets, PostgresSpending
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool, connection
-from core.adapters.postgres.replies import PostgresReplies
+from core.adapters.postgres.runs import PostgresJournal, PostgresReplies
 from core.agent.budgets import DailyBudgets
 from core.agent.prices import Billing
 from core.domain.ports import Budgets, Journal, Replies, Spending
-from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.budgets import (
+from tests.contracts.suites.budgets import (
     FIVE_CENTS,
     PRICED,
     BudgetsContract,
@@ -23,76 +20,8 @@ from core.testing.contracts.budgets import (
     OpenBudgets,
     PassTime,
 )
-from core.testing.contracts.spending import SpendingContract
-from core.testing.knowledge import MemoryKnowledge
-from core.testing.ledger import Ledger
-from core.testing.spending import MemoryBudgets, MemorySpending
-from core.testing.stores import MemoryInbox, MemoryJournal, MemoryReplies, MemoryRuns
+from tests.contracts.suites.spending import SpendingContract
 from tests.support.postgres_stores import PostgresStores
-
-
-class InMemory:
-    @pytest.fixture
-    def ledger(self) -> Ledger:
-        return Ledger(PRICED)
-
-    @pytest.fixture
-    def pass_time(self, ledger: Ledger) -> PassTime:
-        async def later(seconds: float) -> None:
-            ledger.now += timedelta(seconds=seconds)
-            await asyncio.sleep(0)
-
-        return later
-
-    @pytest.fixture
-    def next_day(self, pass_time: PassTime) -> NextDay:
-        return lambda: pass_time(86_400)
-
-    @pytest.fixture
-    def change_log(self) -> MemoryChangeLog:
-        return MemoryChangeLog(MemoryKnowledge())
-
-    @pytest.fixture
-    def runs(self, change_log: MemoryChangeLog) -> MemoryRuns:
-        return MemoryRuns(log=change_log)
-
-    @pytest.fixture
-    def inbox(self, runs: MemoryRuns) -> MemoryInbox:
-        return MemoryInbox(runs=runs)
-
-    @pytest.fixture
-    def journal(self, ledger: Ledger, runs: MemoryRuns) -> Journal:
-        return MemoryJournal(runs=runs, ledger=ledger)
-
-    @pytest.fixture
-    def replies(self, ledger: Ledger) -> MemoryReplies:
-        return MemoryReplies(ledger=ledger)
-
-    @pytest.fixture
-    def spending(
-        self,
-        ledger: Ledger,
-        change_log: MemoryChangeLog,
-        runs: MemoryRuns,
-        replies: MemoryReplies,
-    ) -> Spending:
-        return MemorySpending(ledger, log=change_log, runs=runs, replies=replies)
-
-    @pytest.fixture
-    def open_budgets(self, ledger: Ledger, inbox: MemoryInbox) -> OpenBudgets:
-        def budgets(
-            daily: DailyBudgets = FIVE_CENTS, billing: Billing = PRICED, longest_wait: float = 60
-        ) -> Budgets:
-            return MemoryBudgets(
-                ledger,
-                daily,
-                billing=billing,
-                inbox=inbox,
-                sleep=lambda _: asyncio.sleep(0),
-                longest_wait=longest_wait,
-            )
-
-        return budgets
 
 
 class InPostgres(PostgresStores):
@@ -141,17 +70,9 @@ class InPostgres(PostgresStores):
         return budgets
 
 
-class TestSpendingInMemory(InMemory, SpendingContract):
+class TestSpending(InPostgres, SpendingContract):
     pass
 
 
-class TestSpendingInPostgres(InPostgres, SpendingContract):
-    pass
-
-
-class TestBudgetsInMemory(InMemory, BudgetsContract):
-    pass
-
-
-class TestBudgetsInPostgres(InPostgres, BudgetsContract):
+class TestBudgets(InPostgres, BudgetsContract):
     pass

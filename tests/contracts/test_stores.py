@@ -6,19 +6,14 @@ import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.queries import Pool
-from core.domain.ports import Agents, ChangeLog, Inbox, Journal, Reader, Replies
-from core.testing.changes import MemoryChangeLog
+from core.domain.ports import Agents, Replies
 from core.testing.contracts.agents import AgentsContract
-from core.testing.contracts.reads import ReaderContract
 from core.testing.contracts.replies import RepliesContract
-from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import (
     MemoryAgents,
-    MemoryInbox,
-    MemoryJournal,
-    MemoryReader,
     MemoryReplies,
 )
+from tests.contracts.suites.reads import ReaderContract
 from tests.support.postgres_stores import PostgresStores
 
 
@@ -50,26 +45,6 @@ class TestAgentsInPostgres(AgentsContract):
     @pytest.fixture
     def greeting(self, pool: Pool) -> Agents:
         return PostgresAgents(pool, sets_up_new=True)
-
-
-class TestReaderInMemory(ReaderContract):
-    @pytest.fixture
-    def change_log(self) -> ChangeLog:
-        return MemoryChangeLog(MemoryKnowledge())
-
-    @pytest.fixture
-    def inbox(self) -> Inbox:
-        return MemoryInbox()
-
-    @pytest.fixture
-    def journal(self, change_log: MemoryChangeLog) -> Journal:
-        return MemoryJournal(log=change_log)
-
-    @pytest.fixture
-    def reader(
-        self, inbox: MemoryInbox, change_log: MemoryChangeLog, journal: MemoryJournal
-    ) -> Reader:
-        return MemoryReader(inbox=inbox, log=change_log, journal=journal)
 
 
 class TestReaderInPostgres(PostgresStores, ReaderContract):

@@ -67,7 +67,7 @@ async def tell(app: App, told: Sequence[Story], concurrency: int = 4) -> list[To
 
 
 def confusion(told: Sequence[Told]) -> str:
-    """Give a table: a line for what was expected, a column for how it ended."""
+    """Return a table: a row per expected end, a column per actual one."""
     ends = [end for end in (*NOTHING, *LEARNT, "failed") if any(end in _pair(t) for t in told)]
     counts = Counter(_pair(t) for t in told)
     head = "expected".ljust(10) + "".join(end.rjust(10) for end in ends)

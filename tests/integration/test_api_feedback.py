@@ -45,7 +45,7 @@ async def test_the_same_id_again_is_the_same_piece(api: Api) -> None:
 
 
 async def test_under_one_key_a_piece_goes_in_once_though_nobody_kept_the_answer(api: Api) -> None:
-    # the stored answers of idempotency keys belong to this app
+    # The stored answers of idempotency keys belong to this app.
     async with api.client(OF_T) as client:
         first, again, other = [
             (await client.post("/v1/feedback", json=PIECE, headers={"Idempotency-Key": key})).json()

@@ -159,7 +159,7 @@ async def test_any_id_and_any_text_is_only_data(api: Api, database: str, item_id
 
 
 async def _rename(database: str, old: str, new: str) -> None:
-    """Give an item an id that only an import could bring."""
+    """Replace an item's id by one that only an import could bring."""
     async with open_pool(database) as pool, transaction(pool) as conn:
         for table, column in (("knowledge_versions", "item_id"), ("history", "knowledge_id")):
             update = SQL("UPDATE {} SET {} = %s WHERE {} = %s")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.postgres.queries import Pool, transaction
-from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.runs import PostgresRetention
 from core.app.program import open_app
 from core.domain.models import NewFeedback
 from core.domain.models.access import Role

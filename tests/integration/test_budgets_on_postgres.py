@@ -14,8 +14,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
 from core.adapters.postgres.queries import Pool, connection
-from core.adapters.postgres.retention import PostgresRetention
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.adapters.postgres.runs import PostgresRetention
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError, Forbidden, NotFound
@@ -161,7 +161,7 @@ async def test_a_change_costs_its_run(settings: Settings) -> None:
         (record, *_) = await _changes(app)
         cost = await app.stores.spending.of_change(await app.stores.changes.get(record))
         assert (cost.cost, cost.run.model_calls, piece.usage.cost) == (2, 2, 2)
-        opened_change = await app.stores.review_queue.look(record, tenant_id=None, but=())
+        opened_change = await app.stores.review_queue.open(record, tenant_id=None, but=())
         assert opened_change.cost == cost
 
 

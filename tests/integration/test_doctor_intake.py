@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.pool import open_pool
 from core.app.settings import Settings, load_settings

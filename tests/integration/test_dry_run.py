@@ -19,7 +19,7 @@ from core.domain.models import (
     ReceiptStatus,
     SubmitContext,
 )
-from core.testing.contracts.search import skill
+from tests.contracts.suites.search import skill
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from pydantic import SecretStr
 
 from core.adapters.embedded.postgres import Cluster, embedded_postgres
 from core.adapters.embedded.postgres_system_user import server_user
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.runs import PostgresJournal
 from core.app.program import App, open_app
 from core.app.settings import Settings
 from core.domain.models import Agent, NewFeedback, RunEvent
@@ -31,7 +31,7 @@ from tests.support.waiting import AT_LAST
 _EMIT = """
 import asyncio, sys
 from core.domain.models import RunEvent
-from core.adapters.postgres.journal import PostgresJournal
+from core.adapters.postgres.runs import PostgresJournal
 from core.adapters.postgres.pool import open_pool
 
 async def main():

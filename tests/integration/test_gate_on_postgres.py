@@ -7,18 +7,15 @@ import asyncio
 import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
-from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reviews import PostgresReviews
-from core.adapters.postgres.runs import PostgresRuns
+from core.adapters.postgres.runs import PostgresJournal, PostgresRuns
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.app.bootstrap.stores import new_id
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
@@ -45,8 +42,8 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Fence
+from core.learning_committers.base import Neighbours
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from tests.support.skills import REFUND, FlakyStore, ScriptedAuthor

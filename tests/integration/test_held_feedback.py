@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool, fetch_one, transaction
 from core.adapters.postgres.reviews import PostgresReviews
-from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.domain.models import Change, ChangeStatus
 from core.testing.contracts.reviews import HAPPENED, waiting
 

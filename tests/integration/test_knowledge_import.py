@@ -201,7 +201,7 @@ async def test_two_imports_at_once_store_each_line_once(place: Place) -> None:
     assert len(await place.contents()) == 12
 
 
-async def test_a_skill_that_waits_for_a_list_waits_once_however_often_it_is_imported(
+async def test_a_skill_that_waits_for_a_list_waits_once_over_many_imports(
     settings: Settings,
 ) -> None:
     document = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n"

@@ -7,10 +7,10 @@ import pytest
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool, transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.domain.models import SKILL_MD, Agent, Bundle, Kind, SkillFile
-from core.testing.contracts.search import memory
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.search import memory
 
 _HISTORY = """
 INSERT INTO history (id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id,

@@ -10,12 +10,12 @@ import pytest
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePast
 from core.adapters.postgres.queries import Pool, transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.domain.errors import NotFound
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile
-from core.testing.contracts.knowledge_past import carry, step
-from core.testing.contracts.search import memory
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.knowledge_past import carry, step
+from tests.contracts.suites.search import memory
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 _HISTORY = """
@@ -82,7 +82,7 @@ async def test_reverts_count_and_failures_do_not(pool: Pool) -> None:
     assert "version 3" in caught.value.hint
 
 
-async def test_a_memory_from_the_future_is_superseded_without_a_span_that_runs_back(
+async def test_a_memory_from_the_future_is_superseded_with_no_negative_span(
     pool: Pool,
 ) -> None:
     log, knowledge = PostgresChangeLog(pool), PostgresKnowledge(pool, MemorySkillStore())

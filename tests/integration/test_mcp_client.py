@@ -91,7 +91,7 @@ async def test_a_server_that_is_down_leaves_the_tools_of_the_other(sse: bool) ->
         assert await McpSkillDocuments(client, SKILLS).read("skill-creator", "x") is None
 
 
-async def test_a_tool_raises_where_it_answers_with_an_error_and_outlives_its_session(
+async def test_a_tool_raises_on_an_error_answer_and_outlives_its_session(
     tmp_path: Path,
 ) -> None:
     server = ScriptedComputerUse(tmp_path)

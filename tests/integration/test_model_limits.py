@@ -123,7 +123,7 @@ async def test_a_place_is_kept_as_long_as_its_call_lasts(pool: Pool) -> None:
         assert row is not None
         return row["expires_at"]  # type: ignore[no-any-return]
 
-    options = BreakerOptions(max_concurrency=1, place_lasts=0.3, longest_wait=0)
+    options = BreakerOptions(max_concurrency=1, slot_ttl=0.3, longest_wait=0)
     async with asyncio.timeout(SECONDS), breaker_of(pool, options).call():
         first = await expires()
         while await expires() < first + timedelta(seconds=0.6):

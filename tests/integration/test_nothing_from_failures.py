@@ -12,12 +12,12 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import JsonValue, SecretStr
 
-from core.agent.offline.chat_model import AnsweringChatModel
-from core.agent.prompt_data import read_fenced_json
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import InvalidInput, ModelDown
 from core.domain.models import Agent, Feedback, FeedbackStatus, HistoryFilter, NewFeedback
+from core.domain.text import read_fenced_json
 from core.testing.scripted_model import calls, says
 
 ROOT = Path(__file__).parents[2]

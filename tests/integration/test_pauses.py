@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.job_sweep import take_over
 from core.adapters.postgres.job_worker import AskPause, JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs

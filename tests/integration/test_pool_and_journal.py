@@ -8,10 +8,10 @@ from datetime import UTC, timedelta
 import psycopg
 import pytest
 
-from core.adapters.postgres.journal import PostgresJournal, write_event, write_paid_event
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection, fetch_one, transaction
 from core.adapters.postgres.reads import PostgresReader
+from core.adapters.postgres.runs import PostgresJournal, write_event, write_paid_event
 from core.agent.prices import UNBILLED
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput
 from core.domain.models import NO_USAGE, RunEvent, Usage
@@ -33,7 +33,7 @@ async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
     assert now.astimezone(UTC) == now  # type: ignore[attr-defined]
 
 
-async def test_a_migration_under_a_running_worker_costs_each_connection_one_statement(
+async def test_a_migration_under_a_worker_costs_each_connection_one_statement(
     database: str,
 ) -> None:
     async with open_pool(database, max_size=1) as pool:
@@ -51,7 +51,7 @@ async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> Non
         await pool.resize(2, 2)
         await pool.wait()
         assert await one(pool, _OURS) == 2
-    # its server processes end with a delay
+    # Its server processes end with a delay.
     with psycopg.connect(database, autocommit=True) as conn:
         wait_until(lambda: conn.execute(_OURS).fetchone() == (0,))
 
@@ -131,7 +131,7 @@ _OURS = (
         (False, NO_USAGE, "on"),
     ],
 )
-async def test_only_an_event_that_stands_alone_and_costs_nothing_is_not_waited_for(
+async def test_only_a_lone_event_that_costs_nothing_is_not_waited_for(
     pool: Pool, alone: bool, spent: Usage, flushed: str
 ) -> None:
     async with connection(pool) as conn:

@@ -8,12 +8,10 @@ from typing import TypeVar
 
 import pytest
 
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool, connection, sql, transaction
-from core.adapters.postgres.retention import PostgresRetention
+from core.adapters.postgres.runs import PostgresJournal, PostgresRetention
 from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome, RunEvent

@@ -7,14 +7,13 @@ from itertools import count
 
 import pytest
 
-from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reviews import PostgresReviews
+from core.adapters.postgres.runs import PostgresJournal
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.target_lock import PostgresTargetLocks
 from core.app.bootstrap.stores import new_id
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps

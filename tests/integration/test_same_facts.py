@@ -12,12 +12,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import JsonValue, SecretStr
 
-from core.agent.offline.chat_model import AnsweringChatModel
-from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import read_fenced_json
+from core.agent.offline.model import AnsweringChatModel, OfflineChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Agent, FeedbackStatus, KnowledgeItem, NewFeedback
+from core.domain.text import read_fenced_json
 from core.knowledge.duplicates import Known, evidence
 from core.testing.scripted_model import calls, says
 from tests.support import wordings_en, wordings_ko

@@ -14,13 +14,13 @@ from structlog.testing import capture_logs
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.agent.offline.model import OfflineChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Hit
 from core.knowledge.embedding_backfill import CALL_SECONDS
-from core.testing.contracts.search import memory
+from tests.contracts.suites.search import memory
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import error, hangs
 from tests.support.waiting import SOON, within

@@ -9,14 +9,17 @@ import pytest
 import structlog
 
 from core.adapters.postgres.queries import Pool, fetch_all, transaction
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.search_index import index_document
-from core.adapters.postgres.skill_follower import COMPARED_A_LOOK, SkillFollower
+from core.adapters.postgres.search import (
+    COMPARED_PER_SCAN,
+    PostgresSearch,
+    SkillFollower,
+    index_document,
+)
 from core.domain.errors import SkillApiDown
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
 from core.skills.bundle import bundle_hash
-from core.testing.contracts.search import PartlyUnreadable, found, memory, skill
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.search import PartlyUnreadable, found, memory, skill
 from tests.support.waiting import SOON
 
 
@@ -71,12 +74,12 @@ async def indexed(pool: Pool) -> list[str]:
     return sorted(row["item_id"] for row in rows)
 
 
-async def test_a_tenant_is_looked_through_once_in_a_while_and_few_unchanged_skills_are_read(
+async def test_a_tenant_is_scanned_seldom_and_few_unchanged_skills_are_read(
     pool: Pool,
 ) -> None:
     store, clock = CountingStore(), Clock()
     follower = SkillFollower(pool, store, every=30, clock=clock)
-    count = COMPARED_A_LOOK + 2
+    count = COMPARED_PER_SCAN + 2
     for number in range(count):
         await store.upload(skill(f"skill-{number}", "부분 환불"), "t")
     await follower.follow("t")
@@ -85,16 +88,16 @@ async def test_a_tenant_is_looked_through_once_in_a_while_and_few_unchanged_skil
     clock.now = 30.0
     await follower.follow("t")
     await follower.follow("u")
-    assert (store.lists, store.reads) == (3, count + COMPARED_A_LOOK)
+    assert (store.lists, store.reads) == (3, count + COMPARED_PER_SCAN)
 
 
 async def test_a_change_that_does_not_show_in_the_list_is_seen_in_turn(pool: Pool) -> None:
     store = CountingStore()
     follower = SkillFollower(pool, store, every=0, clock=Clock())
-    for number in range(3 * COMPARED_A_LOOK):
+    for number in range(3 * COMPARED_PER_SCAN):
         await store.upload(skill(f"skill-{number:02d}", "부분 환불"), "t")
     await follower.follow("t")
-    for name in ("skill-00", f"skill-{3 * COMPARED_A_LOOK - 1}"):
+    for name in ("skill-00", f"skill-{3 * COMPARED_PER_SCAN - 1}"):
         before = skill(name, "부분 환불")
         edited = before.document.replace(f"# {name}", "# 교환")
         file = SkillFile(data=edited.encode())

@@ -83,7 +83,7 @@ async def test_two_workers_that_fetch_at_once_store_each_item_once(
     assert {world.status(f"r{number}") for number in range(4)} == {"PROCESSING"}
 
 
-async def test_a_source_that_is_down_at_the_end_is_an_error_and_told_by_the_next_run(
+async def test_a_source_that_is_down_at_the_end_is_told_by_the_next_run(
     settings: Settings, world: Supabase
 ) -> None:
     world.todo("r1", [world.item(MEMORY)])

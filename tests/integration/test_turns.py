@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.job_sweep import take_over
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
@@ -90,7 +89,7 @@ async def test_it_starts_at_once_though_all_of_the_other_tenant_is_tried_again(
     assert (await waiting(pool)).index("B-0") <= 2
 
 
-async def test_it_starts_at_once_though_all_that_failed_meanwhile_becomes_due_again(
+async def test_it_starts_at_once_though_all_that_failed_becomes_due_again(
     pool: Pool, jobs: Jobs, inbox: PostgresInbox
 ) -> None:
     stored = await inbox.add("file", pieces("A", 50))
@@ -159,7 +158,7 @@ async def test_what_a_dead_worker_had_keeps_its_turn(
     assert await waiting(pool) == ["A-0", "A-1", "A-2"]
 
 
-async def test_what_a_person_asks_for_again_comes_after_what_its_tenant_has_waiting(
+async def test_a_retry_by_a_person_comes_after_what_its_tenant_has_waiting(
     pool: Pool, jobs: Jobs, inbox: PostgresInbox
 ) -> None:
     intake = PostgresIntake(pool, jobs)

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from core.adapters.postgres.migrations import migrate, require_current, status
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, transaction
-from core.adapters.postgres.search_index import index_document
+from core.adapters.postgres.search import index_document
 from core.adapters.postgres.vectors import PostgresVectors
 from core.app.bootstrap import migrate as migrate_as_set
 from core.app.bootstrap import migration_status
@@ -24,8 +24,8 @@ from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError
 from core.domain.models.vectors import Embedded
 from core.entrypoints.doctor import Check, CheckStatus, check_up
-from core.testing.contracts.search import memory
-from core.testing.contracts.vectors import EAST, texts
+from tests.contracts.suites.search import memory
+from tests.contracts.suites.vectors import EAST, texts
 from tests.support.embedding_server import embedding_server
 from tests.support.openai_server import error
 
@@ -229,7 +229,7 @@ async def test_the_doctor_tells_of_search_by_meaning(database: str, tmp_path: Pa
         settings = settings_of(
             database, tmp_path, embedding_model="openai:m", llm_proxy_url=provider.url
         )
-        # the database check says why
+        # The database check says why.
         assert (await embeddings_check(settings)).status is CheckStatus.OK
         await migrate(database, vectors=True)
         async with open_pool(database) as pool:

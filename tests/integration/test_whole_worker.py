@@ -12,7 +12,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
-from core.agent.offline.chat_model import AnsweringChatModel
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import (
@@ -189,7 +189,7 @@ async def test_a_skill_api_that_is_down_ends_as_dead_with_the_reason(settings: S
         assert feedback.content == "one way to refund"
 
 
-async def test_a_kept_run_that_is_damaged_ends_its_feedback_and_a_retry_begins_anew(
+async def test_a_damaged_run_ends_its_feedback_and_a_retry_begins_anew(
     settings: Settings, database: str
 ) -> None:
     def decide(messages: list[BaseMessage], _: Sequence[str]) -> AIMessage:

@@ -155,7 +155,7 @@ async def test_what_a_killed_worker_had_is_taken_over_in_time(database: str, poo
     assert (await inbox.get(feedback_id)).status is FeedbackStatus.COMPLETED
 
 
-async def test_a_worker_paused_past_its_lease_changes_nothing_and_goes_on_with_other_work(
+async def test_a_worker_paused_past_its_lease_changes_nothing_and_works_on(
     database: str, pool: Pool
 ) -> None:
     inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))

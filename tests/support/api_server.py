@@ -17,7 +17,7 @@ from core.app.program import App, open_app
 from core.domain.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
 from core.entrypoints.api.serving import Serving
 from core.entrypoints.auth import Access, Grant
-from core.testing.contracts.search import skill
+from tests.contracts.suites.search import skill
 from tests.support.api import AGENTS, settings_of
 
 HOST = "127.0.0.1"

@@ -49,9 +49,9 @@ def test_server() -> Iterator[str]:
         yield uri
 
 
-def template(server: str) -> str:
+def template(server: str, *, vectors: bool = False) -> str:
     """Return the name of a migrated template database, created by whichever process is first."""
-    name = f"skill_worker_template_{_schema_digest()}"
+    name = f"skill_worker_template_{_schema_digest()}{'_vectors' if vectors else ''}"
     with psycopg.connect(server, autocommit=True) as conn:
         conn.execute("SELECT pg_advisory_lock(20261120)")
         known = conn.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,)).fetchone()
@@ -59,7 +59,7 @@ def template(server: str) -> str:
             draft = f"{name}_draft"
             _drop(conn, draft)
             conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(draft)))
-            asyncio.run(migrate(make_conninfo(server, dbname=draft)))
+            asyncio.run(migrate(make_conninfo(server, dbname=draft), vectors=vectors))
             conn.execute(
                 sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
                     sql.Identifier(draft), sql.Identifier(name)

@@ -22,15 +22,15 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import SkillStore, UnitOfWork
+from core.learning_committers.base import Neighbours
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
+from tests.support.knowledge_search import KnowledgeSearch
 
 
 class Events(list[RunEvent]):

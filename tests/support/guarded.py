@@ -56,6 +56,11 @@ class Ports:
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
     new_id: NewId = field(default_factory=lambda: counting_ids("id"))
 
+    @property
+    def stores(self) -> Ports:
+        """The stores of the program, of which it has no more than these."""
+        return self
+
 
 @dataclass
 class World:

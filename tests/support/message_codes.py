@@ -1,4 +1,4 @@
-"""The messages that the program makes, read off its source: code -> English."""
+"""The messages of the program, extracted from its source: code -> English."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CORE = Path(__file__).parents[2] / "core"
 
 
 def made_messages() -> dict[str, set[str]]:
-    """Return the templates of each code that production writes out; a code has one."""
+    """Return the templates of each code in production code; a code has one."""
     found = defaultdict(set)
     for file in CORE.rglob("*.py"):
         if CORE / "testing" in file.parents:

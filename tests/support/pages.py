@@ -26,7 +26,7 @@ from tests.support.forked import warm_address
 ROOT = Path(__file__).parents[2]
 SHELLS = {"bash", "sh", "console"}
 MARKS = ("not run", "nightly", "stays running", "ends with")
-PORTS = (8720, 8765, 8766)  # of the pages; each run has free ones instead
+PORTS = (8720, 8765, 8766)  # ports in the pages; each run gets free ones instead
 SECONDS = 300.0
 _BLOCK = re.compile(
     r"(?:^<!-- ?(?P<mark>[^\n]*?) ?-->\n)?"
@@ -40,7 +40,7 @@ _COMMAND = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block: where it stands, and what is said of it."""
+    """One fenced block: its position, and the notes about it."""
 
     place: str
     language: str
@@ -56,7 +56,7 @@ class Block:
 
     @property
     def looks_like_commands(self) -> bool:
-        """Whether it holds commands, whatever its language says."""
+        """Whether it contains commands, whatever its language says."""
         return self.language in {"", "text"} and _COMMAND.search(self.text) is not None
 
 
@@ -82,10 +82,10 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def run_page(blocks: Sequence[Block], folder: Path, url: str | None) -> str:
-    """Run the commands of a page on a database; return what they said.
+    """Run the commands of a page on a database; return their output.
 
-    Without `url` each command has the embedded one, as a reader would. That costs a second a
-    command. Raises AssertionError where a command fails.
+    Without `url` each command uses the embedded one, as a reader would. That costs a second per
+    command. Raises AssertionError if a command fails.
     """
     for block in blocks:
         if block.title is not None:
@@ -93,7 +93,7 @@ def run_page(blocks: Sequence[Block], folder: Path, url: str | None) -> str:
     script = folder / "page.bash"
     script.write_text(_script(blocks), "utf-8")
     (folder / "home").mkdir()
-    # An answer that is an error fails the page, as a command that fails does.
+    # An error answer fails the page, as a failing command does.
     (folder / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n", "utf-8")
     done = subprocess.run(
         ["bash", str(script)],
@@ -185,8 +185,8 @@ ended() {
 }
 """
 
-# A command as a reader types it, forked from a process that has all imports, with the stand-in
-# instead of a model.
+# A command as a reader types it, forked from a process that has all imports, with the offline
+# model.
 _SHIM = """
 import json, os, signal, socket, struct, sys
 

@@ -14,8 +14,7 @@ from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.domain.models import Kind, SubmitContext
 from core.domain.ports import SkillStore
-from core.learning_committers.base import CommitDeps
-from core.learning_committers.neighbours import Neighbours
+from core.learning_committers.base import CommitDeps, Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from core.learning_committers.skill_writing import NoAuthor
@@ -26,10 +25,10 @@ from core.testing.determinism import counting_ids
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
-from core.testing.search import MemorySearch
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
+from tests.support.memory_search import MemorySearch
 from tests.support.packagers import INIT, NEWER, OLDER, package_skill
 
 SKILLS = "claude-skills"

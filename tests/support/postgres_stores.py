@@ -5,15 +5,12 @@ from __future__ import annotations
 import pytest
 
 from core.adapters.postgres.change_log import PostgresChangeLog
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
-from core.adapters.postgres.replies import PostgresReplies
 from core.adapters.postgres.reviews import PostgresReviews
-from core.adapters.postgres.runs import PostgresRuns
+from core.adapters.postgres.runs import PostgresJournal, PostgresReplies, PostgresRuns
 from core.domain.ports import ChangeLog, Inbox, Intake, Journal, Reader, Replies, Reviews, Runs
 from core.testing.determinism import counting_ids
 

@@ -22,12 +22,12 @@ from core.domain.models import (
 )
 from core.react_agent import process_feedback_with_react
 from core.testing.changes import MemoryChangeLog
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.gate import FakeGate
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryJournal, MemoryReplies, MemoryRuns
+from tests.support.breaker import SimpleBreaker
 
 FEEDBACK = Feedback(
     id="f1",
@@ -106,7 +106,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.model = ScriptedChatModel(self.script)
-        self.breaker = MemoryCircuitBreaker()
+        self.breaker = SimpleBreaker()
         self.log = MemoryChangeLog(self.knowledge)
         self.runs = MemoryRuns(log=self.log)
         self.runs.stored[self.candidate.id] = self.candidate

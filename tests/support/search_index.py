@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.adapters.postgres.queries import Pool, connection, transaction
-from core.adapters.postgres.search_index import drop_document, index_document
+from core.adapters.postgres.search import drop_document, index_document
 from core.domain.models import Kind
 from core.knowledge.search.documents import SearchDocument
 

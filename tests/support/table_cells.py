@@ -115,10 +115,10 @@ def cases(checked: DecisionTable) -> list[dict[str, JsonValue]]:
     """
     names = [column.name for column in checked.inputs]
     choices = [
-        _named([row.inputs[place] for row in checked.rows])
+        _named([row.inputs[index] for row in checked.rows])
         if column.type == "Any"
         else VALUES[column.type]
-        for place, column in enumerate(checked.inputs)
+        for index, column in enumerate(checked.inputs)
     ]
     return [dict(zip(names, values, strict=True)) for values in product(*choices)]
 

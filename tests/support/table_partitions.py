@@ -34,11 +34,11 @@ def clean_table(seed: int, rows: int, columns: int, policy: HitPolicy = HitPolic
     boxes = [[_whole(kind) for kind in kinds]]
     while len(boxes) < rows:
         box = random.choice(boxes)
-        place = random.randrange(columns)
-        halves = _halves(random, kinds[place], box[place])
+        index = random.randrange(columns)
+        halves = _halves(random, kinds[index], box[index])
         if halves:
             boxes.remove(box)
-            boxes += [[*box[:place], half, *box[place + 1 :]] for half in halves]
+            boxes += [[*box[:index], half, *box[index + 1 :]] for half in halves]
     random.shuffle(boxes)
     inputs = [InputColumn(name=f"입력 {n}", type=kind) for n, kind in enumerate(kinds)]
     cells = [[cell(kind, side) for kind, side in zip(kinds, box, strict=True)] for box in boxes]

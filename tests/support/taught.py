@@ -38,17 +38,17 @@ from core.learning_committers.skill_folders import SkillLimits
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.gate import neighbours_of
+from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.skills import ScriptedAuthor
 
-Place = tuple[Kind, str]
+Subject = tuple[Kind, str]
 # What is known: the lines, rows or files of each item, in order.
-Known = dict[Place, dict[str, str]]
+Known = dict[Subject, dict[str, str]]
 _WEIGHTS = {"add": 60, "change": 15, "remove": 8, "replace": 4, "delete": 2}
 
 
@@ -58,28 +58,28 @@ class Op:
 
     number: int
     what: str
-    place: Place
+    subject: Subject
     unit: str
     text: str
 
 
 def done(known: Known, op: Op) -> bool:
     """Apply a learning to what is known; False if it does not apply."""
-    held = known.get(op.place)
+    units = known.get(op.subject)
     if op.what == "add":
-        known.setdefault(op.place, {})[op.unit] = op.text
+        known.setdefault(op.subject, {})[op.unit] = op.text
     elif op.what == "replace":
-        known[op.place] = {op.unit: op.text}
-    elif held is None:
+        known[op.subject] = {op.unit: op.text}
+    elif units is None:
         return False
     elif op.what == "delete":
-        del known[op.place]
-    elif op.unit not in held:
+        del known[op.subject]
+    elif op.unit not in units:
         return False
     elif op.what == "change":
-        held[op.unit] = op.text
+        units[op.unit] = op.text
     else:
-        del held[op.unit]
+        del units[op.unit]
     return True
 
 
@@ -89,30 +89,30 @@ def without(ops: Sequence[Op], numbers: Collection[int]) -> Known:
     for op in ops:
         if op.number not in numbers:
             done(known, op)
-    return {place: units for place, units in known.items() if units or place[0] is Kind.SKILL}
+    return {subject: units for subject, units in known.items() if units or subject[0] is Kind.SKILL}
 
 
 def random_ops(rng: random.Random, count: int) -> list[Op]:
     """Return random learnings that make sense in sequence. What was deleted is never recreated."""
     known: Known = {}
-    ended: set[Place] = set()
+    ended: set[Subject] = set()
     ops: list[Op] = []
     while len(ops) < count:
         number = len(ops)
         kind = rng.choice([Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL])
-        place = (kind, f"s{rng.randrange(count // 12 + 1)}")
+        subject = (kind, f"s{rng.randrange(count // 12 + 1)}")
         (what,) = rng.choices([*_WEIGHTS], [*_WEIGHTS.values()])
-        if place in ended or (what == "replace" and kind is not Kind.MEMORY):
+        if subject in ended or (what == "replace" and kind is not Kind.MEMORY):
             continue
-        if what == "replace" and place not in known:
+        if what == "replace" and subject not in known:
             continue
-        if what == "remove" and len(known.get(place, {})) == 1:
+        if what == "remove" and len(known.get(subject, {})) == 1:
             continue  # a table without rows is deleted instead
         is_new = what in {"add", "replace"}
-        unit = f"u{number}" if is_new else rng.choice([*known.get(place, {})] or [""])
-        op = Op(number, what, place, unit, f"{unit} t{number}")
+        unit = f"u{number}" if is_new else rng.choice([*known.get(subject, {})] or [""])
+        op = Op(number, what, subject, unit, f"{unit} t{number}")
         if done(known, op):
-            ended |= {place} if what == "delete" else set()
+            ended |= {subject} if what == "delete" else set()
             ops.append(op)
     return ops
 
@@ -125,7 +125,7 @@ class Taught:
         self.log = MemoryChangeLog(MemoryKnowledge())
         self.store = MemorySkillStore()
         self.ops: list[Op] = []
-        self._ids: dict[Place, str] = {}
+        self._ids: dict[Subject, str] = {}
         self._steps = MemorySteps(self.log)
         self._waiters = MemoryDuplicateWaiters(self.log)
         knowledge = self.log.knowledge
@@ -170,7 +170,7 @@ class Taught:
             op, change = await self._edited(op, change)
         decided = await self.gate.decisions.approve(change.id, by="kim", seen=change.content_hash)
         assert decided.status is ReceiptStatus.APPLIED, decided
-        self._ids[op.place] = change.target_id
+        self._ids[op.subject] = change.target_id
         self.ops.append(op)
 
     async def retract(self, number: int) -> Retraction:
@@ -209,15 +209,15 @@ class Taught:
         return anew, await self.gate.decisions.edit(change.id, edited, by="lee")
 
     async def _request(self, op: Op) -> ChangeRequest:
-        kind, _ = op.place
-        is_new = op.place not in self._ids
+        kind, _ = op.subject
+        is_new = op.subject not in self._ids
         given = {
             "operation": Operation.DELETE
             if op.what == "delete"
             else Operation.CREATE
             if is_new
             else Operation.UPDATE,
-            "target_id": None if is_new else self._ids[op.place],
+            "target_id": None if is_new else self._ids[op.subject],
             "relationship": Relationship.UNRELATED if is_new else None,
             "reason": "taught",
         }
@@ -229,17 +229,17 @@ class Taught:
 
     async def _memory(self, op: Op, given: dict[str, object]) -> MemoryRequest:
         more: dict[str, object] = {"content": op.text}
-        if op.what == "add" and op.place in self._ids:
+        if op.what == "add" and op.subject in self._ids:
             more["merge_mode"] = MergeMode.EXTEND
         elif op.what == "replace":
             more["merge_mode"] = MergeMode.REPLACE
         elif op.what in {"change", "remove"}:
-            lines = (await self.known())[op.place]
+            lines = (await self.known())[op.subject]
             more |= {"merge_mode": MergeMode.REFINE}
-            kept = {**lines, op.unit: op.text}
+            remaining = {**lines, op.unit: op.text}
             if op.what == "remove":
-                del kept[op.unit]
-            more |= {"merge_mode": MergeMode.REFINE, "content": "\n".join(kept.values())}
+                del remaining[op.unit]
+            more |= {"merge_mode": MergeMode.REFINE, "content": "\n".join(remaining.values())}
         return MemoryRequest.model_validate({**given, **more})
 
     async def _rule(self, op: Op, given: dict[str, object]) -> RuleRequest:
@@ -248,24 +248,24 @@ class Taught:
         row_id = None if op.what == "add" else await self._row_id(op)
         if op.what == "remove":
             return RuleRequest.model_validate({**given, "rule": {"remove_rows": [row_id]}})
-        outcome = f"처리 {op.place[1]}"
+        outcome = f"처리 {op.subject[1]}"
         row = {"inputs": {"사례": f'"{op.unit}"'}, "outputs": {outcome: f'"{op.text}"'}}
         draft: dict[str, object] = {"rows": [row if row_id is None else {**row, "id": row_id}]}
         if given["operation"] is Operation.CREATE:
             columns = {"inputs": [{"name": "사례"}], "outputs": [{"name": outcome}]}
-            draft |= {"name": op.place[1], **columns}
+            draft |= {"name": op.subject[1], **columns}
         return RuleRequest.model_validate({**given, "rule": draft})
 
     async def _row_id(self, op: Op) -> str:
-        item = await self.log.knowledge.get(Kind.DMN_RULE, "t", self._ids[op.place])
+        item = await self.log.knowledge.get(Kind.DMN_RULE, "t", self._ids[op.subject])
         rows = parse_xml(item.content).rows
         return next(row.id for row in rows if row.inputs[0] == f'"{op.unit}"')
 
     async def _skill(self, op: Op, given: dict[str, object]) -> SkillRequest:
-        name = op.place[1]
+        name = op.subject[1]
         if op.what == "delete":
             return SkillRequest.model_validate(given)
-        listed = _listed(await self._document(name)) if op.place in self._ids else {}
+        listed = _listed(await self._document(name)) if op.subject in self._ids else {}
         listed = {**listed, op.unit: op.text}
         if op.what == "remove":
             del listed[op.unit]

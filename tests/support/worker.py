@@ -19,7 +19,6 @@ from core.feedback_matcher import MatchDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.polling_manager import PollingDeps, process_feedback
 from core.testing.changes import MemoryChangeLog
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
@@ -35,6 +34,7 @@ from core.testing.stores import (
     MemoryReplies,
     MemoryRuns,
 )
+from tests.support.breaker import SimpleBreaker
 from tests.support.gate import neighbours_of
 from tests.support.react import FixedSearch
 
@@ -64,7 +64,7 @@ class MemoryWorker:
         self.agents = MemoryAgents([CLERK, DESK], log=self.log)
         self.saver = InMemorySaver()
         self.model = ScriptedChatModel(self.script)
-        self.breaker = MemoryCircuitBreaker()
+        self.breaker = SimpleBreaker()
         memories = MemoryCommitter(self.knowledge, neighbours_of(self.knowledge))
         self.gate = ChangeGate(
             GateDeps(

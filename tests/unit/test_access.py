@@ -1,4 +1,4 @@
-"""Secrets: how they are made, what is told of them, and the first one of all."""
+"""Tokens: how secrets are generated, what is shown of them, and the first token."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ async def test_a_first_token_that_was_revoked_does_not_come_back(tmp_path: Path)
 
 
 class _Slow(MemoryTokens):
-    """Lets others go on between the look and the making."""
+    """Yields to other tasks between the check and the creation."""
 
     async def list(self) -> Sequence[AccessToken]:
-        """List as usual, then let others go on."""
+        """List as usual, then yield to other tasks."""
         found = await super().list()
         await asyncio.sleep(0)
         return found

@@ -1,4 +1,4 @@
-"""Agents from outside: JSONL, JSON and YAML alike, all problems at once."""
+"""Import of agents: JSONL, JSON and YAML, with all problems reported at once."""
 
 from __future__ import annotations
 

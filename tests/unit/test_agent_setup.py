@@ -1,4 +1,4 @@
-"""The piece that asks for an agent's first knowledge: in its language, verbatim, once."""
+"""The feedback that requests an agent's first knowledge: in its language, verbatim, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about the API and the API say the same: routes, and the role that each takes."""
+"""The API and its documentation agree on routes and the role each requires."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ QUERIES = {
 
 @pytest.fixture(scope="module")
 def api() -> FastAPI:
-    """The API over a program that is open and can do nothing."""
+    """The API over an opened program without stores."""
     opened = Opened()
     opened.app = cast("App", object())
     return create_api(opened)

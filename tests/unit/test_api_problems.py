@@ -1,4 +1,4 @@
-"""Failures of the API: each kind a problem with its status, whatever a call holds."""
+"""Failures of the API: each error kind is a problem document with its status."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_JSON = ("{", "{'a': 1}", '{"a": 1,}', '{"a": "\0"}', "{}".encode("utf-16"), b
 
 @pytest.fixture(scope="module")
 def api() -> FastAPI:
-    """The API over a program that is open, and that no call here comes to."""
+    """The API over an opened program that no call here reaches."""
     opened = Opened()
     opened.app = cast("App", object())
     return create_api(opened)
@@ -44,13 +44,13 @@ async def client(api: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def calling(api: FastAPI) -> httpx.AsyncClient:
-    """A client of an API, as somebody who may do all."""
+    """A client of an API with all roles."""
     transport = httpx.ASGITransport(As(api, EVERYTHING), raise_app_exceptions=False)
     return httpx.AsyncClient(transport=transport, base_url="http://api")
 
 
 def seen_as(answer: httpx.Response) -> tuple[int, str]:
-    """Status and kind of an answer that is a problem."""
+    """Return status and kind of a problem document."""
     assert answer.headers["content-type"] == PROBLEM_TYPE
     told = answer.json()
     assert (told["status"], told["type"]) == (answer.status_code, "about:blank")
@@ -68,7 +68,7 @@ def test_every_kind_of_error_has_a_status() -> None:
 
 
 def error_of(kind: type[SkillWorkerError]) -> SkillWorkerError:
-    """An error of a kind, however it is made."""
+    """Return an error of a kind, whatever its constructor takes."""
     made = kind.__new__(kind)
     SkillWorkerError.__init__(made, "it went wrong", hint="mend it")
     return made

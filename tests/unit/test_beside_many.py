@@ -16,7 +16,7 @@ async def submitted(world: World, content: str, key: str, **given: object) -> Re
 
 
 async def known(world: World) -> list[str]:
-    """Write four that are near each other, and give their ids."""
+    """Write four memories near each other, and return their ids."""
     receipts = [
         await world.gate.submit(ask(text, **SAID, is_import=True), on_behalf(text))
         for text in BOXES

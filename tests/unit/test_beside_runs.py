@@ -1,4 +1,4 @@
-"""What UNRELATED excuses in a run: the items that it was shown, and none that came since."""
+"""What UNRELATED excuses in a run: the items it was shown, none added later."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Meanwhile(FakeGate):
         await self.world.gate.submit(ask(text, is_import=True), context)
 
 
-async def test_what_another_run_commits_between_two_calls_is_shown_before_it_is_excused() -> None:
+async def test_what_another_run_commits_between_two_calls_is_shown_first() -> None:
     gate = Meanwhile([FIRST], [LATER])
     turns = [calls(("commit_to_memory", given)) for given in (CREATE, UNRELATED, UNRELATED)]
     verdict = await Bench([*turns, says("done")], gate=gate).run()

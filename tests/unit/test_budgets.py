@@ -1,10 +1,11 @@
-"""A tenant whose budget is used up: its feedback waits, says why, and goes on where it stopped."""
+"""A tenant over budget: its feedback waits, states why, and resumes where it stopped."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import cast
 
@@ -14,13 +15,17 @@ from core.adapters.postgres.budgets import PostgresBudgets
 from core.adapters.postgres.queries import Pool
 from core.agent.budgets import DailyBudgets, Meter
 from core.agent.prices import Billing, Price
-from core.domain.models import Feedback, FeedbackStatus, NewFeedback
+from core.domain.models import (
+    Feedback,
+    FeedbackStatus,
+    NewFeedback,
+    RunEvent,
+    TenantBudget,
+    Usage,
+)
 from core.feedback_matcher import MatchDeps
 from core.polling_manager import process_feedback
-from core.testing.ledger import Ledger
 from core.testing.scripted_model import Turn, calls, says
-from core.testing.spending import MemoryBudgets
-from core.testing.stores import MemoryJournal, MemoryReplies
 from tests.support.react import MEMORY
 from tests.support.worker import CLERK, DESK, MemoryWorker
 
@@ -34,20 +39,51 @@ DIVIDED = {
 }
 
 
+class Purse:
+    """The `Budgets` of one tenant: what a call has cost is on the bill when it has ended."""
+
+    def __init__(self) -> None:
+        self.daily = DailyBudgets(Decimal(0))
+        self.spent = Decimal(0)
+        self.to_midnight = 43_200.0
+
+    def pay(self, _event: RunEvent, spent: Usage) -> None:
+        if spent.model_calls:
+            self.spent += spent.cost
+
+    def next_day(self) -> None:
+        self.spent = Decimal(0)
+
+    @asynccontextmanager
+    async def call(self, tenant_id: str, call_id: str) -> AsyncIterator[None]:
+        await self.require(tenant_id)
+        yield
+
+    async def require(self, tenant_id: str) -> None:
+        state = (await self.today(tenant_id))[0]
+        if state.is_used_up:
+            raise self.daily.used_up(state, self.to_midnight)
+
+    async def used_up(self) -> Sequence[TenantBudget]:
+        return [state for state in await self.today(None) if state.is_used_up]
+
+    async def today(self, tenant_id: str | None) -> Sequence[TenantBudget]:
+        budget = self.daily.of(tenant_id or "t")
+        return [TenantBudget(tenant_id="t", budget=budget, spent=self.spent, waiting=1)]
+
+
 class BudgetedWorker(MemoryWorker):
     """Each call costs a dollar of the tenant's budget."""
 
     def __init__(self, budget: int, script: list[Turn]) -> None:
         super().__init__(script=script)
-        self.ledger = Ledger(Billing("m", DOLLAR))
-        self.replies = MemoryReplies(self._tell, self.ledger)
-        self.journal = MemoryJournal(runs=self.runs, observe=self._tell, ledger=self.ledger)
+        self.purse = Purse()
+        self.observers.append(self.purse.pay)
         self.allow(budget)
 
     def allow(self, budget: int) -> None:
-        daily = DailyBudgets(Decimal(budget), currency="USD")
-        budgets = MemoryBudgets(self.ledger, daily, sleep=lambda _: asyncio.sleep(0))
-        meter = Meter(DOLLAR, budgets)
+        self.purse.daily = DailyBudgets(Decimal(budget), currency="USD")
+        meter = Meter(DOLLAR, self.purse)
         deps = self._deps()
         self.deps = replace(
             deps,
@@ -78,7 +114,7 @@ async def test_a_run_goes_on_the_next_day_and_pays_for_no_call_twice() -> None:
     )
     ((_, delay),) = worker.inbox.jobs
     assert delay == pytest.approx(300)
-    worker.ledger.now += timedelta(days=1)
+    worker.purse.next_day()
     done = await worker.attempt(feedback_id)
     assert (done.status, done.attempts) == (FeedbackStatus.COMPLETED, 1)
     assert (done.usage.model_calls, done.usage.cost) == (2, 2)
@@ -106,17 +142,17 @@ async def test_it_is_told_again_where_it_went_on_in_between() -> None:
     for _ in range(3):
         await worker.attempt(feedback_id)
     assert worker.happened().count("feedback.held_back") == 1
-    worker.ledger.now += timedelta(days=1)
+    worker.purse.next_day()
     for _ in range(3):
         await worker.attempt(feedback_id)
     assert worker.happened().count("feedback.held_back") == 2
-    worker.ledger.now += timedelta(days=1)
+    worker.purse.next_day()
     assert (await worker.attempt(feedback_id)).status is FeedbackStatus.COMPLETED
 
 
 async def test_it_is_looked_at_again_at_midnight_where_that_is_sooner() -> None:
     worker = BudgetedWorker(0, [])
-    worker.ledger.now = worker.ledger.now.replace(hour=23, minute=59)
+    worker.purse.to_midnight = 60
     await worker.attempt(await worker.add())
     ((_, delay),) = worker.inbox.jobs
     assert delay == pytest.approx(60)
@@ -138,7 +174,7 @@ async def test_the_matchers_call_is_paid_for_once_too() -> None:
     worker.allow(3)
     await worker.attempt(feedback_id)
     assert len(worker.model.seen) == 3
-    assert worker.ledger.spent("t") == 3
+    assert worker.purse.spent == 3
 
 
 async def test_without_a_budget_nothing_is_asked_of_the_database() -> None:

@@ -1,4 +1,4 @@
-"""Answers that are kept: read once, for a while, and again when they are too old."""
+"""Cached answers: read once, reused for a while, and refreshed when too old."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.adapters.cache import Cached
 
 
 class World:
-    """A clock, and something to read that takes as long as is said."""
+    """A clock, and a read of configurable duration."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -19,7 +19,7 @@ class World:
         self.kept: Cached[int] = Cached(60, lambda: self.time, rest=100, most=2)
 
     async def read(self) -> int:
-        """Count how often it is read."""
+        """Count the reads."""
         self.reads += 1
         await asyncio.sleep(0)
         self.time += self.takes
@@ -51,7 +51,7 @@ async def test_many_who_ask_at_once_share_one_reading() -> None:
     assert await asyncio.gather(*asked) == [1] * 20
 
 
-async def test_other_questions_have_answers_of_their_own_and_the_oldest_is_forgotten() -> None:
+async def test_each_question_has_its_answer_and_the_oldest_is_forgotten() -> None:
     world = World()
     assert [await world.kept.get(q, world.read) for q in "aba"] == [1, 2, 1]
     assert await world.kept.get("c", world.read) == 3

@@ -1,4 +1,4 @@
-"""The gate: one receipt a key, history for every attempt, nothing applied twice."""
+"""The gate: one receipt per key, history for every attempt, nothing applied twice."""
 
 from __future__ import annotations
 

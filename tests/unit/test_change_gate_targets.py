@@ -1,4 +1,4 @@
-"""One change at a time on a target; what a dead run left is taken over."""
+"""Target locks: one change at a time on a target; the intents of dead runs are adopted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help names what an option takes in the user's words, not by the type that holds it."""
+"""Help describes an option's value in the user's words, not by its Python type."""
 
 from __future__ import annotations
 

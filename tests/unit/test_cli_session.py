@@ -1,4 +1,4 @@
-"""How commands end: by themselves, by one signal, by two."""
+"""How commands end: on their own, on one signal, on two."""
 
 from __future__ import annotations
 

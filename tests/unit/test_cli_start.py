@@ -1,4 +1,4 @@
-"""The command line starts light, answers help and version, and says what is wrong with a call."""
+"""The command line imports little at start, shows help and version, and explains usage errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of applied changes stand where a reviewer looks."""
+"""Warnings of applied changes are shown where reviewers look."""
 
 from __future__ import annotations
 

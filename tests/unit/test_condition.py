@@ -1,4 +1,4 @@
-"""How it goes in one word: the first that applies, and why."""
+"""The health state in one word: the first that applies, and why."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_with_something_to_do_it_is_busy() -> None:
     assert told({"counts": counts}, pauses=(PAUSED,)).endswith("held back (paused: a move)")
 
 
-def test_where_all_that_waits_is_of_tenants_at_their_budget_it_is_held_back() -> None:
+def test_where_all_waiting_tenants_are_at_their_budget_it_is_held_back() -> None:
     queued, processing = FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING
     said = told({"counts": {queued: 3}}, at_budget=(SPENT,))
     assert said == "held_back: daily budgets are used up: t"

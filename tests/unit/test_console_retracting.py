@@ -1,4 +1,4 @@
-"""What retracting comes to, told in the reader's language, and nothing of it left out."""
+"""The result of a retraction, shown completely in the reader's language."""
 
 from __future__ import annotations
 

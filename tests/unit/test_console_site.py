@@ -1,4 +1,4 @@
-"""A page that breaks says so in the reader's language; what broke goes to the log alone."""
+"""A failing page says so in the reader's language; the cause goes to the log only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from core.domain.errors import InvalidInput, Refused
 from core.domain.models import Receipt, ReceiptStatus
 from core.entrypoints.console.language import Language
-from core.entrypoints.console.parts.problem import tell_done, told
+from core.entrypoints.console.parts.problem import notify_done, notify_failures
 from core.entrypoints.console.site import fill
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.session import Session
@@ -39,7 +39,7 @@ async def _shown(error: Exception) -> tuple[int, str]:
     return client.status_code, "".join(parts)
 
 
-async def test_what_nobody_planned_is_told_without_its_text_and_logged_with_its_trace() -> None:
+async def test_an_unplanned_error_is_told_without_its_text_and_logged_with_it() -> None:
     with capture_logs() as logged:
         status, shown = await _shown(ZeroDivisionError("secret of the program"))
     assert status == 500
@@ -76,7 +76,7 @@ async def test_what_only_waits_for_a_person_is_not_told_as_done(
         monkeypatch.setattr(
             client.outbox, "enqueue_message", lambda _k, data, _t: said.append(data)
         )
-        tell_done(visit, "review.reverted", Receipt(status=status, message=""), "통화")
+        notify_done(visit, "review.reverted", Receipt(status=status, message=""), "통화")
     (data,) = said
     assert data["type"] == tone
     assert data["message"].startswith(begins)
@@ -85,7 +85,7 @@ async def test_what_only_waits_for_a_person_is_not_told_as_done(
 def test_what_was_refused_is_not_told_as_done() -> None:
     refused = Receipt(status=ReceiptStatus.REFUSED, message="it is there already")
     with pytest.raises(Refused, match="it is there already"):
-        tell_done(_visit(), "review.reverted", refused, "통화")
+        notify_done(_visit(), "review.reverted", refused, "통화")
 
 
 def _break() -> None:
@@ -100,7 +100,7 @@ async def test_a_button_that_breaks_says_so_in_a_corner_and_the_page_stays(
         monkeypatch.setattr(
             client.outbox, "enqueue_message", lambda kind, data, _: said.append((kind, data))
         )
-        with told(visit):
+        with notify_failures(visit):
             _break()
     ((kind, data),) = said
     assert kind == "notify"

@@ -1,4 +1,4 @@
-"""The console's words: each in both languages, none missing, none for nothing."""
+"""The console's catalogue: every text in both languages, none missing, none unused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _said() -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_word_is_there_in_both_languages_with_the_same_places_for_values(page: str) -> None:
+def test_every_word_is_there_in_both_languages_with_the_same_fields(page: str) -> None:
     for key, entry in words(page).items():
         assert entry.keys() == set(Language), f"{page}.{key}"
         assert all(text.strip() for text in entry.values()), f"{page}.{key}"

@@ -1,4 +1,4 @@
-"""A table decides a case by its hit policy, and says which rows fired and why others did not."""
+"""A table decides a case by its hit policy, and tells which rows fired and why others did not."""
 
 from __future__ import annotations
 

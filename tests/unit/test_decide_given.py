@@ -1,4 +1,4 @@
-"""A case gives columns, or the names that their expressions and the cells use (DMN 1.3, 8.2.3)."""
+"""A case sets columns, or the names their expressions and cells use (DMN 1.3, 8.2.3)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_all_that_is_missing_is_named_once() -> None:
     assert "or the names that it is computed from" in caught.value.hint
 
 
-def test_without_declarations_the_names_of_the_case_are_those_of_the_expression() -> None:
+def test_without_declarations_the_case_names_those_of_the_expression() -> None:
     table = one("amount * 2 + fee", "number", "11")
     assert decide(table, {"amount": 5, "fee": 1}).result == {"o": True}
     assert decide(table, {"amount * 2 + fee": 11}).result == {"o": True}
@@ -110,7 +110,7 @@ def test_a_name_that_looks_like_an_expression_is_a_name_where_it_is_given() -> N
     assert decide(one("상품-코드", "string", '"A1"'), {"상품-코드": "A1"}).result == {"o": True}
 
 
-def test_a_column_that_comes_to_another_type_is_refused_and_an_error_is_null() -> None:
+def test_a_column_of_another_type_is_refused_and_an_error_is_null() -> None:
     with pytest.raises(RuleInvalid, match="comes to string, and number is needed"):
         decide(one('a + "x"', "number", "-"), {"a": "y"})
     assert decide(one('a + "x"', "string", "null"), {"a": 5}).result == {"o": True}

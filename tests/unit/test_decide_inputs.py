@@ -1,4 +1,4 @@
-"""Inputs of a case are JSON, typed by their columns; what does not fit is named, all at once."""
+"""Inputs of a case are JSON, typed by their columns; all mismatches are reported at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases stand in the XML of their row; whatever else is in there keeps its bytes."""
+"""Cases are stored in the XML of their row; everything else there keeps its bytes."""
 
 from __future__ import annotations
 

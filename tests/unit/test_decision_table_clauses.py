@@ -1,4 +1,4 @@
-"""Allowed values, defaults and aggregation are read, written, drafted, and left alone by edits."""
+"""Allowed values, defaults and aggregation are read, written, drafted, and untouched by edits."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_clauses_are_written_and_read_back() -> None:
     assert render_table(FEES)[0][0] == "C+"
 
 
-def test_an_aggregation_that_is_none_is_refused_and_one_without_collect_says_nothing() -> None:
+def test_an_unknown_aggregation_is_refused_and_one_without_collect_unused() -> None:
     xml = to_xml(FEES, decision_id="d")
     with pytest.raises(RuleInvalid, match="the aggregation 'AVG' is none of 'SUM'"):
         parse_xml(xml.replace('"SUM"', '"AVG"'))

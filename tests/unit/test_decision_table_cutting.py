@@ -1,4 +1,4 @@
-"""One decision of a document with several tables becomes a document of its own."""
+"""One decision of a document with several tables is extracted into its own document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drafted rule becomes a table of as many rows as it has, or is refused with every reason."""
+"""A drafted rule becomes a table with its rows, or is refused with all reasons."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_several_rows_stay_several_rows_with_the_columns_they_name() -> None:
     assert parse_xml(to_xml(table, decision_id="d")) == table
 
 
-def test_columns_given_stand_in_their_order_and_rows_may_leave_conditions_out() -> None:
+def test_columns_stand_in_their_order_and_rows_may_leave_conditions_out() -> None:
     draft = RuleDraft(
         name="n",
         hit_policy=HitPolicy.COLLECT,

@@ -1,4 +1,4 @@
-"""A learnt row is held against the feedback's example, and an edit against older cases."""
+"""A learnt row is checked against the feedback's example, an edit against older cases."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_only_the_gaps_that_an_edit_opens_are_told() -> None:
     assert not edited(gap, row("[200..300]", "사장")).warnings
 
 
-def test_an_older_case_that_comes_out_otherwise_is_told_with_both_outcomes_and_its_row() -> None:
+def test_an_older_case_that_comes_out_otherwise_is_told_with_both() -> None:
     first = learnt(row("> 10", "팀장", example=50), policy=HitPolicy.FIRST).xml
     both = edited(first, row("> 40", "사장"), hit_policy="COLLECT")
     (warning,) = [told for told in both.warnings if "older case" in told]
@@ -185,7 +185,7 @@ def test_cases_of_rows_edited_on_purpose_are_told_as_such_and_give_way() -> None
     assert "will give nothing" in warning
 
 
-def test_a_changed_row_keeps_the_cases_that_still_hold_and_gains_the_new_one() -> None:
+def test_a_changed_row_keeps_cases_that_still_hold_and_gains_the_new() -> None:
     again = edited(START, row("> 1200000", "팀장", "r1", 1300000), row("<= 1200000", row_id="r2"))
     assert [case[0] for case in cases(again.xml)["r1"]] == [1500000, 1300000]
     assert [case[3] for case in cases(again.xml)["r1"]] == ["f1", "f2"]
@@ -235,7 +235,7 @@ def test_an_edit_that_says_nothing_new_changes_no_byte() -> None:
     assert edited(START, row("> 1000000", "팀장", "r1")).xml == START
 
 
-def test_many_moved_cases_are_counted_and_a_large_table_is_not_gone_through() -> None:
+def test_many_moved_cases_are_counted_and_a_large_table_is_skipped() -> None:
     rows = [row(f"= {number}".replace("= ", ""), "a", example=number) for number in range(40)]
     start = learnt(*rows).xml
     told = edited(start, remove_rows=[f"r{n}" for n in range(1, 31)]).warnings
@@ -247,7 +247,7 @@ def test_many_moved_cases_are_counted_and_a_large_table_is_not_gone_through() ->
     assert any("cases were not decided anew" in warning for warning in told)
 
 
-def test_a_document_is_taken_byte_for_byte_with_warnings_and_without_errors() -> None:
+def test_a_document_is_taken_byte_for_byte_with_warnings_but_no_error() -> None:
     document = START.replace("\n", "\r\n")
     assert learn_document(document, None).xml == document
     assert learn_document(document, START).warnings == ()

@@ -1,4 +1,4 @@
-"""Whatever is edited, in whatever order, untouched rows and all around them keep their bytes."""
+"""Edits in any order: untouched rows and everything around them keep their bytes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def rules_by_id(xml: str) -> dict[str, str]:
 
 
 def around(xml: str) -> list[str]:
-    """What stands outside of the rules, white space apart."""
+    """Return the text outside the rules, without white space."""
     return RULE.sub("", xml).split()
 
 

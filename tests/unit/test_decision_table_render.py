@@ -1,4 +1,4 @@
-"""Tables are shown in straight columns, Korean or not, and told in sentences to the search."""
+"""Tables are rendered in aligned columns, Korean too, and as sentences for the search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was wrong with a table before stops no edit, least of all one that mends it."""
+"""Existing problems of a table block no edit, least of all one that fixes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEAD_LAST = [("> 5", "a"), ("> 4", "b"), ("> 6", "c")]
 
 
 def table(rows: Sequence[tuple[str, str]], policy: HitPolicy) -> str:
-    """A table as it may stand, whatever is wrong with it; its rows are r0, r1, …"""
+    """Return a table that may have problems; its rows are r0, r1, …"""
     made = DecisionTable(
         name="승인",
         hit_policy=policy,

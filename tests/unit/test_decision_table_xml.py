@@ -1,4 +1,4 @@
-"""Tables become DMN 1.3 and are read back; what is not such a document is refused by name."""
+"""Tables round-trip through DMN 1.3; other documents are refused with the reason."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_elements_stand_in_the_order_of_the_schema() -> None:
     assert all([etree.QName(text).localname for text in entry] == ["text"] for entry in table[5])
 
 
-def test_ids_of_a_document_are_unique_even_where_a_row_has_the_id_of_the_decision() -> None:
+def test_ids_of_a_document_are_unique_even_where_a_row_has_the_decisions() -> None:
     row = DecisionRow(id="d_table", inputs=("-", "-"), outputs=("1", "2"))
     xml = to_xml(APPROVAL.model_copy(update={"rows": (row,)}), decision_id="d")
     ids = [found.get("id") for found in etree.fromstring(xml.encode()).iter() if found.get("id")]

@@ -1,4 +1,4 @@
-"""A change that waits for a person: what they see is what is applied, or nothing is."""
+"""Held changes: exactly what the reviewer saw is applied, or nothing."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ async def test_an_edit_does_not_write_over_what_came_since() -> None:
     assert await contents(world) == ["환불은 7일 이내\n배송비\n영수증"]
 
 
-async def test_an_edited_change_is_done_to_what_is_there_when_it_is_prepared_again() -> None:
+async def test_an_edited_change_prepared_again_is_done_to_what_is_there() -> None:
     world = World()
     made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
     waiting = _with_policy(world, ALL)
@@ -261,7 +261,7 @@ async def test_what_does_not_exist_or_never_waited_is_told_apart(world: World) -
 
 
 def _with_policy(world: World, policy: ReviewPolicy, *, dry_run: bool = False) -> World:
-    """Give the same world behind another policy."""
+    """Return the same world behind another policy."""
     other = World(policy=policy, dry_run=dry_run, knowledge=world.knowledge)
     other.use(world)
     return other

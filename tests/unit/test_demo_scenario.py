@@ -1,4 +1,4 @@
-"""The demo's scenario promises to show everything there is to show."""
+"""The demo's scenario covers every feature it promises to show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts ask for what a worker tells, and each has its runbook."""
+"""Alerts use metrics that a worker exports, and each has a runbook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RULES = [rule for group in ALERTS["groups"] for rule in group["rules"]]
 
 
 def _told() -> str:
-    """Everything that a worker can tell, as Prometheus reads it."""
+    """Return all metrics a worker can export, in Prometheus format."""
     metrics = Metrics(lambda: 0.0)
     for name in ("applied", "failed", "refused", "went_stale"):
         data = {"kind": "MEMORY", "operation": "CREATE"}
@@ -86,7 +86,7 @@ def test_each_alert_has_a_runbook_and_each_runbook_an_alert() -> None:
 @pytest.mark.parametrize("section", re.split(r"^## ", RUNBOOKS, flags=re.MULTILINE)[1:])
 def test_a_runbook_says_what_to_look_at_and_what_to_do(section: str) -> None:
     parts = re.findall(r"^\*\*(\w+)\.\*\*", section, re.MULTILINE)
-    assert parts == ["Means", "Impact", "Look", "Mend", "Verify"]
+    assert parts == ["Meaning", "Impact", "Diagnose", "Fix", "Verify"]
 
 
 def test_pages_name_metrics_that_exist() -> None:
@@ -115,6 +115,7 @@ def test_each_way_of_holding_work_back_has_an_alert(kind: PauseKind) -> None:
     assert any(f'skill_worker_held{{kind="{kind}"}}' in rule["expr"] for rule in RULES)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", [("check", "rules"), ("test", "rules")])
 def test_promtool_agrees(command: tuple[str, str]) -> None:
     file = {"check": "alerts.yaml", "test": "alerts.test.yaml"}[command[0]]

@@ -1,4 +1,4 @@
-"""What the deployment starts, and what its pages tell people to type, are commands that exist."""
+"""The commands in the deployment and on its pages exist."""
 
 from __future__ import annotations
 

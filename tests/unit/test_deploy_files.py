@@ -1,4 +1,4 @@
-"""What is deployed fits the program: names of settings, ports, paths, times and files."""
+"""The deployment matches the program: settings, ports, paths, times and files."""
 
 from __future__ import annotations
 
@@ -170,6 +170,7 @@ def test_systemd_finds_no_fault_in_a_unit(name: str, tmp_path: Path) -> None:
     assert [line for line in done.stderr.splitlines() if unit.name in line] == []
 
 
+@pytest.mark.nightly
 def test_kustomize_builds_it() -> None:
     done = _run_where_it_is("kubectl", "kustomize", str(deploy.KUBERNETES))
     assert done.returncode == 0, done.stderr

@@ -175,7 +175,7 @@ def test_a_member_of_an_object_is_an_input_as_in_0017() -> None:
     assert decide(table, case | {"numC": 20}).result == {"o": "In range"}
 
 
-def test_values_that_are_not_allowed_are_refused_where_the_standard_makes_them_null() -> None:
-    """1157-005 and 1157-010 expect null: here nothing is decided by a value out of place."""
+def test_values_not_allowed_are_refused_where_the_standard_says_null() -> None:
+    """1157-005 and 1157-010 expect null: here a misplaced value decides nothing."""
     with pytest.raises(RuleInvalid, match="'RiskCategory' is \"Huge\", which is none of"):
         result(status(HitPolicy.FIRST), (17, "Huge"))

@@ -1,4 +1,4 @@
-"""The embedding model as settings name it, and what its server answers, sorted."""
+"""The embedding model as configured, and its errors translated."""
 
 from __future__ import annotations
 

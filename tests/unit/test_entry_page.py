@@ -1,4 +1,4 @@
-"""How a person comes into the console and leaves it."""
+"""Signing in to the console and out of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking feedback in: in batches where all is well, line by line where it is not."""
+"""Adding feedback: in batches, and line by line if a batch has problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback from outside: good lines come through verbatim, bad ones are named."""
+"""Import of feedback: good lines are stored verbatim, bad ones are named."""
 
 from __future__ import annotations
 

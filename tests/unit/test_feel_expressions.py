@@ -1,4 +1,4 @@
-"""Expressions come to the values of DMN 1.3; errors are null, with the reason."""
+"""Expressions evaluate as in DMN 1.3; errors are null, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""matches, replace and split: patterns as Python reads them, in bounded time."""
+"""matches, replace and split: Python's patterns, in bounded time."""
 
 from __future__ import annotations
 

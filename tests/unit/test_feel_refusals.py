@@ -1,4 +1,4 @@
-"""FEEL that does not parse is refused with the place and what was expected there."""
+"""FEEL that does not parse is refused with the position and what was expected there."""
 
 from __future__ import annotations
 

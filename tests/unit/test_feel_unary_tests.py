@@ -1,4 +1,4 @@
-"""Unary tests against values, as DMN 1.3 has them: true, false, or null where none can tell."""
+"""Unary tests as in DMN 1.3: true, false, or null if undecidable."""
 
 from __future__ import annotations
 

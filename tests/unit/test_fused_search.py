@@ -1,13 +1,17 @@
-"""Search by words and by meaning; a model that fails or is slow costs nobody a search."""
+"""Hybrid search; a failing or slow embedding model never fails a search."""
 
 from __future__ import annotations
 
 import asyncio
 import unicodedata
+from itertools import count
 
 import pytest
 from structlog.testing import capture_logs
 
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.search import PostgresSearch, SkillFollower
+from core.adapters.postgres.vectors import PostgresVectors
 from core.domain.errors import ConfigurationError, ModelDown
 from core.domain.models import Hit, Kind
 from core.domain.models.vectors import Vector
@@ -15,10 +19,9 @@ from core.domain.ports import Search
 from core.knowledge.embedding_backfill import Backfill
 from core.knowledge.search.documents import SearchDocument
 from core.knowledge.search.fused import FusedSearch
-from core.testing.contracts.search import PartlyUnreadable, SearchContract, SearchIndex, memory
 from core.testing.embeddings import HashedEmbeddings
-from core.testing.search import MemorySearch
-from core.testing.vectors import MemoryVectors
+from tests.contracts.suites.search import PartlyUnreadable, SearchContract, SearchIndex, memory
+from tests.support.search_index import PostgresIndex
 from tests.support.waiting import NEVER, SOON
 
 SENSES = {"환불": "refund", "돈을 돌려": "refund ", "cash back": "refund"}
@@ -32,24 +35,25 @@ class Clock:
 
 
 class World:
-    """Words and vectors over the same documents, in memory."""
+    """Words and vectors over the same documents."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: Pool) -> None:
         self.clock = Clock()
-        self.words = MemorySearch(PartlyUnreadable())
-        self.vectors = MemoryVectors(self.clock)
+        self.skills = PartlyUnreadable()
+        follower = SkillFollower(pool, self.skills, every=0, clock=count(60, 60).__next__)
+        self.index = PostgresIndex(pool)
+        self.words = PostgresSearch(pool, follower)
+        self.vectors = PostgresVectors(pool, "openai:m")
         self.model = HashedEmbeddings(SENSES)
         self.search = FusedSearch(
             self.words, self.vectors, lambda: self.model, timeout=NEVER, clock=self.clock
         )
 
     async def put(self, document: SearchDocument) -> None:
-        self.words.put(document)
-        self.vectors.put_document(document)
+        await self.index.put(document)
 
     async def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
-        self.words.drop(tenant_id, kind, item_id)
-        self.vectors.drop_document(tenant_id, kind, item_id)
+        await self.index.drop(tenant_id, kind, item_id)
 
     async def embed(self) -> None:
         await Backfill(self.vectors, self.model, clock=self.clock).work()
@@ -61,8 +65,8 @@ class World:
 
 
 @pytest.fixture
-async def world() -> World:
-    made = World()
+async def world(vector_pool: Pool) -> World:
+    made = World(vector_pool)
     await made.put(memory("refund", "돈을 돌려준다"))
     await made.put(memory("stock", "재고를 센다"))
     await made.embed()
@@ -70,11 +74,11 @@ async def world() -> World:
 
 
 class TestWithoutVectors(SearchContract):
-    """What a search by words must do, it does before anything is embedded."""
+    """It meets the contract of search before anything is embedded."""
 
     @pytest.fixture
-    def world(self) -> World:
-        return World()
+    def world(self, vector_pool: Pool) -> World:
+        return World(vector_pool)
 
     @pytest.fixture
     def search(self, world: World) -> Search:
@@ -86,9 +90,7 @@ class TestWithoutVectors(SearchContract):
 
     @pytest.fixture
     def skills(self, world: World) -> PartlyUnreadable:
-        skills = world.words._skills
-        assert isinstance(skills, PartlyUnreadable)
-        return skills
+        return world.skills
 
 
 async def test_what_shares_no_word_is_found_by_meaning(world: World) -> None:

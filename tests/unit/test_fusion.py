@@ -1,4 +1,4 @@
-"""Rankings by words and by meaning become one, whose scores can be compared."""
+"""Rankings by words and by embedding are fused, with comparable scores."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_hit_says_when_it_came_by_meaning() -> None:
     assert (meaning.excerpt, meaning.agent_id) == ("돈을 돌려준다", "a")
 
 
-def test_a_score_is_the_greater_of_both_and_never_less_than_one_further_down() -> None:
+def test_a_score_is_the_greater_of_both_and_never_rises_further_down() -> None:
     fused = fuse_hits([hit("a", 0.2), hit("b", 0.1)], [known("c", 0.8), known("b", 0.6)], 5)
     assert [(one.id, one.score) for one in fused] == [("b", 0.8), ("a", 0.8), ("c", 0.8)]
     assert fuse_hits([hit("a", 0.2)], [], 5)[0].score == 0.2
@@ -138,7 +138,7 @@ def test_a_name_that_the_text_begins_with_is_embedded_once() -> None:
     assert embedded_text("refunds", "# Steps") == "refunds\n# Steps"
 
 
-def test_what_bears_the_query_as_its_name_stays_first_whatever_is_close_in_meaning() -> None:
+def test_an_item_named_as_the_query_stays_first_whatever_is_close() -> None:
     named = hit("rule", 1.0).model_copy(update={"kind": Kind.DMN_RULE, "name": "큰 표"})
     by_words = [named, hit("a", 0.9)]
     by_meaning = [known("a", 0.8), known("b", 0.7)]

@@ -1,4 +1,4 @@
-"""Skills are read for a graph as far as that goes, and what was not is told."""
+"""Skills are read for a graph as far as possible, and the rest is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.testing.skill_store import MemorySkillStore
 
 
 class Troubled(MemorySkillStore):
-    """Fails, or does not answer, where it is told to."""
+    """Fails or hangs for configured skills."""
 
     def __init__(self, names: Mapping[str, Exception | None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The guard around API and console: who is let in, and how everybody else is told."""
+"""The guard of API and console: who is admitted, and how others are refused."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_secrets_of_other_kinds_are_no_tokens_and_no_sessions() -> None:
         assert (await client.get("/v1/x", headers={"cookie": cookie(session)})).status_code == 200
 
 
-async def test_a_token_that_is_revoked_or_has_expired_ends_at_once_with_its_sessions() -> None:
+async def test_a_token_revoked_or_expired_ends_at_once_with_its_sessions() -> None:
     world = World()
     revoked = await world.token()
     session = await world.access.open_session(revoked.secret.get_secret_value())

@@ -1,9 +1,9 @@
-"""The three pages of a worker, over fakes: what they answer, and how often they ask."""
+"""The three health pages of a worker: their answers, and how often they query."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import httpx
 import pytest
@@ -12,18 +12,29 @@ from core.adapters.embedded.http_guard import HttpGuard
 from core.app.health.app import create_app
 from core.app.health.health import Health, Watched
 from core.domain.errors import DatabaseDown
-from core.domain.models import FeedbackStatus, NewFeedback, PauseKind, Waiting
-from core.testing.backlog import MemoryBacklog
-from core.testing.determinism import ticking_clock
-from core.testing.stores import MemoryInbox
+from core.domain.models import FeedbackStatus, PauseKind, Undecided, Waiting
 from tests.support.metrics import samples
 from tests.support.waiting import SOON
 
-PIECE = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로")
+
+class Figures:
+    """A backlog that says what it is told."""
+
+    def __init__(self) -> None:
+        self.queue = Waiting()
+
+    async def waiting(self) -> Waiting:
+        return self.queue
+
+    async def ended(self) -> Mapping[FeedbackStatus, int]:
+        return {}
+
+    async def undecided(self) -> Undecided:
+        return Undecided()
 
 
 class Dependency:
-    """Answers, fails or hangs as it is told, and counts how often it is asked."""
+    """Answers, fails or hangs as configured, and counts the calls."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -39,15 +50,14 @@ class Dependency:
 
 
 class Place:
-    """A worker's health with one dependency, a queue in memory, and a clock that stands still."""
+    """A worker's health with one dependency, a queue in memory, and a stopped clock."""
 
     def __init__(self) -> None:
         self.now = 100.0
         self.stopping = False
         self.paused: set[PauseKind] = set()
         self.dependency = Dependency()
-        self.clock = ticking_clock()
-        self.inbox = MemoryInbox(clock=self.clock)
+        self.backlog = Figures()
         self.health = Health(stopping=lambda: self.stopping, clock=lambda: self.now)
         self.app = create_app(self.health)
 
@@ -55,7 +65,7 @@ class Place:
     def watched(self) -> Watched:
         return Watched(
             probes={"database": self.dependency.ask},
-            backlog=MemoryBacklog(self.inbox, self.clock),
+            backlog=self.backlog,
             pauses=self.pauses,
             running=lambda: 3,
         )
@@ -171,18 +181,18 @@ async def test_many_who_ask_at_once_ask_a_dependency_once(place: Place) -> None:
 
 
 async def test_the_queue_the_holds_and_what_runs_are_told(place: Place) -> None:
-    await place.inbox.add("cli", [PIECE, PIECE])
+    place.backlog.queue = Waiting(queued=2, oldest_seconds=7.5)
     place.paused = {PauseKind.MODEL}
     async with place.health.watching(place.watched):
         found = await place.metrics()
     assert found["running"] == 3
     assert found['feedback{status="queued"}'] == 2
-    assert found["feedback_oldest_seconds"] > 0
+    assert found["feedback_oldest_seconds"] == 7.5
     assert (found['held{kind="model"}'], found['held{kind="paused"}']) == (1, 0)
 
 
 async def test_what_is_slow_to_read_is_read_seldom(place: Place) -> None:
-    class Slow(MemoryBacklog):
+    class Slow(Figures):
         reads = 0
 
         async def ended(self) -> dict[FeedbackStatus, int]:
@@ -190,10 +200,7 @@ async def test_what_is_slow_to_read_is_read_seldom(place: Place) -> None:
             place.now += 0.5
             return {}
 
-        async def waiting(self) -> Waiting:
-            return Waiting()
-
-    slow = Slow(place.inbox, place.clock)
+    slow = Slow()
     watched = Watched(probes={}, backlog=slow, pauses=place.pauses, running=lambda: 0)
     async with place.health.watching(watched):
         await place.metrics()

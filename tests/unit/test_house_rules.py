@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PORTS = ROOT / "core" / "domain" / "ports"
 EVENTS = ROOT / "docs" / "reference" / "events.md"
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60
+MAX_TEST_NAME = 70
 USUAL_FUNCTION_LINES = 10
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 EMITTERS = {"RunEvent", "_tell", "_emit", "event"}
@@ -72,16 +71,6 @@ def test_no_function_is_long() -> None:
 def test_most_functions_are_short() -> None:
     lengths = [_length(function) for path in _files("core") for function in _functions(path)]
     assert statistics.median(lengths) < USUAL_FUNCTION_LINES
-
-
-@pytest.mark.parametrize("folder", ["core", "tests"])
-def test_every_module_begins_by_saying_why_it_exists(folder: str) -> None:
-    silent = [
-        str(path.relative_to(ROOT))
-        for path in _files(folder)
-        if not re.match(r'r?"""\S', path.read_text(encoding="utf-8"))
-    ]
-    assert not silent
 
 
 def test_what_is_public_is_explained_once() -> None:
@@ -200,3 +189,13 @@ def test_every_listed_event_exists() -> None:
     words = {word for path in _files("core") for word in _strings(path)}
     missing = {name for name in _listed() if name not in words and name.split(".")[1] not in words}
     assert not missing
+
+
+def test_a_test_is_named_as_behaviour_in_at_most_70_characters() -> None:
+    long = [
+        _where(path, function)
+        for path in _files("core/testing", "tests")
+        for function in _functions(path)
+        if function.name.startswith("test_") and len(function.name) > MAX_TEST_NAME
+    ]
+    assert not long

@@ -1,4 +1,4 @@
-"""Who is let in to an embedded server."""
+"""Access to an embedded server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which HTTP statuses pass, and when a server says to come back: one rule for all borders."""
+"""Transient HTTP statuses and `Retry-After`: one rule for all HTTP clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A POST that comes twice under one key is carried out once."""
+"""A POST repeated under one idempotency key is executed once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LEE = Principal(token_id="2", name="lee")
 
 
 class Service:
-    """Counts what is carried out, and answers as it is told to."""
+    """Counts executions, and answers as configured."""
 
     def __init__(self, answers: MemoryAnswers | None = None) -> None:
         self.done: list[bytes] = []
@@ -173,7 +173,7 @@ async def test_a_body_that_comes_in_parts_is_whole_for_whoever_works_on_it() -> 
 
 
 class FailingAnswers(MemoryAnswers):
-    """Cannot be written once a call has begun."""
+    """A store that fails to write once a call has begun."""
 
     async def end(self, owner: str, key: str, answer: Answer) -> None:
         """Fail. Raises DatabaseDown."""
@@ -190,7 +190,7 @@ async def test_nobody_is_asked_for_a_key_where_no_caller_is_known() -> None:
     assert (await service.post("k", who=None)).status_code == 201
 
 
-def test_the_header_is_named_at_every_post_of_the_document_and_nowhere_else() -> None:
+def test_the_header_is_named_at_every_documented_post_and_nowhere_else() -> None:
     api = create_api(Opened())
     document(api)
     posts = 0

@@ -1,4 +1,4 @@
-"""The job engine ends when it is told to, also while it is still registering."""
+"""The job engine stops when cancelled, also while it is still registering."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.adapters.postgres.job_engine import Engine
 
 
 class _Losing(InMemoryConnector):
-    """Loses a cancellation that comes while it registers, as the pool does up to Python 3.11."""
+    """Loses a cancellation during registration, as the pool does up to Python 3.11."""
 
     def __init__(self) -> None:
         super().__init__()

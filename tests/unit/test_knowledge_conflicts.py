@@ -1,4 +1,4 @@
-"""What code can prove of two texts."""
+"""What code can prove about two texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def what_differs(new: str, known: str) -> dict[str, tuple[tuple[str, ...], tuple
     return {d.what: (d.new, d.known) for d in found.differs}
 
 
-def test_form_case_space_closing_marks_and_quotation_marks_make_no_difference() -> None:
+def test_form_case_space_and_closing_or_quotation_marks_do_not_matter() -> None:
     decomposed = unicodedata.normalize("NFD", "“금액”은  원 단위, KRW")
     (found,) = compare("금액은 원 단위, krw.", [Known("m1", "금액", decomposed)])
     assert (found.is_exact, found.is_near, found.similarity) == (True, False, 1.0)
@@ -148,7 +148,7 @@ def test_short_and_empty_texts_compare() -> None:
 )
 def test_a_korean_number_in_words_is_that_number(one: str, other: str) -> None:
     assert "number" not in what_differs(one, other)
-    assert between(one, other).held == 1.0
+    assert between(one, other).contained == 1.0
 
 
 def test_a_syllable_that_may_be_a_number_is_a_word() -> None:

@@ -1,4 +1,4 @@
-"""The graph of who knows and taught what: bounded, whole as far as it goes, and only ever text."""
+"""The graph of who knows and taught what: bounded, consistent, and rendered as plain text."""
 
 from __future__ import annotations
 

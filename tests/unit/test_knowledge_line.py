@@ -1,4 +1,4 @@
-"""Knowledge as people bring it: what is taken, and what is said of each line that is not."""
+"""Import lines of knowledge: what is accepted, and the problem of each refused line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which version held when: spans, ties, gaps, and the version nearest to a time without one."""
+"""Which version was valid when: spans, ties, gaps, and the nearest version in a gap."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAY = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def version(number: int, start: float, end: float | None) -> KnowledgeItem:
-    """A version that holds from one hour of the day to another."""
+    """Return a version valid from one hour of the day to another."""
     return KnowledgeItem(
         id="m",
         kind=Kind.MEMORY,

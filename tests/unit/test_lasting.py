@@ -1,4 +1,4 @@
-"""What lasts ends as soon as its caller is out, or the program is closed."""
+"""Long-lived responses end when the caller leaves or the program closes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOCKET: Scope = {"type": "websocket"}
 
 
 class Call:
-    """One call whose caller says nothing, with a clock and a token of its own."""
+    """One call whose caller stays silent, with its own clock and token."""
 
     def __init__(self, scope: Scope = STREAM) -> None:
         self.time = 0.0
@@ -38,11 +38,11 @@ class Call:
         )
 
     async def note(self, message: Message) -> None:
-        """Note what is sent on."""
+        """Record what is sent."""
         self.sent.append(message)
 
     async def look(self) -> bool:
-        """Tell whether the caller is in."""
+        """Whether the caller is connected."""
         self.looks += 1
         if self.down:
             raise DatabaseDown("PostgreSQL does not answer")

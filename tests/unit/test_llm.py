@@ -1,4 +1,4 @@
-"""The model as settings name it, and errors of providers sorted by class and status."""
+"""The model as configured, and provider errors translated by class and status."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from langchain_core.exceptions import (
 )
 from langchain_core.messages import AIMessage
 
-from core.agent.model.chat_model import build_chat_model, close_chat_model, prompt, prompt_sections
+from core.agent.model.chat_model import (
+    build_chat_model,
+    close_chat_model,
+    prompt,
+    prompt_sections,
+    usage_of,
+)
 from core.agent.model.errors import translate_model_errors
-from core.agent.model.usage import usage_of
 from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import fenced_json, read_fenced_json
 from core.domain.errors import (
     ConfigurationError,
     InvalidInput,
@@ -25,7 +29,7 @@ from core.domain.errors import (
     SkillWorkerError,
 )
 from core.domain.models import Usage
-from core.domain.text import clean
+from core.domain.text import clean, fenced_json, read_fenced_json
 from core.react_tools import ARGUMENTS, react_tool_schemas
 
 REQUEST = httpx.Request("POST", "http://x")

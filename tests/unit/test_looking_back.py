@@ -1,10 +1,10 @@
-"""A worker that lost its work looks back: a late write of its own is put on record."""
+"""A worker that lost its lease checks the store: a late write of its own is recorded."""
 
 from __future__ import annotations
 
 import pytest
 
-from core.changes.gate.applying import look_back
+from core.changes.gate.records import report_divergence
 from core.domain.errors import SkillApiDown
 from core.domain.models import Change, ChangeStatus, Kind, Snapshot
 from core.learning_committers.memory_committer import MemoryCommitter
@@ -13,7 +13,7 @@ from tests.support.skills import World
 
 
 class Holding(MemoryCommitter):
-    """A committer whose store holds what it is given, or is down."""
+    """A committer whose store has a given state, or is down."""
 
     def __init__(self, held: Snapshot | None, *, down: bool = False) -> None:
         self.held = held
@@ -34,7 +34,7 @@ async def world() -> World:
 
 async def seen(world: World, change: Change, store: Holding) -> list[str]:
     journal = MemoryJournal()
-    await look_back(change, store, world.log, journal)
+    await report_divergence(change, store, world.log, journal)
     return [event.name for event in journal.events]
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from core.agent.offline.chat_model import AnsweringChatModel
-from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import read_fenced_json
+from core.agent.offline.model import AnsweringChatModel, OfflineChatModel
 from core.domain.errors import ModelDown, RunFailed
 from core.domain.models import Agent, Feedback, MatchResult, Usage
+from core.domain.text import read_fenced_json
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
 from core.testing.stores import MemoryReplies
+from tests.support.breaker import SimpleBreaker
 
 ORDER = Agent(id="a1", tenant_id="t1", name="주문봇", role="order clerk")
 REFUND = Agent(id="a2", tenant_id="t1", name="환불봇", role="refund clerk")
@@ -31,7 +30,7 @@ def answer(*parts: tuple[str, str], reason: str = "") -> Turn:
 async def match(
     model: AnsweringChatModel, replies: MemoryReplies | None = None, *, agents: int = 2
 ) -> MatchResult:
-    deps = MatchDeps(model, MemoryCircuitBreaker(), replies or MemoryReplies())
+    deps = MatchDeps(model, SimpleBreaker(), replies or MemoryReplies())
     return await match_feedback_to_agents(
         FEEDBACK, (ORDER, REFUND)[:agents], "월말", ["log"], deps=deps
     )
@@ -122,7 +121,7 @@ async def test_the_offline_model_divides_by_mention() -> None:
         agents,
         "",
         (),
-        deps=MatchDeps(OfflineChatModel(), MemoryCircuitBreaker(), MemoryReplies()),
+        deps=MatchDeps(OfflineChatModel(), SimpleBreaker(), MemoryReplies()),
     )
     assert parts(result) == [
         ("a1", "주문봇", "수고했어요.\n주문봇은 원 단위를 쓰세요.\n소수점은 빼세요."),

@@ -1,4 +1,4 @@
-"""Session ids and documents are found in every shape, and never in what merely resembles them."""
+"""Session ids and documents are read from every known shape, and from nothing similar."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from core.adapters.mcp.answers import ToolAnswer
-from core.adapters.mcp.documents import read_document
-from core.adapters.mcp.pods import read_session_id
+from core.adapters.mcp.pods import read_document, read_session_id
 from core.domain.errors import McpDown, PodCallFailed
 
 RULE = "=" * 80

@@ -1,4 +1,4 @@
-"""Whatever ends a session or a call becomes one of our errors, of the right kind."""
+"""Every failure of a session or call becomes one of our errors, of the right kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp.shared.exceptions import McpError
 from mcp.types import ErrorData
 
 from core.adapters.mcp.errors import ends_session, refused, translate
-from core.adapters.mcp.server import McpServer
+from core.adapters.mcp.session import McpServer
 from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 
 REQUEST = httpx.Request("POST", "http://mcp.test/mcp")

@@ -1,4 +1,4 @@
-"""What run_shell answered is read the same in every shape, and nothing is read into it."""
+"""Answers of run_shell are read alike in every shape, and nothing is read into them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories beside near ones, and the ways to write over an old one."""
+"""Memories beside near ones, and the merge modes of an update."""
 
 from __future__ import annotations
 

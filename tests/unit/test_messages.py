@@ -1,4 +1,4 @@
-"""What the program says: a code and its parameters, told in English and in Korean."""
+"""Messages: a code and its parameters, rendered in English and Korean."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.changes.gate.receipts import receipt_of
 from core.changes.policy.review_policy import PRESETS, load_policy
 from core.decision_table import check_table
 from core.domain import errors
-from core.domain.errors import ModelDown, NotFound, SkillWorkerError
+from core.domain.errors import IterationsExhausted, ModelDown, NotFound, SkillWorkerError
 from core.domain.messages import Message, cut, joined, said, term, written
 from core.domain.models import (
     Aggregation,
@@ -37,11 +37,14 @@ from core.domain.models import (
     Operation,
     OutputColumn,
     PauseKind,
+    Verdict,
+    VerdictStatus,
 )
 from core.domain.models.base import Model
 from core.domain.models.messages import Text, read_message
 from core.entrypoints.locale import translated
 from core.knowledge.duplicates import Known, evidence
+from core.polling_manager import outcome_of
 from tests.support.message_codes import CORE, made_messages
 from tests.support.table_cells import table
 
@@ -266,6 +269,15 @@ def test_a_models_field_keeps_the_message_and_gives_text() -> None:
     assert [isinstance(one, Message) for one in held.some] == [True, False]
     assert json.loads(held.model_dump_json()) == {"one": "one", "some": ["two", "three"]}
     assert Holder.model_json_schema()["properties"]["one"]["type"] == "string"
+
+
+def test_feedback_whose_runs_failed_says_why_in_korean() -> None:
+    failed = IterationsExhausted(
+        Message("run.calls_used_up", "the run used up its {n} model calls", n=5)
+    )
+    end = outcome_of([Verdict(status=VerdictStatus.FAILED, reason=failed.reason)])
+    assert end.error == "iterations: the run used up its 5 model calls"
+    assert _ko(end.error) == "호출 한도: 모델 호출 한도 5회를 모두 썼습니다"
 
 
 def test_what_has_no_translation_stays_english() -> None:

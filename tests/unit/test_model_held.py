@@ -1,4 +1,4 @@
-"""A model that cannot be asked costs no feedback more than the attempt in which that was seen."""
+"""An unavailable model costs feedback no more than the attempt that discovered it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from core.domain.models import (
     Usage,
 )
 from core.polling_manager import process_feedback
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns
+from tests.support.breaker import SimpleBreaker
 from tests.support.react import CANDIDATE, MEMORY, Bench
 from tests.support.worker import CLERK, DESK, MemoryWorker
 
@@ -29,8 +29,8 @@ WRONG_KEY = ConfigurationError("the model answered 401", hint="check the key")
 DOWN = ModelDown("the model answered 500")
 
 
-async def open_circuit() -> MemoryCircuitBreaker:
-    breaker = MemoryCircuitBreaker()
+async def open_circuit() -> SimpleBreaker:
+    breaker = SimpleBreaker()
     with pytest.raises(ConfigurationError):
         async with breaker.call():
             raise WRONG_KEY
@@ -49,7 +49,7 @@ async def start(worker: MemoryWorker, *agent_ids: str) -> str:
 
 
 async def attempt(worker: MemoryWorker, times: int = 1) -> Feedback:
-    """Perform the next job so many times; give its feedback."""
+    """Perform the next job a number of times; return its feedback."""
     for _ in range(times):
         feedback_id, _ = worker.inbox.jobs.pop(0)
         await process_feedback(feedback_id, deps=worker.deps)
@@ -105,7 +105,7 @@ async def test_the_matcher_asks_no_model_that_is_held_back() -> None:
     assert "held back" in (feedback.error or "")
 
 
-async def test_the_author_gives_what_is_stored_and_asks_nothing_while_it_is_held_back() -> None:
+async def test_the_author_answers_from_what_is_stored_while_it_is_held_back() -> None:
     request = AuthorRequest(
         tenant_id="t",
         operation=Operation.CREATE,

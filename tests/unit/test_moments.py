@@ -1,4 +1,4 @@
-"""Times on the command line: days end, what has no zone is local, and nonsense is named."""
+"""Times on the command line: a day means its end, no zone means local, errors are explained."""
 
 from __future__ import annotations
 

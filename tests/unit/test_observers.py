@@ -1,4 +1,4 @@
-"""Whoever is told of an event may break; the event has happened, and the others hear of it."""
+"""A failing observer neither undoes an event nor keeps it from other observers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offline model corrects a row that was refused for a clash, once."""
+"""The offline model corrects a row refused for a clash, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offline model's rules of thumb, seen through a whole run."""
+"""The offline model's rules of thumb, tested through a whole run."""
 
 from __future__ import annotations
 

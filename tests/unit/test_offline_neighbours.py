@@ -1,4 +1,4 @@
-"""What the offline model does about a memory that stands beside a near one."""
+"""What the offline model does with a memory beside a near one."""
 
 from __future__ import annotations
 

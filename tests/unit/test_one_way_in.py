@@ -1,4 +1,4 @@
-"""What is known changes in the gate and nowhere else, so that the policy sees every change."""
+"""Knowledge changes only through the gate, so that the policy sees every change."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tests.unit.test_house_rules import ROOT
 
 # Calls that change what is known, and the modules that may make them.
 WRITES = {
-    r"changes\.unit_of_work\(": {"changes/gate/applying.py"},
+    r"changes\.unit_of_work\(": {"changes/gate/records.py"},
     r"\.write_item\(": {"learning_committers/base.py"},
     r"\.update_agent_and_tenant_skills\(": {"learning_committers/skill_committer.py"},
     r"\.set_agent_skills\(": {"learning_committers/agent_skills_committer.py"},
-    r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_steps.py"},
-    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/applying.py"},
+    r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_committer.py"},
+    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/records.py"},
     r"changes\.open\(": {"changes/gate/change_gate.py"},
     r"reviews\.approve\(": {"changes/gate/decisions.py"},
     r"\bfinish\(.*deps\)": {"changes/gate/change_gate.py", "changes/gate/decisions.py"},
@@ -96,7 +96,7 @@ def test_the_service_changes_what_is_known_through_the_gate_alone() -> None:
 
 
 def test_the_api_and_the_console_reach_the_program_by_the_service_alone() -> None:
-    """They make sessions of it; what they then do, they do with facets of the service."""
+    """They only make sessions of it, and act through facets of the service."""
     used: dict[str, set[str]] = {}
     for name, tree in (*_trees("api"), *_trees("console")):
         # `app` of a framework's request, or of the module that wires the server, is another one.
@@ -115,7 +115,7 @@ def _trees(package: str) -> list[tuple[str, ast.Module]]:
 
 
 def _used_of(tree: ast.Module, *names: str) -> set[str]:
-    """Give the attributes used of anything of these names, as `port.method`; `()`: it is called."""
+    """Return the attributes used on these names, as `port.method`; `()`: the name is called."""
     inner = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -129,7 +129,7 @@ def _used_of(tree: ast.Module, *names: str) -> set[str]:
 
 
 def _chain(node: ast.expr) -> list[str]:
-    """Give the names of `a.b().c`; what is before something else is left out."""
+    """Return the names of `a.b().c`; what precedes any other expression is left out."""
     if isinstance(node, ast.Call):
         return _chain(node.func)
     if isinstance(node, ast.Attribute):

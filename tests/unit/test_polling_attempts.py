@@ -1,4 +1,4 @@
-"""Attempts: which starts count, what ends with the last one, and what was paid for by then."""
+"""Attempts: which starts count, what the last one ends, and what was spent by then."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 
 
 async def queued(worker: MemoryWorker) -> str:
-    """Put a piece in without its job: the test starts it."""
+    """Add a piece without its job: the test starts it."""
     piece = NewFeedback(tenant_id="t", agent_ids=(CLERK.id,), content="원화로 적어 주세요")
     ((feedback_id, _),) = await worker.inbox.add("test", [piece])
     worker.inbox.jobs.clear()
@@ -42,7 +42,7 @@ async def queued(worker: MemoryWorker) -> str:
 
 
 async def lost(worker: MemoryWorker, feedback_id: str, times: int) -> Feedback:
-    """Claim a piece so many times, as workers do that are killed then."""
+    """Claim a piece repeatedly, as workers do that are then killed."""
     for _ in range(times):
         claimed = await worker.inbox.claim(feedback_id)
     assert claimed is not None
@@ -101,7 +101,7 @@ async def test_a_stop_leaves_why_the_last_attempt_failed() -> None:
     assert (await worker.inbox.get(feedback_id)).error == "model: overloaded"
 
 
-async def test_feedback_that_takes_its_workers_down_is_dead_once_the_attempts_are_used_up() -> None:
+async def test_feedback_that_kills_its_workers_is_dead_when_attempts_are_used() -> None:
     worker = MemoryWorker([ModelDown("overloaded")])
     feedback_id = await queued(worker)
     await process_feedback(feedback_id, deps=worker.deps)
@@ -122,7 +122,7 @@ async def test_feedback_that_no_worker_ever_brought_to_an_end_says_so() -> None:
     assert found.error == "gave up after 3 attempts: none of them came to an end"
 
 
-async def test_feedback_whose_verdict_was_there_before_the_last_worker_died_keeps_it() -> None:
+async def test_feedback_keeps_the_verdict_it_had_when_its_last_worker_died() -> None:
     worker = MemoryWorker()
     feedback_id = await queued(worker)
     claimed = await lost(worker, feedback_id, worker.max_attempts)
@@ -134,7 +134,7 @@ async def test_feedback_whose_verdict_was_there_before_the_last_worker_died_keep
 
 
 async def revived_with_a_late_verdict(worker: MemoryWorker) -> str:
-    """End a piece, revive it, and have a worker of before record its verdict only then."""
+    """End a piece, revive it, and let an earlier worker record its verdict only then."""
     feedback_id = await queued(worker)
     claimed = await lost(worker, feedback_id, 1)
     (candidate,) = await worker.runs.save_candidates(claimed, parts_of(claimed))
@@ -152,14 +152,14 @@ async def test_a_revived_piece_is_decided_anew_and_takes_no_verdict_of_before() 
     assert len(worker.model.seen) == 1
 
 
-async def test_a_revived_piece_whose_workers_died_ends_without_a_verdict_of_before() -> None:
+async def test_a_revived_piece_whose_workers_died_ends_without_the_old_verdict() -> None:
     worker = MemoryWorker()
     feedback_id = await revived_with_a_late_verdict(worker)
     await lost(worker, feedback_id, worker.max_attempts)
     assert (await worker.work(feedback_id)).status is FeedbackStatus.DEAD
 
 
-async def test_a_busy_target_is_waited_for_longer_each_time_and_counts_for_nothing() -> None:
+async def test_a_busy_target_is_waited_for_ever_longer_and_counts_for_nothing() -> None:
     worker = MemoryWorker([LEARN], max_attempts=2)
 
     class BusyGate:

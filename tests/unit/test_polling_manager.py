@@ -1,4 +1,4 @@
-"""Each piece of feedback comes to one definite end, with the reason."""
+"""Each piece of feedback reaches one definite outcome, with the reason."""
 
 from __future__ import annotations
 

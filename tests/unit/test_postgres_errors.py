@@ -1,4 +1,4 @@
-"""What PostgreSQL says is sorted: a value is wrong, a trouble passes, or it does not."""
+"""PostgreSQL errors are translated: invalid value, transient, or permanent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from psycopg import errors as pg
 
-from core.adapters.postgres.errors import translate
+from core.adapters.postgres.queries import translate
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 
 

@@ -1,4 +1,4 @@
-"""On a fresh machine many processes may need the system user of PostgreSQL at once."""
+"""On a fresh machine several processes may need the system user of PostgreSQL at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.adapters.embedded.postgres_system_user import ServerUser, server_user
 
 
 def test_the_user_is_made_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two `useradd` at once gave it two numbers, and the first to look held the wrong one."""
+    """Two concurrent `useradd` gave it two uids, and the first reader got the wrong one."""
     inside = 0
     most = 0
 

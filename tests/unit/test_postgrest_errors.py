@@ -1,4 +1,4 @@
-"""What goes wrong between the worker and PostgREST is said once, with what to mend."""
+"""Failures between the worker and PostgREST are reported once, with the fix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def server() -> AsyncIterator[PostgrestServer]:
 
 
 async def _claim(server: PostgrestServer, key: str = KEY) -> SkillWorkerError:
-    """Claim, and give what that raises."""
+    """Claim, and return the error that raises."""
     async with open_platform(server.url, key) as platform:
         with pytest.raises(SkillWorkerError) as caught:
             await platform.claim(1)

@@ -1,4 +1,4 @@
-"""Who looks at what just now."""
+"""Which changes reviewers have open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call costs: prices and budgets as they are written, and money as it is shown."""
+"""Cost of a call: parsing of prices and budgets, and formatting of amounts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 
-from core.agent.model.usage import billed, usage_of
+from core.agent.model.chat_model import billed, usage_of
 from core.agent.prices import Billing, Price, load_budgets, load_prices
 from core.app.bootstrap.costs import billing
 from core.app.settings import load_settings

@@ -1,4 +1,4 @@
-"""Who brought each line and row, also where the past is long, lost or somebody else's."""
+"""Provenance of each line and row, also if the past is long, lost or not ours."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.knowledge import PostgresKnowledge
+from core.adapters.postgres.lineage import PostgresLineage
+from core.adapters.postgres.queries import Pool
 from core.decision_table import to_xml
 from core.domain.errors import NotFound
 from core.domain.hashing import sha256
@@ -36,10 +40,8 @@ from core.entrypoints.service.provenance import (
     provenance_of,
     steps_of,
 )
-from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.knowledge_past import carry, step
-from core.testing.knowledge import MemoryKnowledge
-from core.testing.lineage import MemoryLineage
+from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.knowledge_past import carry, step
 
 UNITS = st.lists(st.sampled_from("abcde"), max_size=8).map(tuple)
 PLAIN = Provenance(kind=Kind.MEMORY, id="m", tenant_id="t", path="memory.txt")
@@ -57,7 +59,7 @@ def parts(provenance: Provenance) -> list[tuple[int, int, Source, int | None]]:
 def follow(
     changes: Sequence[Made], texts: Sequence[str | None], plain: Provenance = PLAIN
 ) -> Provenance:
-    """Follow the texts that changes left one after another; None could not be read."""
+    """Trace the texts left by successive changes; None is an unreadable one."""
     raw = [f"lost {n}".encode() if text is None else text.encode() for n, text in enumerate(texts)]
     hashes = [sha256(data) for data in raw]
     first: str | None = hashes[0] if changes[0].version != 1 else None
@@ -176,7 +178,7 @@ def rule(*rows: tuple[str, str], columns: Sequence[str] = ("amount",)) -> str:
 TABLE = Provenance(kind=Kind.DMN_RULE, id="r", tenant_id="t", path="table.dmn")
 
 
-def test_rows_stay_whose_they_were_when_others_come_before_them_or_columns_are_added() -> None:
+def test_rows_keep_their_owner_when_rows_or_columns_are_added() -> None:
     first = rule(("> 100", "kim"))
     second = rule(("> 200", "lee"), ("> 100", "kim"))
     third = rule(("> 200", "lee"), ("> 100", "kim"), columns=("amount", "age"))
@@ -195,20 +197,21 @@ def test_a_table_that_cannot_be_read_is_followed_line_by_line() -> None:
 
 
 async def traced(
-    files: Mapping[str, SkillFile], path: str | None, *texts: str
-) -> tuple[Provenance, MemoryChangeLog]:
-    log = MemoryChangeLog(MemoryKnowledge())
+    pool: Pool, files: Mapping[str, SkillFile], path: str | None, *texts: str
+) -> Provenance:
+    log = PostgresChangeLog(pool)
     before: str | None = None
     for number, text in enumerate(texts, 1):
         await carry(log, step(number, before, text, kind=Kind.SKILL))
         before = text
-    item = (await log.knowledge.versions(Kind.SKILL, "t", "item"))[-1]
-    return await provenance_of(item, files, path, MemoryLineage(log), log), log
+    knowledge = PostgresKnowledge(pool, MemorySkillStore())
+    item = (await knowledge.versions(Kind.SKILL, "t", "item"))[-1]
+    return await provenance_of(item, files, path, PostgresLineage(pool), log)
 
 
-async def test_a_skill_is_followed_through_its_stored_files() -> None:
+async def test_a_skill_is_followed_through_its_stored_files(pool: Pool) -> None:
     now = {SKILL_MD: SkillFile(data=b"one\ntwo\nthree\n")}
-    told, _ = await traced(now, None, "one\n", "one\ntwo\n")
+    told = await traced(pool, now, None, "one\n", "one\ntwo\n")
     assert told.lines == ("one", "two", "three")
     assert [(part.source, part.version) for part in told.parts] == [
         (Source.VERSION, 1),
@@ -218,13 +221,15 @@ async def test_a_skill_is_followed_through_its_stored_files() -> None:
     assert [version.by.feedback_id for version in told.versions] == ["feedback-1", "feedback-2"]
 
 
-async def test_a_file_that_only_others_wrote_is_theirs_and_a_binary_one_has_no_lines() -> None:
+async def test_a_file_of_others_is_theirs_and_a_binary_one_has_no_lines(
+    pool: Pool,
+) -> None:
     now = {SKILL_MD: SkillFile(data=b"one\n"), "a.md": SkillFile(data=b"x\n")}
-    told, _ = await traced(now, "a.md", "one\n")
+    told = await traced(pool, now, "a.md", "one\n")
     assert [part.source for part in told.parts] == [Source.OTHERS]
     for data in (b"\xff\xfe", b"\0"):
         binary = {**now, "a.md": SkillFile(data=data)}
-        told, _ = await traced(binary, "a.md", "one\n")
+        told = await traced(pool, binary, "a.md")
         assert (told.lines, told.parts) == ((), ())
     with pytest.raises(NotFound, match=r"no file 'b\.md'"):
-        await traced(now, "b.md", "one\n")
+        await traced(pool, now, "b.md")

@@ -1,4 +1,4 @@
-"""Looking a quantity up among many gives what comparing it with each of them does."""
+"""Looking up a quantity among many agrees with comparing it with each."""
 
 from __future__ import annotations
 

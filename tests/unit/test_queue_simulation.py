@@ -1,4 +1,4 @@
-"""The simulation of the queue keeps the laws that any queue keeps."""
+"""The queue simulation obeys the laws of queueing."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Idempotency keys and what is stored of a message, whatever ids and text a provider sends."""
+"""Idempotency keys and stored messages, whatever ids and text a provider sends."""
 
 from __future__ import annotations
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
 
-from core.agent.loop.messages import call_key, tidy
+from core.agent.loop.middleware import call_key, tidy
 from core.testing.scripted_model import says
 from tests.support.react import MEMORY, Bench
 

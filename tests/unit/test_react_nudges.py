@@ -1,4 +1,4 @@
-"""Answers that lead nowhere: prose, malformed calls, unknown tools, too many turns."""
+"""Unproductive answers: prose, malformed calls, unknown tools, too many turns."""
 
 from __future__ import annotations
 

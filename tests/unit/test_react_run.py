@@ -7,9 +7,9 @@ import json
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from core.agent.prompt_data import read_fenced_json
 from core.domain.errors import DependencyDown, LeaseLost, ModelDown
 from core.domain.models import Hit, Kind, Operation, Receipt, ReceiptStatus, Usage, VerdictStatus
+from core.domain.text import read_fenced_json
 from core.react_tools import ARGUMENTS
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says
@@ -40,7 +40,7 @@ async def test_the_model_is_bound_to_exactly_the_eight_tools() -> None:
     assert len(ARGUMENTS) == 8
 
 
-async def test_the_first_message_holds_all_as_one_block_that_feedback_cannot_leave() -> None:
+async def test_the_first_message_is_one_block_that_feedback_cannot_leave() -> None:
     hit = Hit(id="month-end", kind=Kind.SKILL, name="month-end", excerpt="```\nend", score=0.51234)
     bench = Bench([COMMIT, DONE], search=FixedSearch([hit]))
     await bench.run()
@@ -205,7 +205,7 @@ async def test_calls_of_one_turn_take_effect_in_their_order() -> None:
     assert [request.content for request, _ in bench.gate.submitted] == [f"m{i}" for i in range(8)]
 
 
-async def test_a_call_that_failed_in_the_middle_of_a_turn_repeats_only_what_is_left() -> None:
+async def test_a_call_that_failed_within_a_turn_repeats_only_what_is_left() -> None:
     many = calls(*[("commit_to_memory", MEMORY | {"content": f"m{i}"}) for i in range(3)])
     gate = FakeGate()
     bench = Bench([many, DONE], gate=gate)

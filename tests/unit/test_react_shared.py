@@ -22,7 +22,7 @@ COMMIT = calls(("commit_to_memory", {**MEMORY}))
 
 
 class _Reads(InMemorySaver):
-    """Counts how often a thread is read."""
+    """Counts the reads of a thread."""
 
     number = 0
 
@@ -39,7 +39,7 @@ async def _reads(epoch: int) -> int:
     return saver.number
 
 
-async def test_a_run_that_nobody_has_begun_before_looks_once_less_for_what_is_kept() -> None:
+async def test_a_run_that_is_new_looks_once_less_for_what_is_stored() -> None:
     assert await _reads(1) == await _reads(2) - 1
 
 

@@ -1,4 +1,4 @@
-"""What the read tools give, and what the write tools submit."""
+"""What the read tools return, and what the write tools submit."""
 
 from __future__ import annotations
 

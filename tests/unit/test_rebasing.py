@@ -1,4 +1,4 @@
-"""An edit done to another sequence keeps to what it did, or says that it cannot."""
+"""An edit rebased onto another sequence does exactly what it did, or clashes."""
 
 from __future__ import annotations
 

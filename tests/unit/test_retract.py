@@ -1,4 +1,4 @@
-"""What one piece of feedback taught is taken back, and what came later stays."""
+"""What one piece of feedback taught is retracted, and later changes stay."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def retractor(world: World) -> Retractor:
 
 
 class Told:
-    """A world that is taught by pieces of feedback."""
+    """A world taught by pieces of feedback."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -257,7 +257,7 @@ async def test_what_taught_nothing_is_told(told: Told) -> None:
         await told.retract("f9")
 
 
-async def test_what_two_pieces_ask_for_waits_once_and_stays_while_one_of_them_says_it() -> None:
+async def test_what_two_pieces_ask_for_waits_once_and_stays_while_one_says_it() -> None:
     world = World(policy=load_policy("all"))
     told = Told(world)
     first, second = [

@@ -1,4 +1,4 @@
-"""Taking back skills and their places on lists, which change past the list's own changes too."""
+"""Retracting skills and their list entries, which skill changes alter as well."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEAD = "---\nname: {0}\ndescription: How to do {0}. Use it for {0}.\n---\n# {0}\
 
 
 class Told(World):
-    """A world of skills that is taught by pieces of feedback."""
+    """A world of skills taught by pieces of feedback."""
 
     async def make(self, feedback_id: str, name: str) -> Receipt:
         document = SkillFile(data=HEAD.format(name).encode())

@@ -1,4 +1,4 @@
-"""What is tried again, when, and what counts as an attempt."""
+"""What is retried, when, and what counts as an attempt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which changes wait: presets, files, and what a rule can ask."""
+"""Which changes are held: presets, files, and the conditions of rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.domain.models import Change, ChangeStatus, FileRef, Kind, Operation, O
 
 
 def change(**given: object) -> Change:
-    """A change that creates a memory, but for what is `given`."""
+    """Return a change that creates a memory, except for what is `given`."""
     whole = {
         "id": "c",
         "key": "k",

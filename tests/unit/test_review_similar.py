@@ -7,7 +7,7 @@ import pytest
 from core.domain.models import Change, Kind, Snapshot
 from core.entrypoints.service.review_view.view import SHOWN, similar_to
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
+from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.react import item_change
 from tests.support.rules import learnt, row
 

@@ -12,7 +12,7 @@ from core.entrypoints.service.review_view.tables import MAX_ROWS, table_diff
 
 
 def table(*rows: tuple[str, str, str], **given: object) -> str:
-    """Make a document of rows: id, condition, outcome."""
+    """Return a document of rows: id, condition, outcome."""
     made = DecisionTable(
         name="한도",
         inputs=(InputColumn(name="금액", type="number"),),

@@ -1,4 +1,4 @@
-"""Rules through the gate: what is refused and what is told, known already, or too like another."""
+"""Rules through the gate: refused, warned of, already known, or too similar to another."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.knowledge_search import KnowledgeSearch
 from core.testing.reviews import MemoryReviews
 from tests.support.gate import Events
+from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.react import item_change
 from tests.support.rules import learnt, row
 

@@ -1,4 +1,4 @@
-"""What code can prove of a drafted rule against known tables."""
+"""What code can prove about a drafted rule against known tables."""
 
 from __future__ import annotations
 

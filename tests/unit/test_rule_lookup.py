@@ -1,4 +1,4 @@
-"""A learnt table is found by its name; where the name is not enough, it is said whose there are."""
+"""A learnt table is found by name; if the name is ambiguous, the owners are named."""
 
 from __future__ import annotations
 

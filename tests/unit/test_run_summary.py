@@ -1,4 +1,4 @@
-"""A run knows what it took up itself, and what each piece came to."""
+"""A run reports the feedback it processed itself, and the outcome of each piece."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def test_what_is_waited_for_is_said_once_and_not_while_there_is_work() -> None:
     said: list[str] = []
     awaited = Awaited(30, said.append)
     for _ in range(20):
-        awaited.look({"processing": 1}, working=1)
+        awaited.update({"processing": 1}, working=1)
     assert said == []
     for _ in range(20):
-        awaited.look({"processing": 1, "completed": 4}, working=0)
+        awaited.update({"processing": 1, "completed": 4}, working=0)
     assert len(said) == 1
     assert "30 s (STALLED_AFTER_SECONDS)" in said[0]
 
@@ -73,18 +73,18 @@ def test_feedback_that_is_due_later_is_said_to_be() -> None:
     said: list[str] = []
     awaited = Awaited(30, said.append)
     for _ in range(20):
-        awaited.look({"queued": 2}, working=0)
+        awaited.update({"queued": 2}, working=0)
     assert said == ["Waiting for feedback whose next attempt is due later (2)."]
 
 
-def test_what_holds_work_back_is_said_with_its_reason_and_again_when_it_changes() -> None:
+def test_what_holds_work_back_is_told_and_again_when_it_changes() -> None:
     said: list[str] = []
     awaited = Awaited(30, said.append)
     since = datetime(2026, 1, 1, tzinfo=UTC)
     for kind, reason in ((PauseKind.MODEL, "it answered 500"), (PauseKind.PAUSED, "upgrade")):
         pause = Pause(kind=kind, reason=reason, since=since)
         for _ in range(20):
-            awaited.look({"queued": 2}, working=0, pause=pause)
+            awaited.update({"queued": 2}, working=0, pause=pause)
     assert [sentence.partition(". ")[0] for sentence in said] == [
         "Waiting for the model (2 wait): it answered 500",
         "Intake is paused: upgrade",
@@ -95,5 +95,5 @@ def test_nobody_waits_where_all_has_ended() -> None:
     said: list[str] = []
     awaited = Awaited(30, said.append)
     for _ in range(20):
-        awaited.look({"completed": 2}, working=0)
+        awaited.update({"completed": 2}, working=0)
     assert said == []

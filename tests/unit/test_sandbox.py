@@ -1,4 +1,4 @@
-"""What a sandbox does for those who mean well, behind either wall."""
+"""What a sandbox offers well-behaved commands, with either isolation."""
 
 from __future__ import annotations
 

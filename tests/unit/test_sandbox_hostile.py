@@ -1,4 +1,4 @@
-"""What the wall of bubblewrap holds back: commands that mean harm."""
+"""Hostile commands that the bubblewrap sandbox must contain."""
 
 from __future__ import annotations
 

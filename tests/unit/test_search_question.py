@@ -1,11 +1,18 @@
-"""A query is read for what it says: words weigh more than what hangs on them."""
+"""Queries are weighed by meaning: words weigh more than their particles and endings."""
 
 from __future__ import annotations
 
 import pytest
 
-from core.knowledge.search.question import ALONE, MAX_RUNS, MAX_TERMS, SINGLE, SUFFIX, read_question
-from core.knowledge.search.tokens import suffix_start
+from core.knowledge.search.tokens import (
+    ALONE,
+    MAX_QUERY_TERMS,
+    MAX_RUNS,
+    SINGLE,
+    SUFFIX,
+    read_question,
+    suffix_start,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +48,7 @@ def test_single_syllables_and_endings_tell_less() -> None:
     }
 
 
-def test_a_word_of_one_syllable_counts_in_full_where_it_is_all_that_is_asked() -> None:
+def test_a_word_of_one_syllable_counts_in_full_where_it_is_all_asked() -> None:
     assert read_question("돈").factors == {"돈": 1.0}
     assert read_question("돈 낭비").factors["돈"] == ALONE
 
@@ -64,8 +71,10 @@ def test_words_are_known_as_they_were_typed_and_whether_a_blank_parts_them() -> 
 
 
 def test_long_queries_are_cut_and_no_slip_is_looked_for_in_them() -> None:
-    long = read_question(" ".join(chr(0x4E00 + number) for number in range(MAX_TERMS + 1_000)))
-    assert len(long.counts) == MAX_TERMS
+    long = read_question(
+        " ".join(chr(0x4E00 + number) for number in range(MAX_QUERY_TERMS + 1_000))
+    )
+    assert len(long.counts) == MAX_QUERY_TERMS
     assert long.runs == ()
     assert read_question("환불 " * (MAX_RUNS + 1)).runs == ()
     assert len(read_question("환불 " * MAX_RUNS).runs) == MAX_RUNS

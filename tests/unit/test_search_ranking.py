@@ -1,4 +1,4 @@
-"""Scores say how much of the query a document holds, the same way for every query."""
+"""Scores say how much of the query a document has, comparably across queries."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_of_a_long_query_the_terms_that_tell_most_are_weighed() -> None:
     assert set(weighing.weights) == {f"t{number:04}" for number in range(MAX_WEIGHED)}
 
 
-def test_a_document_needs_a_share_of_a_short_query_and_enough_of_a_long_one() -> None:
+def test_a_hit_has_a_share_of_a_short_query_and_enough_of_a_long_one() -> None:
     short = weigh(Counter(rare=1, nowhere=1), CORPUS)
     assert short.is_hit({"rare": 1})
     stray = weigh(Counter(common=1, nowhere=1, never=1), CORPUS)
@@ -99,7 +99,7 @@ def test_what_is_only_meant_tells_less_than_what_is_asked() -> None:
     assert set(weighing.finding) == {"rare", "other"}
 
 
-def test_what_stands_in_the_name_is_not_swallowed_by_the_length_of_the_rest() -> None:
+def test_what_stands_in_the_name_counts_however_long_the_rest_is() -> None:
     assert impact(3, 100_000, beside=3) > 1.0 > 0.01 > impact(3, 100_000)
     assert impact(5, 100_000, beside=3) > impact(3, 100_000, beside=3)
     assert impact(3, 150, beside=3) == impact(3, 150)

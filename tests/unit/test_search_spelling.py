@@ -1,4 +1,4 @@
-"""What stands nowhere is taken for what is a slip away from it, never for more."""
+"""Unknown words are corrected at one slip of the keyboard, never at more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.knowledge.search.question import read_question
 from core.knowledge.search.spelling import (
     MAX_MEANT,
     MAX_WORDS,
@@ -19,10 +18,11 @@ from core.knowledge.search.spelling import (
     near,
     slips,
 )
+from core.knowledge.search.tokens import read_question
 
 
 def terms(query: str, known: Collection[str]) -> dict[str, float]:
-    """The terms that a query may mean in an index of these keys."""
+    """Return the terms that a query may mean in an index of these keys."""
     return likely(guesses(read_question(query), known.__contains__), known)
 
 

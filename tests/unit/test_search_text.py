@@ -1,4 +1,4 @@
-"""What is indexed of an item, and what a hit shows of it."""
+"""What is indexed for an item, and what a hit shows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from core.knowledge.search.documents import (
     skill_version,
 )
 from core.knowledge.search.hits import EXCERPT_CHARS, make_hit
-from core.knowledge.search.question import read_question
 from core.knowledge.search.spelling import marked
+from core.knowledge.search.tokens import read_question
 
 
 def hit(content: str, weights: dict[str, float], name: str = "n") -> Hit:

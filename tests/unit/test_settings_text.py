@@ -1,4 +1,4 @@
-"""Settings in words: `.env.example` and the reference page are the settings; no secret shows."""
+"""Settings on paper: `.env.example` and the reference page match them; no secret is shown."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from core.adapters.skill_api.transport import ATTEMPTS
+from core.adapters.skill_api import ATTEMPTS
 from core.domain.errors import (
     BundleInvalid,
     ConfigurationError,
@@ -29,7 +29,7 @@ Step = httpx.Response | Exception
 
 
 class Script:
-    """A server that gives prepared answers in turn (the last one again and again)."""
+    """A server with prepared answers in order; the last one repeats."""
 
     def __init__(self, *steps: Step) -> None:
         self.steps = list(steps)

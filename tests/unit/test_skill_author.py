@@ -1,4 +1,4 @@
-"""The author: what it is shown, what it answers, and what is kept of its replies."""
+"""The author: what it is shown, what it answers, and how its replies are stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 
 from core.agent.offline.model import OfflineChatModel
-from core.agent.prompt_data import read_fenced_json
 from core.agent.skill_author import SkillAuthorModel
 from core.domain.errors import ArtifactInvalid, LeaseLost, ModelDown
 from core.domain.models import (
@@ -19,11 +18,12 @@ from core.domain.models import (
     SkillEdits,
     SkillFile,
 )
+from core.domain.text import read_fenced_json
 from core.skills.document.assembly import assemble
 from core.skills.document.edits import apply_edits
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls, says
 from core.testing.stores import MemoryReplies, MemoryRuns
+from tests.support.breaker import SimpleBreaker
 from tests.support.react import CANDIDATE
 
 ARTIFACT = {"name": "refund", "description": "환불 처리", "body_markdown": "# 환불\n\n절차"}
@@ -51,7 +51,7 @@ UPDATE = CREATE.model_copy(
 def author_of(
     model: BaseChatModel, replies: MemoryReplies, runs: MemoryRuns | None = None
 ) -> SkillAuthorModel:
-    return SkillAuthorModel(model, MemoryCircuitBreaker(), replies, runs or MemoryRuns())
+    return SkillAuthorModel(model, SimpleBreaker(), replies, runs or MemoryRuns())
 
 
 async def test_a_new_skill_is_an_artifact_and_only_that_is_offered() -> None:

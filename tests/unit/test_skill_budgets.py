@@ -1,4 +1,4 @@
-"""Room is limited: what the author sees of related skills, what an agent reads at start."""
+"""Budgets: what the author sees of related skills, and what an agent reads at start."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_related_skills_share_the_room_and_say_what_was_cut() -> None:
     )
 
 
-async def test_a_related_skill_without_readable_frontmatter_is_shown_all_the_same() -> None:
+async def test_a_related_skill_without_readable_frontmatter_is_shown_too() -> None:
     broken = Bundle(name="broken", files={SKILL_MD: SkillFile(data=b"no head\n")})
     world = with_skills(broken)
     receipt = await commit_to_skill("a", related_skill_ids="broken", deps=world.deps("k"))
@@ -72,7 +72,7 @@ def test_shares_are_fair(wanted: list[int], room: int) -> None:
     assert all(share <= min(cut) + 1 for share in shares if cut and share >= max(cut))
 
 
-async def test_a_new_skill_that_bursts_the_budget_of_descriptions_carries_a_warning() -> None:
+async def test_a_new_skill_over_the_budget_of_descriptions_carries_a_warning() -> None:
     world = with_skills(skill("old", "글\n", "가" * 80), descriptions_chars=100)
     await attach_skills_to_agent("a", "old", deps=world.deps("k1"))
     receipt = await commit_to_skill("a", REFUND, deps=world.deps("k2"))
@@ -97,7 +97,7 @@ async def test_so_does_a_longer_description_and_a_skill_that_is_attached() -> No
     assert "skills of agent b come to" in attached.warnings[0]
 
 
-async def test_a_change_within_the_budget_or_that_lowers_the_sum_is_not_warned_about() -> None:
+async def test_a_change_within_the_budget_or_lowering_the_sum_has_no_warning() -> None:
     shorter = SkillEdit(op="set_description", text="부분 환불을 정산한다: 금액")
     world = with_skills(answers=(SkillEdits(edits=(shorter,)),), descriptions_chars=3)
     await world.create()

@@ -1,4 +1,4 @@
-"""Skill folders: what a path may be, what a folder may hold, and zips in and out."""
+"""Skill bundles: valid paths and contents, and zip round-trips."""
 
 from __future__ import annotations
 

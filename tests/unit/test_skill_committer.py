@@ -1,4 +1,4 @@
-"""Skills: the author is corrected, the store is written in steps, nothing is overwritten."""
+"""Skills: the author is corrected, the store is written in steps, nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A skill built in a pod: both layouts, every step named when it fails, nothing trusted."""
+"""A skill built in a pod: both layouts, failures name their step, no output is trusted."""
 
 from __future__ import annotations
 

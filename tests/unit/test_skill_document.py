@@ -1,4 +1,4 @@
-"""A skill made of an artifact: what the document looks like, and what is sent back."""
+"""A skill made from an artifact: its document, and what is sent back to the author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Appending to lists, and headings that stand twice: an author can name every place."""
+"""Appending to lists, and duplicate headings: an author can address every position."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.errors import ArtifactInvalid
@@ -107,7 +107,6 @@ def of(document: str) -> Bundle:
     return Bundle(name="partial-refund", files={**files, "scripts/run.sh": SCRIPT})
 
 
-@settings(max_examples=150)
 @given(made=documents(), asked=edits)
 def test_sections_and_files_that_no_edit_names_keep_their_bytes(
     made: tuple[str, list[str], list[int]], asked: list[tuple[str, int, str]]
@@ -138,7 +137,6 @@ def test_sections_and_files_that_no_edit_names_keep_their_bytes(
     assert bundle.files["scripts/run.sh"] == SCRIPT
 
 
-@settings(max_examples=100)
 @given(made=documents(), number=st.integers(0, 6), text=st.sampled_from(BLOCKS))
 def test_a_replaced_section_keeps_every_byte_outside_it(
     made: tuple[str, list[str], list[int]], number: int, text: str
@@ -162,7 +160,6 @@ def test_a_replaced_section_keeps_every_byte_outside_it(
     assert {**after, SKILL_MD: None} == {**bundle.files, SKILL_MD: None}
 
 
-@settings(max_examples=60)
 @given(made=documents(), number=st.integers(0, 6), text=st.sampled_from(BLOCKS))
 def test_an_insertion_only_adds(
     made: tuple[str, list[str], list[int]], number: int, text: str
@@ -185,7 +182,6 @@ def test_an_insertion_only_adds(
     )
 
 
-@settings(max_examples=25)
 @given(made=documents(), asked=edits, drop=st.booleans())
 def test_apply_and_revert_through_the_gate_restore_the_bytes(
     made: tuple[str, list[str], list[int]], asked: list[tuple[str, int, str]], drop: bool

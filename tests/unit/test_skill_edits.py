@@ -82,7 +82,7 @@ def test_inserting_without_a_heading_adds_at_the_end_of_the_document() -> None:
     assert after == HEAD + BODY + "\n## Pitfalls\n\nNone.\n"
 
 
-def test_a_document_without_a_last_line_break_gets_one_before_what_is_added() -> None:
+def test_a_document_without_a_last_line_break_gets_one_before_additions() -> None:
     after = edited(skill(HEAD + "# A\n\nend"), insert("A", "more")).document
     assert after == HEAD + "# A\n\nend\n\nmore\n"
 

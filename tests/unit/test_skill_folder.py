@@ -1,4 +1,4 @@
-"""A skill's folder on disk: what is read, what is passed over, and what is refused."""
+"""A skill's folder on disk: what is read, skipped and refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole folders taken as they are, edits on what is there now, and documents of any size."""
+"""Whole folders taken unchanged, edits of the current state, and documents of any size."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from core.domain.models import (
 )
 from core.learning_committers.base import CommitDeps
 from core.learning_committers.skill_committer import commit_to_skill
-from core.testing.circuit_breaker import MemoryCircuitBreaker
 from core.testing.scripted_model import ScriptedChatModel, calls
 from core.testing.stores import MemoryReplies, MemoryRuns
+from tests.support.breaker import SimpleBreaker
 from tests.support.skills import REFUND, World
 
 DOCUMENT = b"\xef\xbb\xbf---\r\nname: tax\r\ndescription: d\r\nhooks: {}\r\n---\r\n# T\r\n\r\nx"
@@ -103,12 +103,12 @@ def edit_call(heading: str) -> object:
     return calls(("SkillEdits", {"edits": [edit]}))
 
 
-async def test_edits_that_no_longer_fit_go_back_to_the_model_with_what_is_there_now() -> None:
+async def test_edits_that_no_longer_fit_go_back_to_the_model_with_the_state() -> None:
     world = World()
     await world.create()
     model = ScriptedChatModel([edit_call("절차"), edit_call("순서")])  # type: ignore[list-item]
     replies = MemoryReplies()
-    author = SkillAuthorModel(model, MemoryCircuitBreaker(), replies, MemoryRuns())
+    author = SkillAuthorModel(model, SimpleBreaker(), replies, MemoryRuns())
     renamed = World(store=world.store)
     write = author.write
 

@@ -1,4 +1,4 @@
-"""The frontmatter of a skill: what is written reads back, and edits touch one key only."""
+"""The frontmatter of a skill: it round-trips, and an edit touches one key only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of skills: cycles, what leads nowhere, what nobody points to, and any name in it."""
+"""The graph of skills: cycles, dangling references, orphans, and unusual names."""
 
 from __future__ import annotations
 

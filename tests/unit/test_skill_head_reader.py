@@ -1,4 +1,4 @@
-"""The frontmatter reader against PyYAML: what it takes reads the same, what misleads it refuses."""
+"""The frontmatter reader against PyYAML: it agrees on what it accepts, and refuses the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader of Markdown blocks: what it leaves out changes nothing of what it tells."""
+"""The Markdown block reader: what it skips does not change its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TEXTS = ("a", "", "# b *c*", "```", "---", "===", "<!-- d", "-->", "<p>", "[e]:
 
 
 def as_parsed(text: str) -> tuple[Block, ...]:
-    """What the parser says of the blocks that a Block stands for."""
+    """Return what the parser reports for the blocks that a Block covers."""
     tokens = MarkdownIt("commonmark").parse(text)
     return tuple(
         Block(
@@ -49,7 +49,7 @@ def test_what_follows_blocks_in_dozens_of_others_is_read(lead: str) -> None:
     assert [heading.text for heading in headings(f"# A\n\n{deep}\n# B\n\n- c\n")] == ["A", "B"]
 
 
-def test_an_item_can_be_added_to_a_list_that_is_deeper_than_the_parser_goes() -> None:
+def test_an_item_is_added_to_a_list_that_is_deeper_than_the_parser_goes() -> None:
     deep = "# A\n\n" + "".join(f"{'  ' * depth}- item {depth}\n" for depth in range(30))
     edited = edit_text(deep, SkillEdit(op="append_item", heading="A", text="last"))
     assert edited == f"{deep}- last\n"

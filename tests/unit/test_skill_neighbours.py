@@ -212,7 +212,7 @@ def test_the_form_that_skills_have_in_common_makes_no_neighbours(
             assert "SKILL" not in found.why
 
 
-def test_a_skill_of_the_same_text_and_another_frontmatter_is_near_and_not_the_same() -> None:
+def test_a_skill_with_another_frontmatter_is_near_and_not_the_same() -> None:
     one = stored(skill("partial-refund"))
     text = one.document.replace("partial-refund", "refund-in-part").replace(
         "\n---\n\n", "\nallowed-tools: Read\n---\n\n", 1

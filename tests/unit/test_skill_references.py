@@ -1,4 +1,4 @@
-"""References of a skill: every one is found, wherever it stands, and resolves or is told."""
+"""References of a skill: all are found, and each resolves or is reported."""
 
 from __future__ import annotations
 

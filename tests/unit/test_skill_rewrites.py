@@ -1,4 +1,4 @@
-"""A rewrite does not pass for a refinement, nor what is struck out for an extension."""
+"""A rewrite is no refinement, and struck-out text is no extension."""
 
 from __future__ import annotations
 

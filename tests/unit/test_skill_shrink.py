@@ -1,4 +1,4 @@
-"""No update mangles a skill: what it would drop is named, and goes back to the author."""
+"""Updates do not silently shrink a skill: losses go back to the author by name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lost(before: Bundle, after: Bundle, mode: MergeMode = MergeMode.REFINE) -> s
 
 
 def long_document(lines: int) -> str:
-    """A skill of so many lines, with a section and a code block every forty."""
+    """Return a skill of that many lines, with a section and a code block every forty."""
     body = [
         f"## 단원 {number // 40}\n" if number % 40 == 0 else
         "```sh" if number % 40 == 10 else "```" if number % 40 == 12 else

@@ -1,4 +1,4 @@
-"""What hangs together: references that a change breaks, and skills that depend on another."""
+"""References that a change breaks, and skills that depend on another."""
 
 from __future__ import annotations
 
@@ -148,9 +148,7 @@ async def test_a_skill_that_refers_to_itself_by_name_keeps_nobody() -> None:
     assert (await deleted(world)).status is ReceiptStatus.APPLIED
 
 
-async def test_a_creation_that_others_rely_on_by_now_is_taken_back_and_says_whom_it_cuts_off() -> (
-    None
-):
+async def test_a_creation_others_rely_on_is_taken_back_and_says_whom_it_cuts_off() -> None:
     world = await world_of(others=(other("exchange", "partial-refund/references/fees.md"),))
     created = world.log.history[-1].change_id
     receipt = await world.gate.revert(created, "잘못 배웠다")

@@ -1,4 +1,4 @@
-"""Sources beside the work: one that fails stops no other, and no end goes untold for good."""
+"""Polling of sources: a failing one stops no other, and every outcome is acknowledged in time."""
 
 from __future__ import annotations
 

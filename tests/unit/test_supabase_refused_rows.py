@@ -1,4 +1,4 @@
-"""A row whose new status the platform itself refuses: it keeps no other row."""
+"""A row whose new status the platform refuses does not block other rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def world() -> AsyncIterator[Supabase]:
 
 
 def refuse(status: int, code: str) -> Refusal:
-    """A trigger of the platform's that lets nobody touch rows of a closed process."""
+    """A trigger of the platform that forbids changing rows of a closed process."""
     return Refusal(status, code, "the process is closed")
 
 

@@ -1,4 +1,4 @@
-"""Rows of the platform, from claim to end: every item is worked on once, and the row says so."""
+"""Rows of the platform, from claim to outcome: every item is processed once, as the row shows."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What the checks say of a table is what its evaluation shows, case by case."""
+"""The checks of a table agree with its evaluation, case by case."""
 
 from __future__ import annotations
 
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -32,7 +32,7 @@ def tables(draw: st.DrawFn, policy: HitPolicy) -> DecisionTable:
 
 
 def seen(checked: DecisionTable) -> list[tuple[Case, list[str]]]:
-    """All sampled cases that the table takes, each with the rows that match."""
+    """Return all sampled valid cases, each with the rows that match."""
     found = []
     for case in cases(checked):
         try:
@@ -47,7 +47,6 @@ def of(defects: tuple[Defect, ...], *kinds: DefectKind) -> list[Defect]:
 
 
 @given(tables(HitPolicy.UNIQUE))
-@settings(max_examples=150)
 def test_overlaps_dead_rows_and_gaps_are_those_that_evaluation_shows(
     checked: DecisionTable,
 ) -> None:
@@ -63,7 +62,6 @@ def test_overlaps_dead_rows_and_gaps_are_those_that_evaluation_shows(
 
 
 @given(tables(HitPolicy.UNIQUE))
-@settings(max_examples=60)
 def test_an_example_is_a_case_that_shows_its_finding(checked: DecisionTable) -> None:
     for defect in check_table(checked):
         if defect.example is None:
@@ -74,7 +72,6 @@ def test_an_example_is_a_case_that_shows_its_finding(checked: DecisionTable) -> 
 
 
 @given(tables(HitPolicy.UNIQUE))
-@settings(max_examples=60)
 def test_a_witness_is_a_case_in_which_the_row_matches(checked: DecisionTable) -> None:
     possible = {row for _, rows in seen(checked) for row in rows}
     for row in checked.rows:
@@ -84,7 +81,6 @@ def test_a_witness_is_a_case_in_which_the_row_matches(checked: DecisionTable) ->
 
 
 @given(tables(HitPolicy.FIRST))
-@settings(max_examples=150)
 def test_covered_rows_are_those_that_never_come_first(checked: DecisionTable) -> None:
     shown = seen(checked)
     possible = {row for _, rows in shown for row in rows}

@@ -1,4 +1,4 @@
-"""Tasks end when they are told to, also where a cancellation gets lost on its way."""
+"""Tasks end when cancelled, even if a cancellation is lost on the way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.waiting import SOON
 
 
 async def _for_ever(losing: int, cancelled: list[int]) -> None:
-    """Repeat something for ever, and lose so many cancellations as `asyncio.wait_for` does."""
+    """Loop for ever, losing a number of cancellations as `asyncio.wait_for` does."""
     while True:
         try:
             await asyncio.sleep(3600)

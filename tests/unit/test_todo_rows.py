@@ -1,4 +1,4 @@
-"""What users wrote on a row of the platform is read whole, whatever form it has."""
+"""User feedback on a row of the platform is read completely, in any format."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_each_form_of_feedback_is_read(feedback: JsonValue, contents: list[str])
     assert _said(feedback) == contents
 
 
-def test_items_come_oldest_first_and_one_without_a_time_after_the_one_before() -> None:
+def test_items_come_oldest_first_and_those_without_a_time_stay_in_place() -> None:
     at = "2026-01-0{}T09:00:00+09:00".format
     feedback: list[JsonValue] = [
         {"time": at(3), "content": "third"},
@@ -67,7 +67,7 @@ def test_items_come_oldest_first_and_one_without_a_time_after_the_one_before() -
     ]
 
 
-def test_an_item_keeps_its_id_whatever_else_is_said_and_whatever_is_added_to_it() -> None:
+def test_an_item_keeps_its_id_whatever_is_said_or_added() -> None:
     one: dict[str, JsonValue] = {"time": "2026-01-01", "content": "원화로", "user_id": "kim"}
     (before,) = _read([one]).items
     after = _read(["earlier", {**one, "read": True}, one]).items

@@ -1,4 +1,4 @@
-"""A few at a time, in the order they came; who takes long holds nobody up."""
+"""Bounded concurrency in order of arrival; a slow holder blocks no one else."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ async def run_server(
     ready = asyncio.Event()
 
     class Server(uvicorn.Server):
+        # uvicorn would handle SIGINT and SIGTERM itself, which are the worker's.
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
@@ -38,6 +39,7 @@ async def run_server(
             try:
                 await super().startup(sockets)
             except SystemExit as error:
+                # uvicorn exits the process; here it is one part of a larger one.
                 raise ConfigurationError("the server's app did not start; see the log") from error
             ready.set()
 

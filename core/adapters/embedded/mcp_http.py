@@ -66,14 +66,14 @@ class LateMcp:
 
     def __init__(self, make: Callable[[], FastMCP]) -> None:
         self._make = make
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._app: ASGIApp | None = None
         self._serving: asyncio.Task[None] | None = None
         self._stop = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the call on."""
-        async with self._turn:
+        async with self._lock:
             if self._app is None:
                 self._app = await self._start()
         await self._app(scope, receive, send)

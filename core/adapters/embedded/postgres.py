@@ -100,6 +100,8 @@ class Cluster:
         if self._user:
             os.chown(self._data, self._user.uid, self._user.gid)
         try:
+            # No password is needed: only the owner can reach the socket (0700), and there is no
+            # TCP.
             # The builtin provider sorts and folds Korean the same way on every machine.
             self._run(
                 "initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8",
@@ -270,7 +272,7 @@ def embedded_postgres(
     cluster = Cluster(home / "postgres", server_user(home))
     with _open_lock(home / ".postgres-users") as users:
         try:
-            with _turn(home):
+            with _startup_lock(home):
                 is_alone = _is_alone(users)
                 fcntl.flock(users, fcntl.LOCK_SH)
                 uri = cluster.ensure_running()
@@ -278,7 +280,7 @@ def embedded_postgres(
                     on_alone(uri)
             yield uri
         finally:
-            with _turn(home):
+            with _startup_lock(home):
                 if _is_alone(users):
                     cluster.stop()
                 fcntl.flock(users, fcntl.LOCK_UN)
@@ -309,7 +311,7 @@ def _open_lock(path: Path) -> Iterator[int]:
 
 
 @contextmanager
-def _turn(home: Path) -> Iterator[None]:
+def _startup_lock(home: Path) -> Iterator[None]:
     """Wait for the exclusive right to start or stop the server."""
     with _open_lock(home / ".postgres-turn") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -37,7 +37,7 @@ def server_user(home: Path) -> ServerUser | None:
     if os.geteuid() != 0:
         return None
     try:
-        with _turn():
+        with _lock():
             ensure_user(SYSTEM_USER)
             entry = pwd.getpwnam(SYSTEM_USER)
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
@@ -52,7 +52,7 @@ def server_user(home: Path) -> ServerUser | None:
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
+def _lock() -> Iterator[None]:
     """Wait for the exclusive right to create the user: two `useradd` at once give it two ids."""
     handle = os.open(ACCOUNTS, os.O_RDONLY)
     try:

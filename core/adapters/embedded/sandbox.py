@@ -73,6 +73,7 @@ _SPARE_SECONDS = 15  # for the agent's own work around a command
 _END_SECONDS = 5
 _ESCAPED = 6  # the most bytes of JSON per byte of output
 _SAID_BYTES = 1_000
+# Matches the folder as a whole path component, neither inside another path nor in a name.
 _IN_FOLDER = re.compile(rf"(?<![\w.~/-]){FOLDER}(?![\w.-])")
 
 
@@ -108,7 +109,7 @@ class Sandbox:
         self._process = process
         self._folder = folder
         self._limits = limits
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def wait_until_ready(self) -> None:
         """Wait for the agent's first message."""
@@ -147,7 +148,7 @@ class Sandbox:
         return await asyncio.shield(asking)
 
     async def _exchange(self, line: bytes) -> dict[str, JsonValue]:
-        async with self._turn:
+        async with self._lock:
             assert self._process.stdin is not None
             with suppress(OSError):
                 self._process.stdin.write(line)
@@ -191,6 +192,7 @@ async def _spawn(start: Start, limits: Limits) -> Process:
             user=start.user,
             group=start.user,
             extra_groups=None if start.user is None else [],
+            # An answer is one line, which asyncio limits to 64 KiB by default.
             limit=2 * _ESCAPED * limits.output_bytes + _SAID_BYTES,
         )
     except OSError as error:

@@ -44,7 +44,7 @@ class Agent:
         self.limits = limits
         self.root = os.path.realpath(limits["folder"])
         self.pending = b""
-        self.looked = 0.0
+        self.checked_at = 0.0
         self.shell: int | None = None
         self.status: int | None = None
 
@@ -73,6 +73,7 @@ class Agent:
         """Write a file and the folders above it."""
         target = self.resolve(path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
+        # The folder is resolved; the file itself may still be a link that a command has made.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(target, flags, 0o644), "wb") as file:
             file.write(content.encode("utf-8"))
@@ -184,9 +185,10 @@ class Agent:
 
     def check_memory(self) -> None:
         """Check the total memory of all processes, at most once per tick. Raises Over."""
-        if time.monotonic() < self.looked + TICK:
+        if time.monotonic() < self.checked_at + TICK:
             return
-        self.looked, most = time.monotonic(), self.limits["memory_bytes"]
+        self.checked_at, most = time.monotonic(), self.limits["memory_bytes"]
+        # The kernel limits memory per process only; of all together it is summed here.
         if sum(private_bytes(pid) for pid in processes()) > most:
             raise Over(KILLED, f"ended for using more than {most} bytes of memory")
         disk = os.statvfs(self.root)
@@ -202,6 +204,7 @@ class Agent:
         while targets := processes():
             if time.monotonic() > deadline:
                 sys.exit("a process cannot be killed")
+            # From PID 1, -1 means all at once: none can escape by forking meanwhile.
             for pid in [-1] if os.getpid() == 1 else targets:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
@@ -273,7 +276,7 @@ def lower(kind: int, value: int) -> None:
     resource.setrlimit(kind, (least, least))
 
 
-def settle() -> None:
+def harden() -> None:
     """Become the kernel's first OOM victim, inaccessible to those inside, and their reaper."""
     import ctypes
 
@@ -294,7 +297,7 @@ def main() -> None:
     # Without a namespace of our own, NPROC would count every process of the user.
     if os.getpid() == 1:
         lower(resource.RLIMIT_NPROC, limits["processes"])
-    settle()
+    harden()
     Agent(limits).serve()
 
 

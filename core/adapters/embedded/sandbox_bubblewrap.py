@@ -73,6 +73,7 @@ class Bubblewrap:
             *self._as_nobody(),
             self.program,
             *self._namespaces(),
+            # In a session of its own, a command cannot push input into our terminal (TIOCSTI).
             *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
             *(word for name, value in variables for word in ("--setenv", name, value)),
             *_system(),
@@ -86,8 +87,10 @@ class Bubblewrap:
     def _namespaces(self) -> tuple[str, ...]:
         return (
             *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net"),
+            # As PID 1 the agent adopts orphans, and the kernel kills all that is left when it ends.
             *("--unshare-uts", "--unshare-cgroup-try", "--as-pid-1", "--hostname", "sandbox"),
             *("--uid", "1000", "--gid", "1000"),
+            # In a nested user namespace a command would have capabilities again.
             *(("--disable-userns",) if self.is_nesting_off else ()),
         )
 

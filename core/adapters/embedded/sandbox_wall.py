@@ -77,9 +77,11 @@ def our_python() -> Python:
 
 def agent_command(python: Python, limits: Limits, folder: str) -> tuple[str, ...]:
     """Return the command that runs the program of `sandbox_agent` in `folder`."""
+    # Passed as text, since the wall may hide our files; -I and -S keep the environment and
+    # site-packages out of the program.
     text = Path(__file__).with_name("sandbox_agent.py").read_text(encoding="utf-8")
-    told = {**vars(limits), "folder": folder, "shown_folder": FOLDER, "shell": _shell()}
-    return (python.program, "-I", "-S", "-c", text, json.dumps(told))
+    options = {**vars(limits), "folder": folder, "shown_folder": FOLDER, "shell": _shell()}
+    return (python.program, "-I", "-S", "-c", text, json.dumps(options))
 
 
 def environment(python: Python, folder: str) -> dict[str, str]:

@@ -90,6 +90,7 @@ class SkillFolders:
             if not _leftovers(folder, _OLD):
                 yield folder
                 return
+        # A writer was killed between its two renames: repairing that takes the exclusive lock.
         with self._writing(tenant_id):
             yield folder
 
@@ -108,6 +109,7 @@ def _tenant_folder(tenant_id: str) -> str:
         return _DEFAULT
     if tenant_id != _DEFAULT and _PLAIN_TENANT.fullmatch(tenant_id):
         return tenant_id
+    # No plain name contains "~", so that a hashed one never collides with it.
     return "~" + hashlib.sha256(tenant_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -171,6 +173,7 @@ def _build(target: Path, bundle: Bundle, source: Path, before: Bundle | None) ->
         written = target / path
         written.parent.mkdir(parents=True, exist_ok=True)
         if known.get(path) == file:
+            # A hard link retains the modification time, and copies nothing.
             os.link(source / path, written)
         else:
             written.write_bytes(file.data)

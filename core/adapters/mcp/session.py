@@ -6,15 +6,22 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from copy import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 from pydantic import JsonValue
 
 from core.adapters.mcp.answers import ToolAnswer, read_answer
 from core.adapters.mcp.errors import ends_session, excerpt, refused, translate
-from core.adapters.mcp.server import McpServer
-from core.domain.errors import McpDown, NotFound, PodCallFailed, SkillWorkerError
+from core.domain.errors import (
+    ConfigurationError,
+    McpDown,
+    NotFound,
+    PodCallFailed,
+    SkillWorkerError,
+)
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -22,6 +29,57 @@ if TYPE_CHECKING:
     from langchain_mcp_adapters.sessions import Connection
     from mcp import ClientSession
     from mcp.types import CallToolResult
+
+COMPUTER_USE = "computer-use"
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """A server as configured; `token` is sent as a bearer token."""
+
+    name: str
+    url: str
+    token: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Raises ConfigurationError if the address is no http URL."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ConfigurationError(
+                f"{self.url!r} is no address of an MCP server",
+                hint="give http(s)://host[:port]/mcp",
+            )
+
+    @property
+    def is_sse(self) -> bool:
+        """Whether the address implies SSE; everything else is streamable HTTP."""
+        return urlsplit(self.url).path.rstrip("/").endswith("/sse")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, which no proxy of the environment can reach."""
+        return urlsplit(self.url).hostname in _LOOPBACK
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of each request."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    @property
+    def address(self) -> str:
+        """The address without credentials: httpx would send those in place of the token."""
+        parts = urlsplit(self.url)
+        bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        return urlunsplit(bare) if self.token else self.url
+
+    @property
+    def shown(self) -> str:
+        """Name and address for error messages: without a user, a password or a query."""
+        parts = urlsplit(self.url)
+        host = parts.netloc.rpartition("@")[2]
+        return f"MCP server {self.name} ({urlunsplit((parts.scheme, host, parts.path, '', ''))})"
+
 
 CONNECT_SECONDS = 10.0
 _EVENT_STREAM = "text/event-stream"
@@ -75,6 +133,7 @@ class Wire:
     async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
         status = response.status_code
         is_unknown_session = status == httpx.codes.NOT_FOUND and not self._server.is_sse
+        # The SDK reports a streamable 404 itself, as a session that was terminated.
         if 300 <= status < 400 or is_unknown_session:
             return None
         if status >= 400:
@@ -215,6 +274,7 @@ class McpSession:
             if await self._finished(task, self._call_seconds):
                 return await self._outcome(task)
         self._check()
+        # The server may be stuck, and its late answer has no taker: others get a new session.
         self.retire()
         raise McpDown(f"{self._where}: {tool} gave no answer within {self._call_seconds:g} s")
 
@@ -281,6 +341,7 @@ class McpSession:
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._call_seconds) as limit, self._connected() as session:
+                # The timeout covers opening and closing, not the life of the session.
                 limit.reschedule(None)
                 self._opened.set_result(session)
                 await self._stop.wait()
@@ -345,6 +406,7 @@ class McpSession:
         if self._opened.done():
             self._stop.set()
         else:
+            # Still opening: nothing waits for `_stop` yet.
             self.keeper.cancel()
 
     def _stop_unless_used(self) -> None:
@@ -354,6 +416,8 @@ class McpSession:
     def _check(self) -> None:
         if self._ended.done():
             reason = self._ended.result()
+            # A copy for each caller: one exception raised in several tasks mixes up their
+            # tracebacks.
             raise copy(reason) from reason
 
 

@@ -42,8 +42,13 @@ class PostgresAgents:
         )
         if row is None:
             raise InvalidInput(
-                f"agent {agent.id!r} belongs to another tenant than {agent.tenant_id!r}",
-                hint="ids of agents are unique over all tenants",
+                Message(
+                    "agents.other_tenant",
+                    "agent {id!r} belongs to another tenant than {tenant!r}",
+                    id=agent.id,
+                    tenant=agent.tenant_id,
+                ),
+                hint=Message("agents.unique", "ids of agents are unique over all tenants"),
             )
         return bool(row["is_new"])
 

@@ -11,9 +11,16 @@ import structlog
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from core.adapters.postgres.journal import bill
-from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one, sql, transaction
-from core.adapters.postgres.rows import usage_of
+from core.adapters.postgres.queries import (
+    Pool,
+    execute,
+    fetch_all,
+    fetch_one,
+    sql,
+    transaction,
+    usage_of,
+)
+from core.adapters.postgres.runs import bill
 from core.agent.budgets import LATELY_DAYS, DailyBudgets, still_running
 from core.agent.prices import UNBILLED, Billing
 from core.domain.errors import DatabaseDown

@@ -1,4 +1,4 @@
-"""Changes, their blobs and the transactions that conclude them."""
+"""Changes in PostgreSQL: their log, the lock on a target, and the transaction that ends one."""
 
 from __future__ import annotations
 
@@ -10,24 +10,197 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
-from core.adapters.postgres.neighbours import refuse_skill_beside
+from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
     connection,
+    execute,
     fetch_all,
     fetch_one,
+    recalled,
     sql,
+    to_said,
     transaction,
     writing,
 )
-from core.adapters.postgres.rows import recalled, to_said
-from core.adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core.adapters.postgres.runs import write_event
+from core.adapters.postgres.search import (
+    drop_document,
+    index_document,
+    lock_skills,
+    refuse_repeated,
+    refuse_skill_beside,
+)
+from core.decision_table import read_xml, search_text
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.messages import Message
-from core.domain.models import NO_USAGE, Change, FileRef, HistoryRecord, Kind, RunEvent
+from core.domain.models import (
+    NO_USAGE,
+    Change,
+    ChangeStatus,
+    FileRef,
+    HistoryRecord,
+    Kind,
+    RunEvent,
+    Snapshot,
+)
 from core.domain.observers import nobody
 from core.domain.ports import Observer
+from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
+
+_FILES = ("previous_files", "new_files")
+
+
+class PostgresUnitOfWork:
+    """The `UnitOfWork` port on a connection whose transaction the change log opened.
+
+    `events` are to be announced once it commits.
+    """
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+        self.events: list[RunEvent] = []
+
+    async def write_item(self, change: Change) -> None:
+        if change.after is not None:
+            await refuse_repeated(self._conn, change)
+        block = "create" if change.before is None else "supersede" if change.after else "end"
+        try:
+            written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
+            done = await written.fetchone()
+        except pg.UniqueViolation as error:
+            raise Stale(
+                Message(
+                    "change.exists_meanwhile",
+                    "{kind} {name!r} exists meanwhile",
+                    kind=change.kind,
+                    name=change.target_name,
+                )
+            ) from error
+        if done is None:
+            raise Stale(
+                Message(
+                    "change.target_moved",
+                    "{kind} {id!r} has moved on",
+                    kind=change.kind,
+                    id=change.target_id,
+                )
+            )
+        await self._index(change, change.agent_id)
+
+    async def update_agent_and_tenant_skills(self, change: Change) -> None:
+        await lock_skills(self._conn, change)
+        verb = "unlist" if change.after is None else "list"
+        params = {
+            "agent_id": change.agent_id,
+            "tenant_id": change.tenant_id,
+            "name": change.target_id,
+        }
+        await self._conn.execute(sql(f"changes.{verb}_agent_skill"), params)
+        await self._conn.execute(sql(f"changes.{verb}_tenant_skill"), params)
+        await self._index(change, None)
+
+    async def set_agent_skills(self, change: Change) -> None:
+        params = {"agent_id": change.target_id}
+        await self._conn.execute(sql("changes.lock_agent"), params)
+        rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
+        present = {row["name"] for row in rows}
+        if present != _names(change.before):
+            raise Stale(
+                Message(
+                    "change.skills_moved",
+                    "the skills of agent {agent!r} have moved on",
+                    agent=change.target_id,
+                )
+            )
+        wanted = _names(change.after)
+        added, dropped = sorted(wanted - present), sorted(present - wanted)
+        await self._see_there(change, added)
+        await self._conn.execute(sql("changes.add_agent_skills"), {**params, "names": added})
+        await self._conn.execute(sql("changes.drop_agent_skills"), {**params, "names": dropped})
+
+    async def _see_there(self, change: Change, names: Sequence[str]) -> None:
+        """Raise Stale if one of these skills was deleted since the change was begun."""
+        params = {"change_id": change.id, "names": names}
+        gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
+        if gone is not None:
+            raise Stale(
+                Message(
+                    "change.skill_deleted",
+                    "skill {name!r} was deleted meanwhile",
+                    name=gone["name"],
+                )
+            )
+
+    async def record_knowledge_history(self, history: HistoryRecord) -> None:
+        row = history.model_dump(exclude={"created_at", *_FILES})
+        files = history.model_dump(mode="json", include=set(_FILES))
+        row |= {key: None if files[key] is None else Jsonb(files[key]) for key in _FILES}
+        await self._conn.execute(sql("changes.record"), row)
+
+    async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
+        """Set the final status of a change; if it was held, its feedback may end too."""
+        params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
+        row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
+        if row is not None and row["waited"]:
+            await end_feedback_of_change(self._conn, change_id, row["feedback_id"])
+
+    async def take_back(self, change_ids: Sequence[str]) -> None:
+        await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
+
+    async def emit(self, event: RunEvent) -> None:
+        await write_event(self._conn, event)
+        self.events.append(event)
+
+    async def _index(self, change: Change, agent_id: str | None) -> None:
+        if change.after is None:
+            await drop_document(self._conn, change.tenant_id, change.kind, change.target_id)
+            return
+        document = SearchDocument(
+            tenant_id=change.tenant_id,
+            kind=change.kind,
+            item_id=change.target_id,
+            agent_id=agent_id,
+            name=change.after.name,
+            content=_searchable(change.kind, change.after),
+            files=skill_search_files(change.after.files or ()),
+        )
+        await index_document(self._conn, document)
+
+
+def _version(change: Change) -> dict[str, object]:
+    content = change.after.content if change.after else ""
+    name = change.after.name if change.after else change.target_name
+    return {
+        "item_id": change.target_id,
+        "kind": change.kind,
+        "tenant_id": change.tenant_id,
+        "agent_id": change.agent_id,
+        "name": name,
+        "name_key": name_key(name),
+        "content": content,
+        "hash": state_hash(change.after),
+        "same_key": same_key(content),
+        "base_hash": change.base_hash,
+        "relationship": change.relationship,
+        "change_id": change.id,
+        "feedback_id": change.feedback_id,
+    }
+
+
+def _searchable(kind: Kind, state: Snapshot) -> str:
+    if kind is Kind.DMN_RULE:
+        return search_text(read_xml(state.content))
+    if kind is Kind.SKILL:
+        return skill_search_text(state.content)
+    return state.content
+
+
+def _names(state: Snapshot | None) -> set[str]:
+    return set(state.content.splitlines()) if state else set()
+
 
 _MODELS = ("before", "after", "request")
 _LISTS = ("warnings", "held", "retracts")
@@ -56,6 +229,7 @@ class PostgresChangeLog:
         return change_of(row)
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
+        # A single statement is its own transaction: that saves the trips for BEGIN and COMMIT.
         is_one_statement = change.kind is not Kind.SKILL and not blobs
         async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)
@@ -82,7 +256,14 @@ class PostgresChangeLog:
         found = {row["sha256"]: bytes(row["data"]) for row in rows}
         missing = set(hashes) - set(found)
         if missing:
-            raise NotFound(f"{len(missing)} stored files are missing, {min(missing)} among them")
+            raise NotFound(
+                Message(
+                    "change.files_missing",
+                    "{n} stored files are missing, {first} among them",
+                    n=len(missing),
+                    first=min(missing),
+                )
+            )
         return found
 
     @asynccontextmanager
@@ -94,7 +275,9 @@ class PostgresChangeLog:
             if change.candidate_id is not None and row["epoch"] != change.epoch:
                 raise LeaseLost(f"candidate {change.candidate_id} was taken over")
             if row["status"] != "applying":
-                raise Stale(f"change {change.id} is settled already")
+                raise Stale(
+                    Message("change.settled", "change {id} is settled already", id=change.id)
+                )
             unit = PostgresUnitOfWork(conn)
             yield unit
         self._tell(unit)
@@ -114,7 +297,9 @@ def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
                 id=change.target_id,
             )
         )
-    return Stale(f"key {change.key!r} was used at the same time")
+    return Stale(
+        Message("change.key_at_once", "key {key!r} was used at the same time", key=change.key)
+    )
 
 
 async def put_change(conn: Connection, change: Change) -> None:
@@ -159,3 +344,64 @@ def change_row(change: Change) -> dict[str, object]:
 
 def _json(value: BaseModel | None) -> Jsonb | None:
     return None if value is None else Jsonb(value.model_dump(mode="json"))
+
+
+class PostgresSteps:
+    """The `Steps` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of_feedback(self, feedback_id: str) -> Sequence[Change]:
+        rows = await fetch_all(self._pool, "steps.of_feedback", feedback_id=feedback_id)
+        return [change_of(row) for row in rows]
+
+    async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
+        target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
+        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
+
+    async def take_back(self, change_ids: Sequence[str]) -> None:
+        await execute(self._pool, "changes.take_back", ids=[*change_ids])
+
+
+class PostgresTargetLocks:
+    """The `TargetLocks` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def acquire(self, change: Change) -> None:
+        try:
+            await self._put(change)
+        except TargetBusy:
+            target = {"tenant_id": change.tenant_id, "kind": change.kind}
+            freed = await execute(
+                self._pool, "changes.release_dead", **target, target_id=change.target_id
+            )
+            if not freed:
+                raise
+            await self._put(change)
+
+    async def release(self, change_id: str) -> None:
+        await execute(self._pool, "changes.release", id=change_id)
+
+    async def unfinished(self, candidate_id: str) -> Sequence[Change]:
+        rows = await fetch_all(self._pool, "changes.unfinished", candidate_id=candidate_id)
+        return [change_of(row) for row in rows]
+
+    async def latest(self, change: Change) -> Change | None:
+        target = {"tenant_id": change.tenant_id, "kind": change.kind}
+        row = await fetch_one(self._pool, "changes.latest", **target, target_id=change.target_id)
+        return change_of(row) if row else None
+
+    async def abandoned(self, older_than: float) -> Sequence[Change]:
+        rows = await fetch_all(self._pool, "changes.abandoned", seconds=older_than)
+        return [change_of(row) for row in rows]
+
+    async def adopt(self, change: Change) -> Change | None:
+        row = await fetch_one(self._pool, "changes.adopt", id=change.id)
+        return change_of(row) if row else None
+
+    async def _put(self, change: Change) -> None:
+        async with transaction(self._pool) as conn:
+            await put_change(conn, change)

@@ -12,20 +12,19 @@ from typing import TypeVar
 import structlog
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.queries import Pool, execute, fetch_one
-from core.adapters.postgres.rows import recalled, to_said
+from core.adapters.postgres.queries import Pool, execute, fetch_one, recalled, to_said
 from core.agent.circuit_breaker import (
     BreakerOptions,
-    OwnHold,
-    asked_wait,
+    LocalBreaker,
     blames_model,
-    failures_of,
-    first_look,
-    held_back,
-    next_look,
+    call_deadline,
+    failure_weight,
+    first_probe_delay,
+    model_unavailable,
+    probe_delay,
     queue_too_long,
     rate_exceeded,
-    within_its_time,
+    requested_wait,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown, SkillWorkerError
 from core.domain.models import Pause, PauseKind
@@ -49,7 +48,7 @@ class ModelSlots:
         self._new_id = new_id
         self._sleep = sleep
         # One task per process polls at a time: many waiters, few queries.
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def taken(self) -> AsyncIterator[None]:
@@ -67,7 +66,7 @@ class ModelSlots:
             # Only the owner of a slot reserves a start time: else all that waited would start
             # together.
             await self._await_begin()
-            async with within_its_time(self._options):
+            async with call_deadline(self._options):
                 yield
         finally:
             await end_tasks([keeper])
@@ -76,13 +75,13 @@ class ModelSlots:
     async def _take(self, slots: int) -> str:
         try:
             async with asyncio.timeout(self._options.longest_wait):
-                await self._turn.acquire()
+                await self._lock.acquire()
         except TimeoutError:
             raise rate_exceeded(self._options) from None
         try:
             return await self._poll(slots)
         finally:
-            self._turn.release()
+            self._lock.release()
 
     async def _poll(self, slots: int) -> str:
         slot, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
@@ -100,13 +99,13 @@ class ModelSlots:
             model=self._model,
             id=slot,
             slots=slots,
-            lasts=self._options.place_lasts,
+            lasts=self._options.slot_ttl,
         )
         return given > 0
 
     async def _renew(self, slot: str) -> None:
         """Renew the slot until cancelled."""
-        lasts = self._options.place_lasts
+        lasts = self._options.slot_ttl
         while True:
             await asyncio.sleep(lasts / 3)
             with suppress(DatabaseDown):
@@ -152,13 +151,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _State:
-    """The row as this process last read it; `look_in` is in seconds."""
+    """The row as this process last read it; `probe_in` is in seconds."""
 
     failures: int = 0
     open_since: datetime | None = None
     fatal: bool = False
     reason: str = ""
-    look_in: float | None = None
+    probe_in: float | None = None
 
 
 def _state(row: DictRow) -> _State:
@@ -194,7 +193,7 @@ class PostgresCircuitBreaker:
         self._slots = ModelSlots(pool, model, options, new_id=new_id, sleep=sleep)
         self._state: _State | None = None
         self._has_answered = False
-        self._own = OwnHold(options, clock)
+        self._own = LocalBreaker(options, clock)
 
     @asynccontextmanager
     async def call(self) -> AsyncIterator[None]:
@@ -239,12 +238,12 @@ class PostgresCircuitBreaker:
         try:
             await ask()
         except SkillWorkerError as error:
-            self._own.note_look(error)
+            self._own.note_probe_failure(error)
             if claimed is not None:
                 await self._prolong(error, claimed["open_since"])
         else:
             self._has_answered = True
-            self._own.end()
+            self._own.reset()
             if claimed is not None:
                 await self._release(claimed)
 
@@ -257,7 +256,7 @@ class PostgresCircuitBreaker:
         if state.open_since is not None:
             state = await self._refresh()
         if state.open_since is not None:
-            raise held_back(state.reason, state.look_in or 0.0)
+            raise model_unavailable(state.reason, state.probe_in or 0.0)
         self._own.require_none()
 
     async def _refresh(self) -> _State:
@@ -266,7 +265,7 @@ class PostgresCircuitBreaker:
         return self._state
 
     async def _fail(self, error: SkillWorkerError) -> None:
-        count = failures_of(error, self._options, has_answered=self._has_answered)
+        count = failure_weight(error, self._options, has_answered=self._has_answered)
         self._own.note_failure(error, count)
         limit = self._options.failures
         row = await self._noted(
@@ -278,8 +277,8 @@ class PostgresCircuitBreaker:
                 limit=limit,
                 reason=error.advice,
                 said=to_said(error.advice),
-                look=first_look(error, self._options),
-                asked=asked_wait(error),
+                probe_after=first_probe_delay(error, self._options),
+                asked=requested_wait(error),
             )
         )
         if row is None:
@@ -304,18 +303,18 @@ class PostgresCircuitBreaker:
             return None
 
     async def _prolong(self, error: SkillWorkerError, open_since: datetime) -> None:
-        reason, look = error.advice, next_look(error, self._options)
+        reason, delay = error.advice, probe_delay(error, self._options)
         await execute(
             self._pool,
             "circuit_breaker.prolong",
             model=self._model,
             open_since=open_since,
-            look=look,
+            probe_after=delay,
             fatal=not error.retryable,
             reason=reason,
             said=to_said(reason),
         )
-        log.warning("look.failed", model=self._model, reason=reason, next_in=round(look, 1))
+        log.warning("look.failed", model=self._model, reason=reason, next_in=round(delay, 1))
 
     async def _release(self, claimed: DictRow) -> None:
         ended = await execute(
@@ -326,4 +325,4 @@ class PostgresCircuitBreaker:
         )
         self._state = None
         if ended:
-            log.info("model.released", model=self._model, seconds=round(claimed["held_for"], 1))
+            log.info("model.released", model=self._model, seconds=round(claimed["open_for"], 1))

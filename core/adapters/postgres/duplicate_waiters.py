@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.change_log import change_of, change_row
+from core.adapters.postgres.inbox import end_held_feedback
 from core.adapters.postgres.queries import Pool, execute, fetch_all, sql, transaction
-from core.adapters.postgres.waiting import settle_feedback
 from core.domain.hashing import state_hash
 from core.domain.models import Change, DuplicateWaiter, Kind
 
@@ -50,7 +50,7 @@ class PostgresDuplicateWaiters:
         """Forget what a piece of feedback repeated, so that it no longer waits for the decision."""
         async with transaction(self._pool) as conn:
             await conn.execute(sql("duplicate_waiters.forget"), {"feedback_id": feedback_id})
-            await settle_feedback(conn, feedback_id, waits_for_nothing=True)
+            await end_held_feedback(conn, feedback_id, waits_for_nothing=True)
 
 
 def _row(change: Change) -> dict[str, object]:

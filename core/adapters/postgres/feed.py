@@ -12,8 +12,7 @@ import structlog
 from psycopg.rows import DictRow
 from pydantic import ValidationError
 
-from core.adapters.postgres.errors import translated
-from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql
+from core.adapters.postgres.queries import Connection, Pool, connection, execute, sql, translated
 from core.domain.errors import SkillWorkerError
 from core.domain.event_cursor import START, EventCursor, parse_cursor
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
@@ -45,9 +44,9 @@ class Bell:
         """Wake the waiter, now or at its next wait."""
         self._rung.set()
 
-    def is_for(self, told: dict[str, object]) -> bool:
+    def is_for(self, payload: dict[str, object]) -> bool:
         """Whether a notification may be of a wanted event."""
-        return all(told.get(key) == value for key, value in self._wanted.items())
+        return all(payload.get(key) == value for key, value in self._wanted.items())
 
     async def wait(self, seconds: float) -> None:
         try:
@@ -105,9 +104,9 @@ class Listener:
     async def _hear(self, conn: Connection) -> None:
         self._ring_all()  # for events from before this connection
         async for notification in conn.notifies():
-            told = json.loads(notification.payload)
+            payload = json.loads(notification.payload)
             for bell in self._bells:
-                if bell.is_for(told):
+                if bell.is_for(payload):
                     bell.ring()
 
     def _ring_all(self) -> None:

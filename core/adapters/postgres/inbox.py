@@ -1,4 +1,4 @@
-"""The inbox: feedback as rows, each unfinished one with a job, always in one transaction."""
+"""The inbox in PostgreSQL: pieces with their jobs, what sources are told, and a person's hand."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import TypeAlias
 from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.jobs import Jobs, Waiting
-from core.adapters.postgres.journal import write_event
-from core.adapters.postgres.queries import Connection, Pool, execute, fetch_one, sql, transaction
-from core.adapters.postgres.rows import feedback_of, read_feedback, to_said
-from core.adapters.postgres.waiting import settle_feedback
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    execute,
+    feedback_of,
+    fetch_all,
+    fetch_one,
+    read_feedback,
+    sql,
+    to_said,
+    transaction,
+)
+from core.adapters.postgres.runs import write_event
 from core.agent.reply_keys import matching_prefix
-from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.input_formats.feedback import feedback_digest
 from core.domain.messages import Message
 from core.domain.models import (
@@ -23,10 +32,36 @@ from core.domain.models import (
     FeedbackStatus,
     NewFeedback,
     Outcome,
+    Pause,
+    PauseKind,
     RunEvent,
 )
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
+
+
+async def end_feedback_of_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:
+    """End the feedback behind a change, and all that repeated it while it was held."""
+    rows = await (
+        await conn.execute(sql("duplicate_waiters.of_change"), {"change_id": change_id})
+    ).fetchall()
+    pieces = {feedback_id, *(row["feedback_id"] for row in rows)} - {None}
+    for piece in sorted(map(str, pieces)):  # in a fixed order, since each is locked
+        await end_held_feedback(conn, piece)
+
+
+async def end_held_feedback(
+    conn: Connection, feedback_id: str, *, waits_for_nothing: bool = False
+) -> None:
+    """End held feedback with its outcome, once none of its changes is held any more.
+
+    Of two concurrent decisions the second sees, after the lock, what the first has done. With
+    `waits_for_nothing` it ends even if none of its changes was ever held.
+    """
+    params = {"feedback_id": feedback_id, "waits_for_nothing": waits_for_nothing}
+    await conn.execute(sql("reviews.lock_feedback"), params)
+    await conn.execute(sql("reviews.end_held_feedback"), params)
+
 
 _Piece: TypeAlias = dict[str, object]
 
@@ -80,6 +115,7 @@ class PostgresInbox:
         params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
         params |= {"error": error, "said": to_said(error)}
         async with transaction(self._pool) as conn:
+            # Handed back at once, as at shutdown, it keeps its turn.
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
             done = await conn.execute(sql("inbox.give_back"), given)
@@ -95,7 +131,7 @@ class PostgresInbox:
             async with transaction(self._pool) as conn:
                 if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
                     raise lease_lost(claimed)
-                await settle_feedback(conn, claimed.id)  # all its changes may be decided by now
+                await end_held_feedback(conn, claimed.id)  # all its changes may be decided by now
         elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
 
@@ -159,8 +195,13 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     for row in rows:
         if found[row["source_id"]]["digest"] != row["digest"]:
             raise InvalidInput(
-                f"feedback {row['source_id']!r} of source {source!r} is known with other content",
-                hint="give changed feedback an id of its own",
+                Message(
+                    "feedback.other_content",
+                    "feedback {id!r} of source {source!r} is known with other content",
+                    id=row["source_id"],
+                    source=source,
+                ),
+                hint=Message("feedback.id_of_its_own", "give changed feedback an id of its own"),
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}
 
@@ -175,4 +216,107 @@ def not_found(feedback_id: str) -> NotFound:
     return NotFound(
         Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
         hint=Message("see.feedback", "see `skill-worker feedback list`"),
+    )
+
+
+class PostgresDeliveries:
+    """The `Deliveries` port."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def known(self, source: str, source_ids: Sequence[str]) -> Mapping[str, FeedbackStatus]:
+        ids = list(source_ids)
+        rows = await fetch_all(self._pool, "deliveries.known", source=source, source_ids=ids)
+        return {row["source_id"]: FeedbackStatus(row["status"]) for row in rows}
+
+    async def unacknowledged(self, source: str, limit: int) -> Sequence[Feedback]:
+        rows = await fetch_all(self._pool, "deliveries.unacknowledged", source=source, limit=limit)
+        return [feedback_of(row) for row in rows]
+
+    async def acknowledged(self, ended: Feedback) -> None:
+        end = ended.model_dump(include={"id", "generation", "epoch", "status"})
+        await execute(self._pool, "deliveries.acknowledged", **end)
+
+
+class PostgresIntake:
+    """The `Intake` port; `observe` is called with each event once it is committed."""
+
+    def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._observe = observe
+
+    async def revive(self, feedback_id: str) -> Feedback:
+        async with transaction(self._pool) as conn:
+            params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
+            row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
+            if row is None:
+                raise await _refusal(
+                    conn, feedback_id, "has not ended", "only ended feedback can be tried again"
+                )
+            await conn.execute(sql("intake.reset_verdicts"), params)
+            await self._jobs.defer(conn, [Waiting(feedback_id, row["turn"])])
+        return feedback_of(row)
+
+    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
+        params = {"id": feedback_id}
+        async with transaction(self._pool) as conn:
+            taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
+            if taken is None:
+                raise await _refusal(
+                    conn,
+                    feedback_id,
+                    "has ended",
+                    Message("see.piece", "see `skill-worker feedback show ID`"),
+                )
+            await conn.execute(sql("intake.fence"), params)
+            await conn.execute(sql("intake.drop_job"), taken)
+            outcome = Outcome(status=FeedbackStatus.CANCELLED, error=reason)
+            ending = end_params(feedback_id, taken["epoch"], outcome)
+            await conn.execute(sql("inbox.finish"), ending)
+            row = await (await conn.execute(sql("inbox.get"), params)).fetchone()
+            assert row is not None
+            event = _cancelled(row["tenant_id"], feedback_id, reason)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+        return feedback_of(row)
+
+    async def pause(self, reason: str) -> Pause:
+        async with transaction(self._pool) as conn:
+            row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
+            assert row is not None
+            event = RunEvent(name="queue.paused", data={"reason": reason})
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+        return Pause(kind=PauseKind.PAUSED, **row)
+
+    async def resume(self) -> bool:
+        event = RunEvent(name="queue.resumed")
+        async with transaction(self._pool) as conn:
+            paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
+            if paused:
+                await write_event(conn, event)
+        if paused:
+            self._observe(event, NO_USAGE)
+        return paused
+
+    async def paused(self) -> Pause | None:
+        row = await fetch_one(self._pool, "intake.paused")
+        return Pause(kind=PauseKind.PAUSED, **row) if row else None
+
+
+async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> Exception:
+    row = await (await conn.execute(sql("inbox.get"), {"id": feedback_id})).fetchone()
+    if row is None:
+        return not_found(feedback_id)
+    return Refused(f"feedback {feedback_id} {what}: it is {row['status']}", hint=hint)
+
+
+def _cancelled(tenant_id: str, feedback_id: str, reason: str) -> RunEvent:
+    return RunEvent(
+        name="feedback.cancelled",
+        tenant_id=tenant_id,
+        feedback_id=feedback_id,
+        data={"error": reason},
     )

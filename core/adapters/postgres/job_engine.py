@@ -93,7 +93,7 @@ class Engine(JobManager):
         )
 
     async def prune_stalled_workers(self, seconds_since_heartbeat: float) -> list[int]:  # noqa: ARG002
-        """Remove nobody: our sweep does, after it has taken over the jobs of the dead.
+        """Remove none: our sweep does, after it has taken over the jobs of the dead.
 
         Procrastinate deletes the worker's row first, and its jobs then look like those of no
         worker.

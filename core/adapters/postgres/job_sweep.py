@@ -9,9 +9,8 @@ import structlog
 from psycopg import errors as pg
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.errors import connecting
 from core.adapters.postgres.jobs import QUEUE, Jobs, Waiting, engine_errors
-from core.adapters.postgres.queries import Connection, fetch_all, sql, transaction
+from core.adapters.postgres.queries import Connection, connecting, fetch_all, sql, transaction
 from core.domain.errors import SkillWorkerError
 
 

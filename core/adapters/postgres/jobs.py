@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import psycopg
 
-from core.adapters.postgres.errors import DOWN_HINT, translate
-from core.adapters.postgres.queries import Connection, Pool, fetch_one, sql
+from core.adapters.postgres.queries import DOWN_HINT, Connection, Pool, fetch_one, sql, translate
 from core.domain.errors import DatabaseDown
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import psycopg
 from psycopg import errors as pg
 from psycopg.rows import DictRow, dict_row
 
-from core.adapters.postgres.errors import connecting, translated
-from core.adapters.postgres.queries import sql
+from core.adapters.postgres.queries import connecting, sql, translated
 from core.adapters.postgres.schema_status import (
     JOBS,
     SAVER,
@@ -131,6 +130,7 @@ def _migrate_ours(conninfo: str) -> None:
         "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=NullPool
     )
     config = Config()
+    # "%" begins an interpolation in a ConfigParser.
     config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     with engine.connect() as connection:
         config.attributes["connection"] = connection

@@ -14,9 +14,9 @@ from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from core.adapters.postgres.errors import DOWN_HINT, connecting
-from core.adapters.postgres.queries import Connection, Pool
+from core.adapters.postgres.queries import DOWN_HINT, Connection, Pool, connecting
 from core.domain.errors import DatabaseDown
+from core.domain.messages import Message
 
 POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten per process
 CONNECT_SECONDS = 10
@@ -74,7 +74,10 @@ async def _open(pool: Pool) -> None:
     try:
         await pool.open(wait=True, timeout=CONNECT_SECONDS)
     except PoolTimeout as error:
-        raise DatabaseDown(f"PostgreSQL does not answer: {error}", hint=DOWN_HINT) from error
+        raise DatabaseDown(
+            Message("database.down", "PostgreSQL does not answer: {text}", text=error),
+            hint=DOWN_HINT,
+        ) from error
 
 
 def _connection_kwargs() -> dict[str, object]:

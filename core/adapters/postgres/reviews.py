@@ -9,8 +9,7 @@ from psycopg import errors as pg
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.change_log import change_of, change_row, put_blobs
-from core.adapters.postgres.journal import write_event
-from core.adapters.postgres.neighbours import refuse_skill_beside
+from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
@@ -19,11 +18,13 @@ from core.adapters.postgres.queries import (
     fetch_one,
     joined,
     sql,
+    to_said,
     transaction,
+    usage_of,
     writing,
 )
-from core.adapters.postgres.rows import to_said, usage_of
-from core.adapters.postgres.waiting import settle_change
+from core.adapters.postgres.runs import write_event
+from core.adapters.postgres.search import refuse_skill_beside
 from core.domain.errors import Decided, NotFound, TargetBusy
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
@@ -88,7 +89,7 @@ class PostgresReviews:
         }
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
-            await settle_change(conn, change.id, change.feedback_id)
+            await end_feedback_of_change(conn, change.id, change.feedback_id)
             await write_event(conn, event)
         self._observe(event, NO_USAGE)
 

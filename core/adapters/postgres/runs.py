@@ -1,17 +1,117 @@
-"""Candidates, their epochs and their verdicts as rows."""
+"""What runs leave in PostgreSQL: candidates, events, model replies, and when they are pruned."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import structlog
+from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
+from pydantic import JsonValue
 
-from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
-from core.adapters.postgres.rows import candidate_of
+from core.adapters.postgres.answers import KEEP_SECONDS
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    candidate_of,
+    connection,
+    execute,
+    fetch_all,
+    fetch_one,
+    sql,
+    transaction,
+    usage_of,
+)
+from core.agent.prices import UNBILLED, Billing
+from core.agent.reply_keys import candidate_prefix, matching_prefix, pruned_key, reply_event
 from core.changes.gate.receipts import receipt_of
 from core.domain.errors import LeaseLost, NotFound
-from core.domain.models import AgentFeedback, Candidate, Change, Feedback, Fence, Receipt, Verdict
-from core.domain.ports import NewId
+from core.domain.models import (
+    NO_USAGE,
+    AgentFeedback,
+    Candidate,
+    Change,
+    Feedback,
+    Fence,
+    Receipt,
+    RunEvent,
+    Usage,
+    Verdict,
+)
+from core.domain.observers import nobody
+from core.domain.ports import NewId, Observer
+
+
+class PostgresJournal:
+    """The `Journal` port; `observe` is called with each event once it is committed."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
+        self._pool = pool
+        self._observe = observe
+        self._billing = billing
+
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+        async with connection(self._pool) as conn:
+            if spent.model_calls:
+                await write_paid_event(conn, event, spent, self._billing)
+            else:
+                await write_event(conn, event, alone=True)
+        self._observe(event, spent)
+
+
+async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False) -> None:
+    """Write an event in the caller's transaction, which notifies when it commits.
+
+    The caller then calls the observer. `alone`: the transaction contains nothing else.
+    """
+    await conn.execute(sql("journal.emit"), {**_row(event), "alone": alone})
+
+
+async def write_paid_event(
+    conn: Connection, event: RunEvent, spent: Usage, billing: Billing
+) -> None:
+    """Write the event of a paid call, and charge it."""
+    params = {**_row(event), **bill(billing, event.tenant_id, spent)}
+    await conn.execute(sql("journal.pay"), params)
+
+
+def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:
+    """Return the parameters that charge a call to its tenant's day."""
+    return {
+        **spent.model_dump(),
+        "tenant_id": tenant_id,
+        "model": billing.model,
+        "unpriced": billing.unpriced(spent),
+    }
+
+
+def _row(event: RunEvent) -> dict[str, object]:
+    return {**event.model_dump(exclude={"id", "at", "data", "state"}), "data": Jsonb(event.data)}
+
+
+class PostgresReplies:
+    """The `Replies` port; `observe` is told each reply's cost, even of one that came too late."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
+        self._pool = pool
+        self._observe = observe
+        self._billing = billing
+
+    async def get(self, key: str, ordinal: int) -> tuple[JsonValue, Usage] | None:
+        row = await fetch_one(self._pool, "replies.get", key=key, ordinal=ordinal)
+        return (row["reply"], usage_of(row)) if row else None
+
+    async def put(
+        self, key: str, ordinal: int, reply: JsonValue, usage: Usage, *, tenant_id: str
+    ) -> None:
+        row = {"key": key, "ordinal": ordinal, "reply": Jsonb(reply)}
+        params = {**row, **bill(self._billing, tenant_id, usage)}
+        await execute(self._pool, "replies.put", **params)
+        self._observe(reply_event(key, ordinal, usage), usage)
+
+    async def usage(self, key_prefix: str) -> Usage:
+        row = await fetch_one(self._pool, "replies.usage", key_prefix=key_prefix)
+        return usage_of(row) if row else Usage()
 
 
 class PostgresRuns:
@@ -74,3 +174,69 @@ class PostgresRuns:
 def lease_lost(candidate_id: str) -> LeaseLost:
     """Return the error that another worker has raised the candidate's epoch."""
     return LeaseLost(f"candidate {candidate_id} was taken over")
+
+
+log = structlog.get_logger(__name__)
+
+BATCH = 500
+_THREAD_BLOCKS = (
+    "retention.drop_checkpoints",
+    "retention.drop_checkpoint_blobs",
+    "retention.drop_checkpoint_writes",
+)
+
+
+class PostgresRetention:
+    """The `Retention` port. Each batch is a short transaction, so nobody waits for it."""
+
+    def __init__(self, pool: Pool, *, batch: int = BATCH) -> None:
+        self._pool = pool
+        self._batch = batch
+
+    async def prune(self, seconds: float) -> int:
+        pruned = 0
+        while done := await self._prune_batch(seconds):
+            pruned += done
+        if pruned:
+            log.info("feedback.pruned", count=pruned)
+        params = {"seconds": seconds, "limit": 10 * self._batch}
+        await execute(self._pool, "retention.drop_events_of_nothing", **params)
+        await execute(self._pool, "access.prune_tokens")
+        await execute(self._pool, "access.prune_answers", keep_seconds=KEEP_SECONDS)
+        return pruned
+
+    async def _prune_batch(self, seconds: float) -> int:
+        async with transaction(self._pool) as conn:
+            acquired = await (await conn.execute(sql("retention.try_lock"))).fetchone()
+            if not acquired or not acquired["acquired"]:
+                return 0
+            params = {"seconds": seconds, "limit": self._batch}
+            ended = await (await conn.execute(sql("retention.ended"), params)).fetchall()
+            if ended:
+                await _forget(conn, ended)
+            return len(ended)
+
+
+async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
+    threads = {"threads": [thread for row in ended for thread in _threads(row)]}
+    for block in _THREAD_BLOCKS:
+        await conn.execute(sql(block), threads)
+    feedback_ids = {"feedback_ids": [row["id"] for row in ended]}
+    await conn.execute(sql("retention.drop_events"), feedback_ids)
+    parts = [(pruned_key(row["id"]), prefix) for row in ended for prefix in _prefixes(row)]
+    keys, prefixes = zip(*parts, strict=True)
+    params = {"kept_keys": list(keys), "prefixes": list(prefixes)}
+    await conn.execute(sql("retention.fold_replies"), params)
+    await conn.execute(sql("retention.mark"), feedback_ids)
+
+
+def _threads(row: DictRow) -> Iterator[str]:
+    """Yield the threads that a piece may have had, in all its generations."""
+    for candidate_id in row["candidate_ids"]:
+        for generation in range(1, row["generation"] + 1):
+            yield f"{candidate_prefix(candidate_id)}{generation}"
+
+
+def _prefixes(row: DictRow) -> Iterator[str]:
+    yield matching_prefix(row["id"])
+    yield from map(candidate_prefix, row["candidate_ids"])

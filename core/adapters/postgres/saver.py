@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import psycopg
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.queries import Pool, translate
+from core.domain.errors import RunFailed
 
-if TYPE_CHECKING:
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+class CarefulSaver(AsyncPostgresSaver):
+    """Translates failures to read a checkpoint into the program's errors.
+
+    The stock saver lets the decoder's own exception through (any type, depending on the damaged
+    bytes), which a worker would take for a defect of its own instead of ending the run.
+    """
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the last checkpoint of a thread. Raises RunFailed if it cannot be read."""
+        thread = str(config["configurable"]["thread_id"])
+        try:
+            found = await super().aget_tuple(config)
+        except psycopg.Error as error:
+            raise translate(error) from error
+        except Exception as error:  # damaged bytes can make the decoder raise anything
+            raise _unreadable(thread, f"{type(error).__name__}: {error}") from error
+        if found is not None:
+            _check_messages(thread, found.checkpoint["channel_values"].get("messages", []))
+        return found
+
+
+def _check_messages(thread: str, messages: object) -> None:
+    """Refuse bytes that decode, but not into a list of messages."""
+    if not isinstance(messages, list):
+        raise _unreadable(thread, f"its messages are of type {type(messages).__name__}")
+    for message in messages:
+        if not isinstance(message, BaseMessage):
+            raise _unreadable(thread, f"one of its messages is of type {type(message).__name__}")
+
+
+def _unreadable(thread: str, why: str) -> RunFailed:
+    return RunFailed(
+        f"the kept run {thread} cannot be read: {why}",
+        hint="`skill-worker feedback retry ID` begins anew, with a new thread",
+    )
 
 
 def postgres_saver(pool: Pool) -> AsyncPostgresSaver:
     """Build a saver, one per run: a saver's lock lets one statement through at a time."""
-    from core.adapters.postgres.careful_saver import CarefulSaver
-
     return CarefulSaver(pool)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from psycopg import errors as pg
 
-from core.adapters.postgres.errors import SCHEMA_HINT
-from core.adapters.postgres.queries import Pool, connection, sql
+from core.adapters.postgres.queries import SCHEMA_HINT, Pool, connection, sql
 from core.domain.errors import ConfigurationError
 from core.domain.models.views import MigrationStatus, SchemaVersion
 

@@ -2,19 +2,259 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import structlog
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.neighbours import newest_revision
-from core.adapters.postgres.queries import Connection, Pool, connection, joined, sql
-from core.adapters.postgres.skill_follower import SkillFollower
-from core.domain.models import Hit, Kind, KnownText, Nearby
-from core.knowledge.search.asking import ask
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    connection,
+    execute,
+    fetch_all,
+    joined,
+    sql,
+    transaction,
+)
+from core.domain.errors import InvalidInput, NotFound, Repeated, SkillApiDown, TargetBusy
+from core.domain.messages import Message
+from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, SkillSummary
+from core.domain.ports import SkillStore
+from core.knowledge.duplicates.repeats import repeats, repeats_skill
+from core.knowledge.search.documents import (
+    SearchDocument,
+    impacts,
+    index_terms,
+    indexed_version,
+    skill_search_document,
+    skill_version,
+)
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
-from core.knowledge.search.ranking import Corpus, Weighing, extrapolate
+from core.knowledge.search.ranking import Corpus, Weighing, ask, extrapolate
+from core.skills.library import look_into
 
+
+async def newest_revision(
+    conn: Connection, tenant_id: str, agent_id: str | None, kind: Kind
+) -> int:
+    """Return the newest revision of an agent's documents of a kind, 0 if there are none.
+
+    Without an agent, of those that the tenant shares.
+    """
+    params = {"tenant_id": tenant_id, "agent_id": agent_id, "kind": kind}
+    found = await (await conn.execute(sql("neighbours.newest"), params)).fetchone()
+    return int(found["newest"]) if found else 0
+
+
+async def refuse_repeated(conn: Connection, change: Change) -> None:
+    """Serialise writers of an agent's knowledge of a kind, and check what is new there.
+
+    The lock lasts until the caller's transaction ends; it is taken after those of the change and
+    its candidate. Raises Repeated if an item added or changed since says the same, or nearly.
+    """
+    params = {**await _lock(conn, change), "item_id": change.target_id, "seen": change.seen}
+    if change.seen is None or change.after is None:
+        return
+    block = "neighbours.tables" if change.kind is Kind.DMN_RULE else "neighbours.newer"
+    for row in await (await conn.execute(sql(block), params)).fetchall():
+        if repeats(change, row["content"]):
+            raise Repeated(
+                f"{change.kind} {row['item_id']!r} says nearly this meanwhile",
+                item_id=row["item_id"],
+            )
+
+
+async def refuse_skill_beside(conn: Connection, change: Change) -> None:
+    """Check which skills appeared since a new one was compared, or are about to appear.
+
+    A skill is uploaded before it is recorded, so this runs before the upload. Raises Repeated if
+    one made since says nearly the same, TargetBusy while one is being made.
+    """
+    if change.kind is not Kind.SKILL or change.before is not None or change.seen is None:
+        return
+    params = {**await _lock(conn, change), "item_id": change.target_id, "seen": change.seen}
+    for row in await (await conn.execute(sql("neighbours.skills"), params)).fetchall():
+        if repeats_skill(change, row["item_id"], row["content"]):
+            if row["is_open"]:
+                raise TargetBusy(
+                    Message(
+                        "near.being_made",
+                        "skill {name!r} says nearly this and is being made",
+                        name=row["item_id"],
+                    )
+                )
+            raise Repeated(
+                f"skill {row['item_id']!r} says nearly this meanwhile", item_id=row["item_id"]
+            )
+
+
+async def lock_skills(conn: Connection, change: Change) -> None:
+    """Serialise the recording of a tenant's skills, so that their revisions appear in order."""
+    await _lock(conn, change)
+
+
+async def _lock(conn: Connection, change: Change) -> dict[str, object]:
+    """Lock a kind of an agent's knowledge, or a tenant's skills, until the transaction ends."""
+    owner = "" if change.kind is Kind.SKILL else change.agent_id
+    params: dict[str, object] = {
+        "tenant_id": change.tenant_id,
+        "agent_id": owner,
+        "kind": change.kind,
+    }
+    await conn.execute(sql("neighbours.lock"), params)
+    return params
+
+
+async def index_document(conn: Connection, document: SearchDocument) -> None:
+    """Add a document to the index or replace it; the caller commits."""
+    terms = index_terms(document)
+    weights = impacts(terms)
+    row = {key: _storable(value) for key, value in document.model_dump().items()}
+    found = await (await conn.execute(sql("search.put_document"), row)).fetchone()
+    assert found is not None
+    postings = {
+        "id": found["id"],
+        "tenant_id": document.tenant_id,
+        "agent_id": document.agent_id,
+        "kind": document.kind,
+        "words": joined([*terms.counts, *terms.words]),
+        "terms": joined(weights),
+        "impacts": joined(str(round(part * 10_000)) for part in weights.values()),
+    }
+    if found["was_there"]:
+        await conn.execute(sql("search.drop_postings"), {"id": found["id"]})
+    await conn.execute(sql("search.put_postings"), postings)
+
+
+async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:
+    """Remove a document from the index; absent already is fine. The caller commits."""
+    key = {"tenant_id": tenant_id, "kind": kind, "item_id": item_id}
+    await conn.execute(sql("search.drop_document"), key)
+
+
+def _storable(value: object) -> object:
+    """Return text as PostgreSQL can store it: no NUL, no lone surrogate."""
+    if isinstance(value, tuple):
+        return [_storable(part) for part in value]
+    if not isinstance(value, str):
+        return value
+    return value.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+log = structlog.get_logger(__name__)
+
+LONGEST_SECONDS = 5.0
+COMPARED_PER_SCAN = 8
+
+
+class SkillFollower:
+    """Scans a tenant's skills at most every `every` seconds of `clock`.
+
+    A skill that looks unchanged in the store's list may still differ: each scan reads and compares
+    a few of those, in turn. A failed scan counts as one. Callers wait for a scan at most `longest`
+    seconds; a scan that is cut off keeps what it has indexed, and the next continues from there.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        skills: SkillStore,
+        *,
+        every: float,
+        clock: Callable[[], float],
+        longest: float = LONGEST_SECONDS,
+    ) -> None:
+        self._pool = pool
+        self._skills = skills
+        self._every = every
+        self._clock = clock
+        self._longest = longest
+        self._scanned_at: dict[str, float] = {}
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._unreadable: dict[tuple[str, str], str] = {}
+        self._compared: dict[tuple[str, str], int] = {}
+        self._scans = 0
+
+    async def follow(self, tenant_id: str) -> None:
+        """Bring the index up to date with the store. Raises SkillApiDown, also if it is slow.
+
+        A skill that cannot be read is skipped, and tried again once it has changed.
+        """
+        try:
+            async with asyncio.timeout(self._longest), self._locks[tenant_id]:
+                now = self._clock()
+                if now - self._scanned_at.get(tenant_id, float("-inf")) >= self._every:
+                    # Before, so that a failed scan counts; after, since progress clears it.
+                    self._scanned_at[tenant_id] = now
+                    await self._scan(tenant_id)
+                    self._scanned_at[tenant_id] = now
+        except TimeoutError:
+            raise SkillApiDown(
+                Message(
+                    "dependency.skills_too_slow",
+                    "looking through the skills took longer than {seconds:g} s",
+                    seconds=self._longest,
+                )
+            ) from None
+
+    async def _scan(self, tenant_id: str) -> None:
+        # The index first: a skill that is committed in between is in the store by then.
+        rows = await fetch_all(self._pool, "search.skills", tenant_id=tenant_id)
+        indexed: dict[str, str] = {row["item_id"]: row["version"] for row in rows}
+        listed = {summary.name: summary for summary in await self._skills.list(tenant_id)}
+        alike: list[SkillSummary] = []
+        for name, summary in listed.items():
+            version, known = skill_version(summary), indexed.get(name)
+            if known == "":  # indexed by its own commit
+                key = {"tenant_id": tenant_id, "item_id": name, "version": version}
+                await execute(self._pool, "search.adopt_skill", **key)
+            elif known is not None and known.partition(":")[0] == version:
+                alike.append(summary)
+            elif version != self._unreadable.get((tenant_id, name)):
+                await self._index(tenant_id, summary)
+        async with connection(self._pool) as conn:
+            for name in indexed.keys() - listed.keys():
+                await drop_document(conn, tenant_id, Kind.SKILL, name)
+        await self._compare(tenant_id, alike, indexed)
+
+    async def _compare(
+        self, tenant_id: str, alike: list[SkillSummary], indexed: Mapping[str, str]
+    ) -> None:
+        """Read the few that were compared longest ago, and index those that have changed."""
+        self._scans += 1
+        alike.sort(key=lambda summary: self._compared.get((tenant_id, summary.name), 0))
+        chosen = {summary.name: summary for summary in alike[:COMPARED_PER_SCAN]}
+        self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._scans))
+        looked = await look_into(self._skills, tenant_id, chosen, lambda bundle: bundle)
+        for name, bundle in looked.seen.items():
+            if indexed[name] != indexed_version(chosen[name], bundle):
+                await self._put(tenant_id, chosen[name], bundle)
+
+    async def _index(self, tenant_id: str, summary: SkillSummary) -> None:
+        try:
+            bundle = await self._skills.read(summary.name, tenant_id)
+        except (InvalidInput, NotFound) as error:
+            log.warning(
+                "skill.unreadable", tenant_id=tenant_id, skill=summary.name, error=error.message
+            )
+            self._unreadable[tenant_id, summary.name] = skill_version(summary)
+            return
+        if bundle is not None:
+            await self._put(tenant_id, summary, bundle)
+
+    async def _put(self, tenant_id: str, summary: SkillSummary, bundle: Bundle) -> None:
+        document = skill_search_document(bundle, summary, tenant_id)
+        async with transaction(self._pool) as conn:
+            await index_document(conn, document)
+        # The scan made progress: if it was cut off here, it continues at once.
+        self._scanned_at.pop(tenant_id, None)
+
+
+# Counting a term stops here; beyond, its frequency is extrapolated from the ids.
 _SAMPLE = 100
 
 
@@ -137,6 +377,7 @@ class _Index:
 async def _ranked(conn: Connection, weighing: Weighing, scope: _Scope) -> list[DictRow]:
     if not weighing.asked:
         return []
+    # Candidates to be scored by all terms: a hundred for the usual limit of five.
     params = {**vars(scope), "found": scope.limit * 15 + 25, **_asked(weighing)}
     return await (await conn.execute(sql("search.rank"), params)).fetchall()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.saver import postgres_saver
 from core.domain.models.views import Said
 
 
@@ -16,11 +15,13 @@ class PostgresThreads:
         self._pool = pool
 
     async def read(self, thread: str) -> Sequence[Said] | None:
-        from core.agent.loop.transcript import said_in
+        # Imported late: LangGraph is slow to import, and most commands read no thread.
+        from core.adapters.postgres.saver import postgres_saver
+        from core.agent.loop.transcript import transcript_of
 
         found = await postgres_saver(self._pool).aget_tuple(
             {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         )
         if found is None:
             return None
-        return said_in(thread, found.checkpoint["channel_values"].get("messages", []))
+        return transcript_of(thread, found.checkpoint["channel_values"].get("messages", []))

@@ -1,4 +1,7 @@
-"""How a worker introduces itself: its name, and where it runs."""
+"""How a worker introduces itself: its name, and where it runs.
+
+Apart from the job engine, so that what only needs the card does not import Procrastinate.
+"""
 
 from __future__ import annotations
 

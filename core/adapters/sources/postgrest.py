@@ -53,7 +53,7 @@ class PostgrestSource:
             if _unknown(row, standing):
                 fresh.append(row)
             else:
-                await self._settle_if_allowed(row, standing)
+                await self._move_if_allowed(row, standing)
         return await self._pieces(fresh, standing)
 
     async def accept(self, pieces: Sequence[NewFeedback]) -> None:
@@ -69,8 +69,8 @@ class PostgrestSource:
         """Set the row's final status if this was its last piece; request what was added since."""
         row = read_row(await self._platform.row(row_id_of(source_id)))
         if row is not None:
-            told = {source_id: outcome.status}
-            await self._settle(row, {**told, **await self._standing([row])})
+            ended = {source_id: outcome.status}
+            await self._move_to_standing(row, {**ended, **await self._standing([row])})
 
     async def ping(self) -> None:
         """Read one id of the platform."""
@@ -86,13 +86,13 @@ class PostgrestSource:
         except RowRefused as error:
             log.warning("row.refused", row_id=row_id, error=error.message)
 
-    async def _settle_if_allowed(self, row: TodoRow, standing: Standing) -> None:
+    async def _move_if_allowed(self, row: TodoRow, standing: Standing) -> None:
         try:
-            await self._settle(row, standing)
+            await self._move_to_standing(row, standing)
         except RowRefused as error:
             log.warning("row.refused", row_id=row.id, error=error.message)
 
-    async def _settle(self, row: TodoRow, standing: Standing) -> None:
+    async def _move_to_standing(self, row: TodoRow, standing: Standing) -> None:
         """Move a row to the status that its pieces imply. Idempotent."""
         status = _status_of(row, standing)
         if status is RowStatus.PROCESSING:

@@ -1,4 +1,4 @@
-"""What a ReAct run works with: shared by all runs, and of one run."""
+"""Dependencies of a ReAct run: those shared by all runs, and those of a single one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from pydantic import JsonValue
 
 from core.agent.budgets import Meter
 from core.agent.model.chat_model import ToolSchema
-from core.domain.models import Agent, Candidate, Feedback, Fence
+from core.domain.models import NO_USAGE, Agent, Candidate, Feedback, Fence, RunEvent, Usage, Verdict
+from core.domain.models.base import plain
 from core.domain.ports import (
     CircuitBreaker,
     Gate,
@@ -28,7 +30,7 @@ MAX_ITERATIONS = 50
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReactDeps:
-    """What every run shares; each is its own key. `max_iterations` counts calls of one thread."""
+    """What all runs share, hashed by identity. `max_iterations` bounds the calls of one thread."""
 
     model: BaseChatModel
     breaker: CircuitBreaker
@@ -47,7 +49,7 @@ class ReactDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class RunDeps:
-    """What one run works with: one candidate, its feedback and its agent."""
+    """Dependencies of one run: a candidate, its feedback and its agent."""
 
     shared: ReactDeps
     candidate: Candidate
@@ -56,14 +58,59 @@ class RunDeps:
 
     @property
     def fence(self) -> Fence:
-        """The right to write that this run started with."""
+        """The epoch this run started with, which its writes must still match."""
         return Fence(candidate_id=self.candidate.id, epoch=self.candidate.epoch)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """What the graph, which all runs share, is told of the run that it serves."""
+    """What the shared graph receives about the run it executes."""
 
     deps: RunDeps
     tools: Mapping[str, StructuredTool]
     schemas: Sequence[ToolSchema]
+
+
+async def run_started(deps: RunDeps, *, resumed: bool) -> None:
+    """Record that a run starts, or resumes after an interruption."""
+    generation = deps.candidate.generation
+    await _emit(deps, "run.started", {"generation": generation, "resumed": resumed})
+
+
+async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
+    """Record a model call; its cost is charged to the candidate however the run ends."""
+    position: dict[str, JsonValue] = {"generation": deps.candidate.generation, "ordinal": ordinal}
+    await _emit(deps, "model.called", position | _spent(usage), usage)
+
+
+async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
+    """Record a tool's answer."""
+    await _emit(deps, "tool.called", {"tool": tool, "key": key, "status": status})
+
+
+async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
+    """Record the verdict of a run."""
+    usage = verdict.usage
+    data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
+    await _emit(deps, "run.finished", data | _spent(usage))
+
+
+def _spent(usage: Usage) -> dict[str, JsonValue]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost": plain(usage.cost),
+    }
+
+
+async def _emit(
+    deps: RunDeps, name: str, data: dict[str, JsonValue], spent: Usage = NO_USAGE
+) -> None:
+    event = RunEvent(
+        name=name,
+        tenant_id=deps.feedback.tenant_id,
+        feedback_id=deps.feedback.id,
+        candidate_id=deps.candidate.id,
+        data=data,
+    )
+    await deps.shared.journal.emit(event, spent)

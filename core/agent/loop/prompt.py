@@ -1,4 +1,4 @@
-"""The first message of a ReAct run: all it may need, as one fenced JSON document.
+"""The first message of a ReAct run: all of its input as one fenced JSON document.
 
 ::
 
@@ -20,10 +20,9 @@ from langchain_core.messages import HumanMessage
 from pydantic import JsonValue
 
 from core.agent.loop.deps import RunDeps
-from core.agent.prompt_data import fenced_json
 from core.domain.errors import InvalidInput, SkillApiDown
 from core.domain.models import SETUP, Agent, Feedback, Hit, Kind, Receipt
-from core.domain.text import compact, shorten
+from core.domain.text import compact, fenced_json, shorten
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +32,7 @@ QUERY_CHARS = 20_000
 
 
 async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage:
-    """Gather what the run starts from. Raises DependencyDown."""
+    """Assemble the input of the run. Raises DependencyDown."""
     shared, candidate = deps.shared, deps.candidate
     tenant_id = deps.feedback.tenant_id
     await _refresh(deps)
@@ -60,7 +59,7 @@ async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage
 
 
 async def _refresh(deps: RunDeps) -> None:
-    """Look at skills written by others; what needs no skill goes on without the skill API."""
+    """Index skills written elsewhere; without the skill API the run goes on, unaware of them."""
     try:
         await deps.shared.search.refresh(deps.feedback.tenant_id)
     except (SkillApiDown, InvalidInput) as error:
@@ -68,19 +67,19 @@ async def _refresh(deps: RunDeps) -> None:
 
 
 def feedback_data(feedback: Feedback, content: str) -> JsonValue:
-    """Give feedback as a model sees it."""
+    """Return feedback as shown to a model."""
     setup: dict[str, JsonValue] = {"setup": True} if feedback.source == SETUP else {}
     return {"text": content, "task": feedback.task, "author": feedback.author, **setup}
 
 
 def agent_data(agent: Agent) -> JsonValue:
-    """Give an agent as a model sees it."""
+    """Return an agent as shown to a model."""
     data: JsonValue = agent.model_dump(mode="json", exclude={"tenant_id"})
     return data
 
 
 def abridged(events: Sequence[JsonValue]) -> list[JsonValue]:
-    """Give the last events of a log, each as it is where short, else as cut text."""
+    """Return the last events of a log, the short ones as they are, others as truncated text."""
     texts = ((event, compact(event)) for event in events[-EVENTS:])
     return [
         event if len(text) <= EVENT_CHARS else shorten(text, EVENT_CHARS) for event, text in texts
@@ -94,6 +93,6 @@ def _related(hit: Hit, agent: Agent) -> JsonValue:
 
 
 def hit_data(hit: Hit) -> dict[str, JsonValue]:
-    """Give a hit as the model sees it."""
+    """Return a hit as shown to the model."""
     data: dict[str, JsonValue] = hit.model_dump(mode="json", exclude_defaults=True)
     return data | {"score": round(hit.score, 3)}

@@ -1,4 +1,4 @@
-"""Arguments of the ReAct agent's tools (contracts, section 2), strict but forgiving of form."""
+"""Arguments of the ReAct agent's tools (contracts, section 2): strict types, lenient spelling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _lower(value: JsonValue) -> JsonValue:
 
 
 def _optional(value: JsonValue) -> JsonValue:
-    """Models write an empty text where they mean to leave an argument out."""
+    """Return None for a blank text, which models send to omit an argument."""
     return None if isinstance(value, str) and not value.strip() else value
 
 
@@ -32,7 +32,7 @@ def _optional_upper(value: JsonValue) -> JsonValue:
 
 
 def _joined(value: JsonValue) -> JsonValue:
-    """Models send a list where a comma-separated text is asked for."""
+    """Join a list, which models send in place of a comma-separated text."""
     if isinstance(value, list):
         return ",".join(str(part) for part in value)
     return "" if value is None else value

@@ -1,4 +1,4 @@
-"""The messages of a ReAct thread as people read them: bounded texts, calls, hits, receipts."""
+"""A ReAct thread for human readers: bounded texts, calls, hits, receipts."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from core.agent.prompt_data import read_fenced_json
 from core.domain.models import Hit, Receipt
 from core.domain.models.views import Said, Speaker, ToolUse
-from core.domain.text import compact
+from core.domain.text import compact, read_fenced_json
 
 TEXT_CHARS = 20_000
 _HITS = TypeAdapter(tuple[Hit, ...])
 
 
-def said_in(thread: str, messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
-    """Give the messages of a thread, each with the ordinal of the model's turn it belongs to."""
+def transcript_of(thread: str, messages: Sequence[BaseMessage]) -> tuple[Said, ...]:
+    """Return the messages of a thread, each with the ordinal of the model turn it belongs to."""
     return tuple(_said(thread, messages))
 
 
 def _said(thread: str, messages: Sequence[BaseMessage]) -> Iterator[Said]:
     ordinal = 0
     keys: dict[str, str] = {}
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if isinstance(message, AIMessage):
             ordinal += 1
             uses = [*_uses(f"{thread}:{ordinal}", message)]
@@ -34,8 +33,8 @@ def _said(thread: str, messages: Sequence[BaseMessage]) -> Iterator[Said]:
         elif isinstance(message, ToolMessage):
             yield _answer(message, ordinal, keys.get(message.tool_call_id, ""))
         elif isinstance(message, HumanMessage):
-            start = _plain(Speaker.START if place == 0 else Speaker.NUDGE, ordinal, message.text)
-            related = _member(read_fenced_json(message.text), "related") if place == 0 else None
+            start = _plain(Speaker.START if index == 0 else Speaker.NUDGE, ordinal, message.text)
+            related = _member(read_fenced_json(message.text), "related") if index == 0 else None
             yield start.model_copy(update={"hits": _hits(related)})
 
 
@@ -50,7 +49,7 @@ def _plain(speaker: Speaker, ordinal: int, text: str, calls: tuple[ToolUse, ...]
 
 
 def _uses(prefix: str, message: AIMessage) -> Iterator[tuple[str, ToolUse]]:
-    """Give the calls of a turn with their ids; the keys are those of `core.agent.loop.messages`."""
+    """Yield (provider id, call) of a turn; the keys are those of `loop.messages.call_key`."""
     for index, call in enumerate(message.tool_calls):
         yield call["id"] or "", _use(f"{prefix}:{index}", call["name"], compact(call["args"]))
     for bad in message.invalid_tool_calls:
@@ -93,7 +92,7 @@ def _member(data: JsonValue, name: str) -> JsonValue:
 
 
 def _hits(data: JsonValue) -> tuple[Hit, ...]:
-    """Read hits as the model saw them; what is no hit is left out."""
+    """Return the hits shown to the model, or none if the data are not hits."""
     if not isinstance(data, list):
         return ()
     known = [_without(hit, "on_agent") for hit in data]

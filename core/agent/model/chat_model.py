@@ -1,4 +1,4 @@
-"""The language model: built from settings, asked for structure, its errors sorted once."""
+"""The chat model: built from settings and asked for structured output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -16,14 +17,42 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.agent.model.errors import translate_model_errors
-from core.agent.model.usage import billed, usage_of
 from core.agent.prices import Price
 from core.domain.errors import ConfigurationError
 from core.domain.models import Usage
+from core.domain.models.base import plain
 from core.domain.text import clean
 
 if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient
+
+_COST = "skill_worker_cost"  # in `response_metadata`, which no provider is sent back
+
+
+def billed(message: AIMessage, price: Price | None) -> AIMessage:
+    """Return the message with its cost on it: prices may have changed when costs are summed."""
+    told = message.usage_metadata
+    if price is None or told is None:
+        return message
+    details = told.get("input_token_details") or {}
+    cached = details.get("cache_read") or 0
+    cost = price.of(told["input_tokens"], told["output_tokens"], cached)
+    metadata = {**message.response_metadata, _COST: plain(cost)}
+    return message.model_copy(update={"response_metadata": metadata})
+
+
+def usage_of(message: BaseMessage) -> Usage:
+    """Return the usage of one message: a call, its cost, and the tokens the provider reports."""
+    if not isinstance(message, AIMessage):
+        return Usage()
+    told = message.usage_metadata
+    return Usage(
+        model_calls=1,
+        input_tokens=told["input_tokens"] if told else 0,
+        output_tokens=told["output_tokens"] if told else 0,
+        cost=Decimal(message.response_metadata.get(_COST, "0")),
+    )
+
 
 __all__ = [
     "StructuredReply",
@@ -31,8 +60,8 @@ __all__ = [
     "ask_structured",
     "build_chat_model",
     "close_chat_model",
-    "knock",
     "parse_structured",
+    "probe",
     "prompt",
     "prompt_sections",
     "tool_schema",
@@ -49,13 +78,13 @@ _TOOL_SCHEMA = TypeAdapter[ToolSchema](ToolSchema)
 
 @lru_cache
 def prompt(name: str) -> str:
-    """Give the text of `core/prompts/<name>.md`."""
+    """Return the text of `prompts/<name>.md`."""
     return files("core.agent").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 @lru_cache
 def prompt_sections(name: str) -> dict[str, str]:
-    """Give the texts under the `## headings` of `core/prompts/<name>.md`."""
+    """Return the texts under the `## headings` of `prompts/<name>.md`."""
     parts = [part.strip() for part in _SECTION.split(prompt(name))[1:]]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
@@ -109,7 +138,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
             f"LLM_MODEL={model!r} names no provider", hint="write it as openai:gpt-4o"
         )
     try:
-        if provider == "ollama":
+        if provider == "ollama":  # ChatOllama takes it for its client
             return init_chat_model(model, client_kwargs={"timeout": timeout})
         built = init_chat_model(
             model,
@@ -129,7 +158,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
         if "model_provider" in str(error):
             raise _no_provider(model, provider) from None
         raise _unusable(model, error) from error
-    except Exception as error:  # constructors of providers raise what they like
+    except Exception as error:  # provider constructors raise anything
         raise _unusable(model, error) from error
 
 
@@ -149,14 +178,14 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
 
 
 def _http_client() -> DefaultAsyncHttpxClient:
-    """A connection pool of the model's own: the one LangChain shares cannot be closed."""
+    """Return a pool owned by this model: the one LangChain shares cannot be closed."""
     from openai import DefaultAsyncHttpxClient
 
     return DefaultAsyncHttpxClient()
 
 
 async def close_chat_model(model: BaseChatModel) -> None:
-    """Close the connections that `build_chat_model` opened for a model."""
+    """Close the connections `build_chat_model` opened for a model."""
     client = getattr(model, "root_async_client", None)
     if client is not None:
         await client.close()
@@ -184,9 +213,9 @@ def _package(provider: str) -> str:
 
 @lru_cache
 def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") -> ToolSchema:
-    """Give a model's schema as a tool in OpenAI's form, which every LangChain provider takes.
+    """Return a schema as a tool in OpenAI's form, which every LangChain provider accepts.
 
-    Converting takes milliseconds, so it is done once a process.
+    Cached: the conversion takes 1 to 20 ms a schema.
     """
     tool = _TOOL_SCHEMA.validate_python(convert_to_openai_tool(schema))
     function = tool["function"]
@@ -198,7 +227,7 @@ def tool_schema(schema: type[BaseModel], name: str = "", description: str = "") 
 
 @dataclass(frozen=True)
 class StructuredReply(Generic[M]):
-    """A structured answer: `value`, or None with what was wrong in `error`.
+    """A structured answer: `value`, or None and the problem in `error`.
 
     `raw` is what to store: `{"calls": [{"name", "args"}], "text": …}`.
     """
@@ -209,8 +238,8 @@ class StructuredReply(Generic[M]):
     usage: Usage
 
 
-async def knock(model: BaseChatModel) -> None:
-    """Ask for one word, to see whether the model answers. Raises ModelDown and its kin."""
+async def probe(model: BaseChatModel) -> None:
+    """Ask for one word, to probe the model. Raises ModelDown and the permanent kinds."""
     with translate_model_errors():
         await model.ainvoke("Answer with one word: ready")
 
@@ -241,10 +270,11 @@ def _raw(message: AIMessage) -> JsonValue:
 
 
 def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
-    """Read a stored answer: (value, "") or (None, what was wrong in words for the model)."""
+    """Parse a stored answer: (value, "") or (None, the problem in words for the model)."""
     calls = raw.get("calls") if isinstance(raw, dict) else None
     if isinstance(calls, list) and calls:
         return _from_calls(calls, schemas)
+    # Some models answer a forced tool call in plain or fenced JSON.
     text = raw.get("text") if isinstance(raw, dict) else None
     return _from_text(text if isinstance(text, str) else "", schemas)
 

@@ -1,4 +1,4 @@
-"""Errors of model providers, sorted once by class and status code: retry it, or not."""
+"""Translate provider errors, by class and status code, into transient and permanent ones."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from core.domain.messages import Message
 
 _OURS_TO_FIX = frozenset({401, 403, 404})
 _HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
-# The client libraries under the providers, where those let their errors through.
+# HTTP clients whose errors some providers let through untranslated.
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc", "openai"})
-# What a provider's client raises over an answer that is no completion: HTML, an empty body.
+# Raised by provider clients on a body that is no completion: HTML, nothing at all.
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError)
 
 
 @contextmanager
 def translate_model_errors() -> Iterator[None]:
-    """Raise ModelDown for what may pass, else ConfigurationError or InvalidInput.
+    """Raise ModelDown for transient errors, else ConfigurationError or InvalidInput.
 
-    408, 409, 425, 429, 5xx, time-outs, the network and unreadable answers may pass.
+    Transient: 408, 409, 425, 429, 5xx, time-outs, network errors and unreadable answers.
     """
     try:
         yield
@@ -45,7 +45,10 @@ def translate_model_errors() -> Iterator[None]:
 
 def _translated(error: Exception) -> SkillWorkerError | None:
     if isinstance(error, ContextOverflowError):
-        return InvalidInput(_says(error), hint="the feedback, its log or a skill is too long")
+        return InvalidInput(
+            _says(error),
+            hint=Message("model.too_long", "the feedback, its log or a skill is too long"),
+        )
     status = _status(error)
     if status >= 400:
         return _by_status(status, error)
@@ -104,7 +107,7 @@ def _is_transport(error: Exception) -> bool:
 
 
 def _address(error: Exception) -> str:
-    """Give ` at http://host:port` of the request that failed, or nothing."""
+    """Return ` at http://host:port` of the failed request, or an empty text."""
     try:
         url = urlsplit(str(getattr(error, "request").url))  # noqa: B009 - most have none
     except (AttributeError, RuntimeError, ValueError):
@@ -116,7 +119,7 @@ def _address(error: Exception) -> str:
 
 
 def _status(error: Exception) -> int:
-    """Give the HTTP status the error stands for, 0 where it stands for none."""
+    """Return the HTTP status of an error, or 0."""
     for holder in (error, getattr(error, "response", None)):
         status = getattr(holder, "status_code", None)
         if isinstance(status, int):

@@ -1,4 +1,4 @@
-"""Skills as the offline model writes and edits them: small, complete, split from the feedback."""
+"""The offline model as skill author: small but complete skills, split from the feedback."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ENGLISH = {
 
 
 def answer(data: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
-    """Give the call that answers the author's question: (tool, arguments)."""
+    """Return the call that answers the author's question: (tool, arguments)."""
     told = (data.get(key) for key in ("relationship_analysis", "candidate", "feedback"))
     text = next((str(part) for part in told if part), "")
     existing = data.get("existing")
@@ -53,7 +53,7 @@ def answer(data: dict[str, JsonValue]) -> tuple[str, dict[str, JsonValue]]:
 
 
 def _document(shown: JsonValue) -> str:
-    """Give what is shown of SKILL.md: all of it or, of a long one, how it begins."""
+    """Return what the prompt shows of SKILL.md: all of it, or the beginning of a long one."""
     if isinstance(shown, dict):
         return str(shown.get("begins", ""))
     return shown if isinstance(shown, str) else ""
@@ -98,7 +98,7 @@ def _checklist(steps: list[str], words: dict[str, str]) -> str:
 
 
 def _edits(text: str, document: str) -> dict[str, JsonValue]:
-    """Add the steps at the end of the section most like them, else in a section of their own."""
+    """Insert the steps into the most similar section, else into one of their own."""
     body = "\n".join(f"- {step}" for step in _steps(text))
     old = _body(document)
     found = [] if has_too_many_lines(old) else headings(old)
@@ -112,7 +112,7 @@ def _edits(text: str, document: str) -> dict[str, JsonValue]:
 
 
 def _lead(text: str) -> str:
-    """Give the line that announces the steps, without its colon; it is no step itself."""
+    """Return the line that announces the steps, without its colon."""
     first = next(iter(clauses(text)), "")
     return _short(first.rstrip(":： ")) if _announces(first) else ""
 
@@ -122,7 +122,7 @@ def _announces(clause: str) -> bool:
 
 
 def _steps(text: str) -> list[str]:
-    """Give what is to be done: not the line before it, nor a request to edit the skill."""
+    """Return the steps, without the line that announces them and requests to edit the skill."""
     told = [clause for clause in clauses(text) if not _announces(clause)]
     real = [clause for clause in told if not _asks_for_an_edit(clause)] or told
     parts = [piece for clause in real for piece in _pieces(clause)]
@@ -135,7 +135,7 @@ def _asks_for_an_edit(clause: str) -> bool:
 
 
 def _pieces(clause: str) -> list[str]:
-    """Split a sentence that tells several steps at its commas."""
+    """Split a sentence of three or more steps at its commas."""
     head, colon, rest = clause.partition(": ")
     pieces = [piece.strip() for piece in (rest if colon else head).split(", ")]
     return pieces if len(pieces) >= 3 else [clause]

@@ -1,8 +1,7 @@
-"""Edits of a known decision table as the offline model makes them: no row of it gets lost.
+"""Edits of a known decision table by the offline model, which never lose a row.
 
-A row with the same limit or the same outcome is changed, others are added. Where only one row may
-hold for a case the limits are drawn anew, as of steps: of rows that would meet, the one that lies
-in the other keeps what it has.
+A row with the same limit or outcome is changed, others are added. If only one row may match a
+case, limits become steps: of two overlapping rows, the outer one gives up what the inner covers.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _FORM = words(
 
 @dataclass
 class _Line:
-    """A row of the table in the making; `rest` are its tests on the other columns."""
+    """A row of the table being edited; `rest` are its tests on the other columns."""
 
     id: str
     test: str
@@ -47,9 +46,9 @@ class _Line:
 
 
 def edited_table(rows: list[Row], table: Data, text: str) -> JsonValue:
-    """Give edits of a known table that make it say what the rows say, and keep the rest."""
-    condition, place = _condition(table, number=rows[0].is_number)
-    lines = [_line(row, place) for row in _list(table, "rows") if isinstance(row, dict)]
+    """Return edits that make a known table state the rows and leave the rest unchanged."""
+    condition, column = _condition(table, number=rows[0].is_number)
+    lines = [_line(row, column) for row in _list(table, "rows") if isinstance(row, dict)]
     blank = tuple("-" for _ in _list(table, "inputs")[1:])
     policy = str(table.get("hit_policy", "UNIQUE"))
     also = has(text, Cue.ALSO) and policy not in _TOGETHER
@@ -59,7 +58,7 @@ def edited_table(rows: list[Row], table: Data, text: str) -> JsonValue:
             lines.append(line)
         line.said, line.test = row, row.test
         if not also and policy not in _TOGETHER:
-            _keep_apart(line, lines)
+            _separate(line, lines)
     changed = [line for line in lines if line.said or line.test != line.was]
     outcome = str(_columns(table, "outputs")[0]["name"])
     edits: Data = {"rows": [_edit(line, condition, outcome) for line in changed]}
@@ -68,7 +67,7 @@ def edited_table(rows: list[Row], table: Data, text: str) -> JsonValue:
 
 
 def mode_of(edits: JsonValue) -> Data:
-    """Give the merge mode that edits of a table need."""
+    """Return the merge mode that edits of a table need."""
     if isinstance(edits, dict) and "hit_policy" in edits:
         return {}
     rows = _list(edits, "rows") if isinstance(edits, dict) else []
@@ -77,18 +76,18 @@ def mode_of(edits: JsonValue) -> Data:
 
 
 def instead_of(edits: JsonValue, told: str, table: Data) -> JsonValue | None:
-    """Give edits that change the known row which an added one was refused for, else None."""
+    """Return edits that change the known row which an added row clashed with, else None."""
     known = {str(row["id"]) for row in _list(table, "rows") if isinstance(row, dict)}
     named = [row_id for pair in _CLASH.findall(told) for row_id in pair if row_id in known]
     rows = _list(edits, "rows") if isinstance(edits, dict) else []
     added = [row for row in rows if isinstance(row, dict) and "id" not in row]
-    kept = [row for row in rows if row not in added]
-    if not named or len(added) != 1 or any(row.get("id") == named[0] for row in _dicts(kept)):
+    changed = [row for row in rows if row not in added]
+    if not named or len(added) != 1 or any(row.get("id") == named[0] for row in _dicts(changed)):
         return None
-    return {"rows": [*kept, {**added[0], "id": named[0]}]}
+    return {"rows": [*changed, {**added[0], "id": named[0]}]}
 
 
-def _keep_apart(line: _Line, lines: list[_Line]) -> None:
+def _separate(line: _Line, lines: list[_Line]) -> None:
     for other in lines:
         mine, theirs = line.span, other.span
         if other is line or mine is None or theirs is None or not mine.meets(theirs):
@@ -102,29 +101,27 @@ def _keep_apart(line: _Line, lines: list[_Line]) -> None:
 
 
 def _covers(one: _Line, other: _Line) -> bool:
-    """Tell whether the one holds, by its other columns, wherever the other does."""
+    """Whether one matches, in the other columns, wherever the other does."""
     return all(mine in {"-", theirs} for mine, theirs in zip(one.rest, other.rest, strict=True))
 
 
 def _same(row: Row, lines: list[_Line]) -> _Line | None:
-    """Find the row with the same limit, else one with the same outcome beyond a limit."""
+    """Return the row with the same limit, else one with the same outcome beyond a limit."""
     mine = read_span(row.test) if row.is_number else None
     if mine is None:
         return next((line for line in lines if line.test == row.test), None)
     spans = [(line, span) for line in lines if (span := line.span)]
     same = (line for line, span in spans if mine.goes_with(span))
-    moved = (
-        line for line, span in spans if span.limits(up=mine.is_up) and _keeps_outcome(row, line)
-    )
+    moved = (line for line, span in spans if span.limits(up=mine.is_up) and _has_outcome(row, line))
     return next(same, None) or next(moved, None)
 
 
-def _keeps_outcome(row: Row, line: _Line) -> bool:
+def _has_outcome(row: Row, line: _Line) -> bool:
     return any(_gist(row.outcome) == _gist(outcome) for outcome in line.outcomes)
 
 
 def _gist(text: str) -> set[str]:
-    """Give the words of an outcome without their endings, and without those of mere form."""
+    """Return the words of an outcome, without endings and function words."""
     told = re.findall(r"[\w']+", text.replace('"', " ").casefold())
     ends = (_ENDING.sub("", word) or word for word in told if word not in _FORM)
     return {word for word in ends if word not in _FORM}
@@ -135,33 +132,33 @@ def _edit(line: _Line, condition: str, outcome: str) -> Data:
     edit |= {"id": line.id} if line.id else {}
     if line.said is None:
         return edit | _narrowed(line, condition)
-    kept = bool(line.id) and _keeps_outcome(line.said, line)
+    is_same = bool(line.id) and _has_outcome(line.said, line)
     edit["annotation"] = line.said.sentence
-    edit["outputs"] = {} if kept else {outcome: literal(line.said.outcome)}
+    edit["outputs"] = {} if is_same else {outcome: literal(line.said.outcome)}
     alone = not any(test != "-" for test in line.rest) and not (line.id and line.rest)
     return edit | (example_of(line.said, condition) if alone else {})
 
 
 def _narrowed(line: _Line, condition: str) -> Data:
-    """Give the remark of a row that another took cases from: what it said, and where it holds."""
+    """Return the annotation of a narrowed row: its text, and where it matches now."""
     said = line.remark.removesuffix(f" [{condition} {line.was}]")
     return {"annotation": f"{said} [{condition} {line.test}]"} if said else {}
 
 
-def _line(row: Data, place: int) -> _Line:
+def _line(row: Data, column: int) -> _Line:
     tests = [str(test) for test in _list(row, "inputs")]
     outcomes = tuple(str(value) for value in _list(row, "outputs"))
     remark = str(row.get("annotation") or "")
-    rest = (*tests[:place], *tests[place + 1 :])
-    return _Line(str(row["id"]), tests[place], rest, outcomes, was=tests[place], remark=remark)
+    rest = (*tests[:column], *tests[column + 1 :])
+    return _Line(str(row["id"]), tests[column], rest, outcomes, was=tests[column], remark=remark)
 
 
 def _condition(table: Data, *, number: bool) -> tuple[str, int]:
-    """Give the name and the place of the column that a condition is about."""
+    """Return the name and index of the column that a condition applies to."""
     columns = _columns(table, "inputs")
-    numeric = [place for place, c in enumerate(columns) if number and c.get("type") == "number"]
-    place = next(iter(numeric), 0)
-    return str(columns[place]["name"]), place
+    numeric = [index for index, c in enumerate(columns) if number and c.get("type") == "number"]
+    index = next(iter(numeric), 0)
+    return str(columns[index]["name"]), index
 
 
 def _columns(table: Data, side: str) -> list[Data]:

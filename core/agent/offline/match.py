@@ -1,4 +1,4 @@
-"""How the offline model divides feedback among agents: by the names and roles it mentions."""
+"""The offline model as matcher: divide feedback by the names and roles it mentions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from core.agent.offline.text import clauses, letters, likeness
 
 
 def answer(data: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Give the arguments of `MatchAnswer`.
+    """Return the arguments of `MatchAnswer`.
 
-    A clause goes to the agents whose name, role or id it mentions; one that mentions nobody to
-    those of the clause before (a first one to those of the clause after). Where nobody is
-    mentioned at all, all goes to the agent whose role and goal it is most like.
+    A clause goes to the agents whose name, role or id it mentions; one without a mention to those
+    of the clause before (a first one to those of the next). Without any mention all goes to the
+    agent with the most similar role and goal.
     """
     feedback = data.get("feedback")
     text = str(feedback.get("text", "")) if isinstance(feedback, dict) else ""

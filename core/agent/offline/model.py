@@ -1,20 +1,25 @@
-"""A deterministic stand-in for a language model, so that all else runs without a key.
+"""A deterministic stand-in for a language model, so that everything runs without an API key.
 
-It speaks LangChain's tool-calling protocol and picks by rules of thumb: `offline_rules` for a
-ReAct run, `offline_neighbours` for a memory beside a near one, `offline_match` for dividing
-feedback, `offline_author` for skills. It reads only
-what a model is given, the JSON document of the prompt, and says in its reasons that it is a
-stand-in. Tokens are estimated at four characters each.
+It speaks LangChain's tool-calling protocol and decides by rules of thumb: `rules` for a ReAct run,
+`neighbours` for a memory near another, `match` for dividing feedback, `author` for skills. It
+reads only what a model is given, the JSON document of the prompt, and says in its reasons that it
+is a stand-in. Tokens are estimated at four characters each.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import ToolCall
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
 from pydantic import JsonValue
 
 from core.agent.offline import author as offline_author
@@ -22,20 +27,68 @@ from core.agent.offline import match as offline_match
 from core.agent.offline import neighbours as offline_neighbours
 from core.agent.offline import rules
 from core.agent.offline import setup as offline_setup
-from core.agent.offline.chat_model import AnsweringChatModel
 from core.agent.offline.reasons import STAND_IN
-from core.agent.prompt_data import read_fenced_json
-from core.domain.text import compact
+from core.domain.text import compact, read_fenced_json
+
+
+class AnsweringChatModel(BaseChatModel):
+    """Adapts `answer(messages, tools)` to LangChain's chat model protocol."""
+
+    @abstractmethod
+    def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
+        """Return the next message; `tools` are the names of the bound tools."""
+
+    @property
+    def _llm_type(self) -> str:
+        return type(self).__name__
+
+    def bind_tools(
+        self,
+        tools: Sequence[dict[str, JsonValue] | type | Callable[..., object] | BaseTool],
+        *,
+        tool_choice: str | None = None,  # noqa: ARG002
+        **kwargs: object,  # noqa: ARG002
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Bind tools by name, all that `answer` needs."""
+        return self.bind(tool_names=[_name(tool) for tool in tools])
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        tool_names: Sequence[str] = (),
+        **kwargs: object,  # noqa: ARG002
+    ) -> ChatResult:
+        message = self.answer(messages, tool_names)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        tool_names: Sequence[str] = (),
+        **kwargs: object,  # noqa: ARG002
+    ) -> ChatResult:
+        return self._generate(messages, stop, None, tool_names)
+
+
+def _name(tool: object) -> str:
+    if isinstance(tool, dict):
+        return str(tool.get("function", tool).get("name"))
+    return str(getattr(tool, "name", getattr(tool, "__name__", "")))
+
 
 _DONE = ("applied", "held", "known", "attached", "prepared")
 Data = dict[str, JsonValue]
 
 
 class OfflineChatModel(AnsweringChatModel):
-    """Answers by rules of thumb; the same messages always get the same answer."""
+    """Answer by rules of thumb; the same messages always get the same answer."""
 
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
-        """Give the next message of the conversation these tools stand for."""
+        """Return the next message; the bound tools tell which conversation it is."""
         data = _document(messages)
         if "MatchAnswer" in tools:
             return _said(messages, ("MatchAnswer", offline_match.answer(data)))
@@ -49,9 +102,9 @@ class OfflineChatModel(AnsweringChatModel):
 
 
 def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> rules.Call | str:
-    """Give the next step of a run by what the tools answered last: a call, or the reason why.
+    """Return the next step of a run from the last tool answers: a call, or the closing reason.
 
-    `asked` are the arguments of the calls that were answered.
+    `asked` are the arguments of the answered calls.
     """
     if any(answer.get("status") in _DONE for answer in answers):
         return str(asked[-1].get("reason", STAND_IN)) if asked else STAND_IN
@@ -66,7 +119,7 @@ def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> r
 
 
 def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
-    """Give what follows on a table that was read, or on an item in the way."""
+    """Return the call that follows a table that was read, or a refusal beside a known item."""
     table, hits = answer.get("table"), answer.get("hits")
     if isinstance(table, dict):
         return rules.edit_rule(view, str(answer["id"]), table)
@@ -81,7 +134,7 @@ def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
 
 
 def _corrected(messages: Sequence[BaseMessage], answers: Sequence[Data]) -> rules.Call | None:
-    """Give the first refused edit of a rule once more, as one of the row that it clashes with."""
+    """Return a refused rule edit again, now of the row that it clashed with; once per run."""
     calls = [c for m in messages if isinstance(m, AIMessage) for c in m.tool_calls]
     edits = [c["args"] for c in calls if c["args"].get("rule_id") and c["args"].get("rule")]
     read = [_parsed(m.text).get("table") for m in messages if isinstance(m, ToolMessage)]
@@ -101,7 +154,7 @@ def _document(messages: Sequence[BaseMessage]) -> Data:
 
 
 def _answers(messages: Sequence[BaseMessage]) -> list[Data]:
-    """Give what the tools answered after the last turn."""
+    """Return the tool answers to the last turn."""
     answers: list[Data] = []
     for message in reversed(messages):
         if isinstance(message, AIMessage):
@@ -112,7 +165,7 @@ def _answers(messages: Sequence[BaseMessage]) -> list[Data]:
 
 
 def _asked(messages: Sequence[BaseMessage]) -> list[Data]:
-    """Give the arguments of the last turn's calls; their reason says best what a run came to."""
+    """Return the arguments of the last turn's calls; their reason closes the run."""
     said = [message for message in messages if isinstance(message, AIMessage)]
     return [call["args"] for call in said[-1].tool_calls] if said else []
 
@@ -157,8 +210,8 @@ def _said(messages: Sequence[BaseMessage], *steps: rules.Call | str) -> AIMessag
     turn = sum(isinstance(message, AIMessage) for message in messages) + 1
     text = "".join(step for step in steps if isinstance(step, str))
     calls = [
-        ToolCall(name=step[0], args=step[1], id=f"offline-{turn}-{place}", type="tool_call")
-        for place, step in enumerate(steps)
+        ToolCall(name=step[0], args=step[1], id=f"offline-{turn}-{index}", type="tool_call")
+        for index, step in enumerate(steps)
         if not isinstance(step, str)
     ]
     written = len(text) + sum(len(compact(call["args"])) for call in calls)

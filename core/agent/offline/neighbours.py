@@ -1,11 +1,11 @@
-"""What the offline model does where a new memory stands beside one that says nearly the same.
+"""What the offline model does with a new memory that was refused beside a near one.
 
-It compares the two as the refusal shows them, and goes by what differs, the first that applies:
+It compares the two as shown in the refusal, and acts on the first difference that applies:
 
-1. nothing but form: `no_action` duplicate
-2. whom or what they are about: CREATE, UNRELATED, with both named as the reason
-3. a value, or that one denies it: UPDATE, REPLACE, SUPERSEDES
-4. next to nothing that is new, or but words that tell it: `no_action` duplicate
+1. only form: `no_action` duplicate
+2. whom or what they are about: CREATE, UNRELATED, naming both in the reason
+3. a value, or a negation: UPDATE, REPLACE, SUPERSEDES
+4. hardly anything new, or only verbs of telling: `no_action` duplicate
 5. else UPDATE, EXTEND: no word of either is lost
 """
 
@@ -19,8 +19,8 @@ from pydantic import JsonValue
 from core.agent.offline.rules import Call, View, no_action, reason
 from core.knowledge.duplicates import Evidence, Known, evidence
 
-SAID_ALREADY = 0.75
-TOLD_AGAIN = 0.5
+SAID_ALREADY = 0.75  # share of the new text that the known one has: nothing to add
+TOLD_AGAIN = 0.5  # enough if all new words are verbs of telling
 _TELLS = re.compile(
     r"소요|걸[리립린려]|안내|알려|알리|말씀|설명|정도|보통|takes?$|lasts?$|tell", re.I
 )
@@ -29,7 +29,7 @@ Sides = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
-    """Give the call that follows where a new memory was refused because of near ones."""
+    """Return the call that follows the refusal of a memory beside near ones."""
     hit, ids = hits[0], ", ".join(str(hit["id"]) for hit in hits if isinstance(hit, dict))
     assert isinstance(hit, dict)
     item_id = str(hit["id"])
@@ -44,20 +44,20 @@ def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     says_more = names[0] or numbers[0]
-    if not says_more and (found.held >= SAID_ALREADY or _repeats(found)):
+    if not says_more and (found.contained >= SAID_ALREADY or _repeats(found)):
         return no_action(view, "duplicate", "known", f"MEMORY {item_id}")
     return _update(item_id, content, reason(view, "adds", item_id), "EXTEND", "EXTENDS")
 
 
 def _is_about_another(names: Sides, numbers: Sides) -> bool:
-    """Tell whether each names somebody else, or one names somebody and the values differ."""
+    """Whether each names someone else, or one names someone and the values differ."""
     return all(names) or (any(names) and all(numbers))
 
 
 def _repeats(found: Evidence) -> bool:
-    """Tell whether half is known, and nothing is new but words that merely tell it."""
+    """Whether half is known and all new words are verbs of telling."""
     new, _ = _sides(found, "words")
-    return found.held >= TOLD_AGAIN and all(map(_TELLS.match, new))
+    return found.contained >= TOLD_AGAIN and all(map(_TELLS.match, new))
 
 
 def _sides(found: Evidence, what: str) -> Sides:

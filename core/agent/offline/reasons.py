@@ -1,4 +1,4 @@
-"""The reasons that the offline model gives, in English and Korean."""
+"""Reasons of the offline model, in English and Korean (data)."""
 
 from __future__ import annotations
 

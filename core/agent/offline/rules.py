@@ -1,33 +1,35 @@
-"""The offline model's rules of thumb: what it calls for one candidate, in documented order.
+"""The offline model's rules of thumb: the tool call for one candidate.
 
-The first that applies:
+The first rule that applies decides; specific cues come before general ones, since a text about
+steps often has amounts and conditions too:
 
 1. "just this once", "이번 건만": `no_action` one_off
-2. without a lesson: praise, small talk, "try again", a passing error, another's task: noise
-3. without a lesson: questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
-4. "no longer", "더 이상", "폐지": DELETE of the first related item that holds what is named; where
-   none does and it asks for a deletion: unclear. To delete files and the like is work, no DELETE
+2. no lesson but praise, small talk, "try again", a passing error, another's task: noise
+3. no lesson but questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
+4. "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
+   has and a deletion is asked for: unclear. Deleting files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
 6. a memory or rule says it already: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
 8. a condition with an amount, unless a memory says nearly this: DMN_RULE
 9. other words of procedure ("절차", "how to"), or a skill named: SKILL
 10. if … then, unless a memory says nearly this: DMN_RULE
-11. a like memory and a word of change ("이제", "instead"): UPDATE of it
+11. a similar memory and a word of change ("이제", "instead"): UPDATE of it
 12. a rule says nearly this: `no_action` duplicate
-13. else a new MEMORY; see `offline_neighbours` for one beside a near one
+13. else a new MEMORY; see `neighbours` for one refused beside a near one
 
-A SKILL or DMN_RULE is an UPDATE where a related one is like it, else a CREATE.
+A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from pydantic import JsonValue
 
 from core.agent.offline.edits import edited_table, instead_of, mode_of
-from core.agent.offline.noise import lesson_of, nothing_in
 from core.agent.offline.reasons import REASONS, STAND_IN
 from core.agent.offline.tables import Row, new_table, rows_of
 from core.agent.offline.text import (
@@ -39,17 +41,207 @@ from core.agent.offline.text import (
     letters,
     likeness,
     says_the_same,
+    words,
 )
-from core.agent.offline.withdrawals import asks_to_delete, deletes_as_work, is_about
 from core.knowledge.duplicates import Known, evidence
 
-LIKE = 0.35
+_LASTING = re.compile(
+    r"앞으로|다음부터|항상|언제나|반드시|절대|\balways\b|\bnever\b|\bmust\b|\bfrom now on\b", re.I
+)
+_SMALL_TALK = re.compile(
+    r"\W*(?:(?:[ㄱ-ㅎㅏ-ㅣ]+|네+|넵|예|응|알겠(?:습니다|어요)|확인했(?:습니다|어요)|안녕하세요"
+    r"|ok|okay|lol|haha+|yes|yep|sure|hi|hello|got it|noted)\W*)+",
+    re.I,
+)
+_FAILURE = re.compile(
+    r"다시 한\s?번|응답이 없|에러가? (?:나|났|뜨|떴)|오류가? (?:나|났|뜨|떴)"
+    r"|(?:죽|다운)(?:었|됐)|끊겼|재시도"
+    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4]\b|\bconnection was\b|\bonce more\b"
+    r"|\b(?:redo|re-?run)\b|\b(?:run|do) (?:it|that|this) again\b",
+    re.I,
+)
+_NOT_ONLY = re.compile(
+    r"이번[^.!?,]{0,8}만\s?(?:(?:그런|이런)\s?(?:게|것이|건|것은)|이|의\s?(?:일|이야기|얘기)가)?\s*"
+    r"아니[라고]|\bnot (?:just|only)(?: for)? (?:this|today)[\w ]{0,10}",
+    re.I,
+)
+_WHENEVER = re.compile(
+    r"[가-힣](?:면|때(?:는|마다|에는)?|경우(?:에는|에)?|마다)[ ,]|\bif\b|\bwhen", re.I
+)
+_GUESS = re.compile(
+    r"것 같은데|아닐까|[을ㄹ]지도|지도 모르|아마|혹시|\bmaybe\b|\bperhaps\b|\bi guess\b"
+    r"|\bnot sure\b|\bmight be\b|\bpossibly\b",
+    re.I,
+)
+_ELSEWHERE = re.compile(
+    r"(?:이건|이 건은|그건).*(?:전달|넘겨|담당)|다고 전해|라고 전해|그쪽에서"
+    r"|\b(?:forward|pass) (?:this|it|that)\b|\b(?:this|that|it) is for the\b|\btell \w+ to\b",
+    re.I,
+)
+_COMPLAINT = re.compile(
+    r"마음에 안|별로|실망|아닌 것 같|느려|느리|답답|\bnot what i\b|\b(?:was|is) (?:bad|wrong)\b"
+    r"|\bdisappoint|\btoo slow\b|\bterrible\b",
+    re.I,
+)
+
+
+def nothing_in(text: str) -> tuple[str, str] | None:
+    """Return category and reason if there is nothing to learn, else None."""
+    parts = clauses(text)
+    if has(_NOT_ONLY.sub("", text), Cue.ONE_OFF):
+        return "one_off", "once"
+    if any(map(_is_lesson, parts)):
+        return None
+    if not parts:
+        return ("unclear", "unclear") if text.isascii() else ("noise", "praise")
+    if all(has(part, Cue.PRAISE) or _SMALL_TALK.fullmatch(part) for part in parts):
+        return "noise", "praise"
+    if any(has(part, Cue.RETRY) or _FAILURE.search(part) for part in parts):
+        return "noise", "retry"
+    if any(map(_ELSEWHERE.search, parts)):
+        return "noise", "elsewhere"
+    is_vague = len(letters(text)) < 6 or has(text, Cue.VAGUE)
+    return ("unclear", "unclear") if is_vague or all(map(_says_nothing, parts)) else None
+
+
+def lesson_of(text: str) -> str:
+    """Return the text without praise, failures and complaints beside a lesson."""
+    parts = clauses(text)
+    lessons = [part for part in parts if _is_lesson(part) or not _is_noise(part)]
+    if has(text, Cue.SEQUENCE) or not lessons or len(lessons) == len(parts):
+        return text
+    return " ".join(lessons)
+
+
+def _is_lesson(part: str) -> bool:
+    if _LASTING.search(part) or rows_of(part):
+        return True
+    fails = has(part, Cue.RETRY) or _FAILURE.search(part)
+    passing = (fails and not _WHENEVER.search(part)) or _GUESS.search(part)
+    return has(part, Cue.LESSON) and not passing and not _ELSEWHERE.search(part)
+
+
+def _is_noise(part: str) -> bool:
+    return bool(
+        has(part, Cue.PRAISE)
+        or has(part, Cue.RETRY)
+        or _SMALL_TALK.fullmatch(part)
+        or _FAILURE.search(part)
+        or _says_nothing(part)
+    )
+
+
+def _says_nothing(part: str) -> bool:
+    is_question = part.rstrip().endswith("?")
+    return bool(
+        is_question or has(part, Cue.PRAISE) or _GUESS.search(part) or _COMPLAINT.search(part)
+    )
+
+
+RELATED = 0.5  # share of the named words that an item must have
+_ASKS = re.compile(
+    r"(?:삭제|폐지|제거)\s?(?:해|하|부탁|바랍|요청)|(?:없애|지워|잊어)\s?(?:주|버려|달라)"
+    r"|\b(?:delete|forget|remove|drop|scrap) (?:it|this|that|the|our|my)\b",
+    re.I,
+)
+_LASTING_WORK = re.compile(
+    r"항상|언제나|반드시|매번|마다|[가-힣]면 |[가-힣] ?(?:때|경우)|(?:뒤|후)에?는? |하지 마|지 말"
+    r"|\balways\b|\bevery\b|\beach\b|\bafter\b|\bbefore\b|\bwhen|\bif\b|\bnever\b"
+    r"|\bdo(?:n't| not)\b",
+    re.I,
+)
+_VERB = re.compile(
+    r"삭제|폐지|제거|없애|지[워우]|\b(?:delete|remove|drop|scrap|forget|purge)\b", re.I
+)
+_THINGS = re.compile(
+    r"파일|폴더|디렉터리|데이터|로그|캐시|개인정보|첨부|초안|중복|머리글|(?:^|\s)[행열줄][은을이]"
+    r"|\b(?:files?|folders?|director(?:y|ies)|data|logs?|caches?|attachments?|drafts?|duplicates?"
+    r"|copies|headers?|rows?|columns?|lines?|records?)\b",
+    re.I,
+)
+_WITHDRAWS = re.compile(
+    r"더\s?이상|더는|규칙|기준|룰|스킬|지침|메모|기억|정책|\bno longer\b"
+    r"|\b(?:rule|skill|memory|note|guideline|policy|threshold|procedure|instruction)s?\b",
+    re.I,
+)
+_WORD = re.compile(r"[A-Za-z]+|[0-9]+(?:[,.][0-9]+)*|[가-힣]+")
+_FORM = re.compile(
+    r"(?:더|이상|이상은|더는|이제|이젠|이제는|안|않\w*|이|그|저|해당|삭제\w*|폐지\w*|제거\w*|무효\w*"
+    r"|없애\w*|지워\w*|잊어\w*|쓰\w*|쓴\w*|씁니다|써\w*|사용하?\w*|보내지|하지|말\w*|마세요|주세요|줘\w*|주십시오"
+    r"|부탁\w*|바랍니다|해|해줘|해주세요|합니다|했\w*|됩니다|되었\w*|됐\w*|필요\w*|없\w*|규칙\w*|기준\w*|룰\w*|스킬\w*"
+    r"|지침\w*|메모\w*|기억\w*|내용\w*|절차\w*|것\w*|대한|관한|관련\w*|앞으로\w*|그냥|좀)"
+)
+_ENGLISH_FORM = words(
+    "we i you it its is are was be our my the a an this that any on of for to in about no not "
+    "longer more anymore please delete deleted remove removed drop scrap forget withdraw withdrawn "
+    "obsolete abolish abolished discontinue discontinued do does don t s use used uses need needed "
+    "needs apply applies rule rules skill skills memory note guideline policy and so now from with "
+    "threshold procedure instruction"
+)
+
+
+class KnownItem(Protocol):
+    """The compared parts of a known item."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def excerpt(self) -> str:
+        """The excerpt of its text."""
+
+
+def asks_to_delete(text: str) -> bool:
+    """Whether a clause asks to delete something known, rather than to delete as part of work."""
+    return not has(text, Cue.SEQUENCE) and any(map(_asks, clauses(text)))
+
+
+def deletes_as_work(text: str) -> bool:
+    """Whether deleting is part of the described work, which withdraws nothing."""
+    return any(map(_is_work, clauses(text)))
+
+
+def is_about(text: str, known: KnownItem) -> bool:
+    """Whether an item has every number and half of the words that a withdrawal names."""
+    named = [word for word in _WORD.findall(text.casefold()) if not _is_form(word)]
+    text_of_item = letters(f"{known.name} {known.excerpt}")
+    found = [word for word in named if _stem(word) in text_of_item]
+    has_numbers = all(word in found for word in named if word[0].isdigit())
+    return has_numbers and bool(named) and len(found) >= RELATED * len(named)
+
+
+def _asks(clause: str) -> bool:
+    is_work = _LASTING_WORK.search(clause) or rows_of(clause) or _is_work(clause)
+    return bool(_ASKS.search(clause)) and not is_work
+
+
+def _is_work(clause: str) -> bool:
+    """Whether a deletion is recurrent, or of files and the like, and withdraws nothing known."""
+    if not _VERB.search(clause) or _WITHDRAWS.search(clause):
+        return False
+    return bool(_LASTING_WORK.search(clause) or _THINGS.search(clause))
+
+
+def _is_form(word: str) -> bool:
+    return bool(_FORM.fullmatch(word)) or word in _ENGLISH_FORM
+
+
+def _stem(word: str) -> str:
+    """Return a word without its last one or two letters, if long enough: a crude stem."""
+    least = 3 if word.isascii() else 2
+    if word[0].isdigit() or len(word) <= least:
+        return letters(word)
+    return word[: max(least, len(word) - (2 if word.isascii() else 1))]
+
+
+LIKE = 0.35  # share of common letter pairs from which texts count as similar
 Call = tuple[str, dict[str, JsonValue]]
 
 
 @dataclass(frozen=True)
 class Related:
-    """A hit as the first message shows it."""
+    """A hit as shown in the first message."""
 
     id: str
     kind: str
@@ -59,26 +251,26 @@ class Related:
     on_agent: bool
 
     def like(self, text: str) -> float:
-        """How much of the shorter of text and item the other holds."""
+        """Return the similarity of a text to the item, by excerpt or name, 0 to 1."""
         return max(likeness(text, self.excerpt), likeness(text, self.name) if self.name else 0.0)
 
 
 @dataclass(frozen=True)
 class View:
-    """What the rules look at: the candidate's text, its task, and the related items."""
+    """The input of the rules: the candidate's text, its task, and the related items."""
 
     text: str
     task: str
     related: tuple[Related, ...]
 
     def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
-        """Give the related item of these kinds that is most like the text."""
+        """Return the related item of these kinds most similar to the text, if similar enough."""
         usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
 
     def beside(self, kind: str, *, same_values: bool = False) -> Related | None:
-        """Give the agent's own item of a kind that says nearly what the text says."""
+        """Return the agent's own item of a kind that says nearly the same as the text."""
         for hit in self.related:
             found = evidence(self.text, Known(hit.id, hit.name, hit.excerpt))
             is_other = any(d.what == "number" and d.new for d in found.differs)
@@ -89,7 +281,7 @@ class View:
 
 
 def decide(view: View) -> Call:
-    """Give the call that the first rule that applies makes."""
+    """Return the call of the first rule that applies."""
     nothing = _nothing(view)
     view = replace(view, text=lesson_of(view.text))
     return (
@@ -171,7 +363,7 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
-    """Give the UPDATE of a rule whose table was read."""
+    """Return the UPDATE of a rule whose table was read."""
     edits = edited_table(rows_of(view.text), table, view.text)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
@@ -179,7 +371,7 @@ def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
 
 
 def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonValue]) -> Call | None:
-    """Give the UPDATE again where a row it adds was refused: of the row that it clashes with."""
+    """Return a refused UPDATE again, changing the row that the added one clashed with."""
     edits = instead_of(args.get("rule"), told, table)
     return ("commit_to_dmn_rule", args | {"rule": edits} | mode_of(edits)) if edits else None
 
@@ -199,7 +391,7 @@ def _memory(view: View) -> Call:
 
 
 def update_instead(view: View, kind: str, item_id: str) -> Call:
-    """Give the UPDATE of an item that stood in the way of a CREATE."""
+    """Return the UPDATE of an item that a CREATE was refused for."""
     if kind == "DMN_RULE":
         return "get_knowledge_detail", {"knowledge_type": kind, "knowledge_id": item_id}
     hit = Related(item_id, kind, item_id, "", is_own=True, on_agent=True)
@@ -213,7 +405,7 @@ def no_action(view: View, category: str, why: str, about: str = "") -> Call:
 
 
 def reason(view: View, why: str, about: str = "") -> str:
-    """Say why in the user's language, and that no language model has judged it."""
+    """Return the reason in the user's language, marked as that of the stand-in."""
     text = REASONS[why][1 if is_korean(view.text) else 0]
     return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
 

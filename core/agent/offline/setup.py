@@ -1,8 +1,8 @@
 """What the offline model proposes from an agent's goal and persona, sentence by sentence.
 
-Each sentence or list is judged by itself, by the rules of thumb that feedback is judged by: an
-order of steps is a SKILL, a condition with an outcome a DMN_RULE, a wish or a duty a MEMORY.
-What merely says what the agent is for is left out.
+Each sentence or list is judged separately, by the rules for feedback: an order of steps is a
+SKILL, a condition with an outcome a DMN_RULE, a wish or a duty a MEMORY. Statements of the agent's
+purpose are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LEARNS = {"commit_to_memory", "commit_to_dmn_rule", "commit_to_skill"}
 
 
 def propose(view: rules.View) -> list[rules.Call]:
-    """Give the calls that record what goal and persona state, or the one that says nothing does."""
+    """Return the calls that record what goal and persona state, or a `no_action`."""
     calls = [call for piece in _pieces(view.text) if (call := _proposed(view, piece))]
     return calls or [rules.no_action(view, "unclear", "aimless")]
 
@@ -44,7 +44,7 @@ def _proposed(view: rules.View, piece: str) -> rules.Call | None:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Give what is said, less the question before it; steps over several sentences stay whole."""
+    """Yield the statements without section labels; steps over several sentences stay whole."""
     _, *sections = _LABEL.split(text)
     for section in sections:
         for paragraph in re.split(r"\n\s*\n", section):
@@ -52,7 +52,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _split(paragraph: str) -> Iterator[str]:
-    """Give a numbered list with the words that announce it, and what stands around it."""
+    """Yield a numbered list with the words that announce it, and the sentences around it."""
     found = _LIST.search(paragraph)
     if found is None:
         yield from _told(clauses(paragraph))
@@ -65,7 +65,7 @@ def _split(paragraph: str) -> Iterator[str]:
 
 
 def _told(parts: list[str]) -> Iterator[str]:
-    """Give sentences one by one, and those from a first step to a last one together."""
+    """Yield sentences one by one, but those from a first step to a last one together."""
     begins = next((n for n, part in enumerate(parts) if _FIRST.search(part)), len(parts))
     ends = max((n for n, part in enumerate(parts) if _LAST.search(part)), default=-1)
     if begins < ends:

@@ -1,6 +1,6 @@
-"""Intervals of numbers, which the offline model needs so that rows of a table stay apart.
+"""Intervals of numbers, with which the offline model keeps the rows of a table disjoint.
 
-An end is a number and whether it lies behind it (1) or before it (0), so that every interval is
+A bound is a number and whether it lies just after it (1) or at it (0), so that every interval is
 half open: `> 5` is from (5, 1), `>= 5` from (5, 0), `<= 5` up to (5, 1).
 """
 
@@ -25,40 +25,40 @@ class Span:
     high: End = _MOST
 
     def meets(self, other: Span) -> bool:
-        """Tell whether some number lies in both."""
+        """Whether the intervals overlap."""
         return max(self.low, other.low) < min(self.high, other.high)
 
     def within(self, other: Span) -> bool:
-        """Tell whether the other holds all of this one and more."""
+        """Whether the other properly contains this one."""
         return self != other and other.low <= self.low and self.high <= other.high
 
     def without(self, other: Span) -> Span | None:
-        """Give what the other leaves of this one; None where that is nothing, or two pieces."""
+        """Return this interval less the other; None if nothing or two pieces remain."""
         below = Span(self.low, min(self.high, other.low))
         above = Span(max(self.low, other.high), self.high)
         left = [span for span in (below, above) if span.low < span.high]
         return left[0] if len(left) == 1 else None
 
     def goes_with(self, other: Span) -> bool:
-        """Tell whether one limit, above which or below which both hold, is the same number."""
+        """Whether both have the same limit on the side this one is bounded."""
         return self.near(up=self.is_up) == other.near(up=self.is_up)
 
     @property
     def is_up(self) -> bool:
-        """Tell whether it is open above."""
+        """Whether it is unbounded above."""
         return self.high == _MOST
 
     def near(self, *, up: bool) -> Decimal:
-        """Give the limit above which (`up`) or below which it holds."""
+        """Return the limit above which (`up`) or below which it lies."""
         return (self.low if up else self.high)[0]
 
     def limits(self, *, up: bool) -> bool:
-        """Tell whether there is such a limit."""
+        """Whether there is such a limit."""
         return self.near(up=up).is_finite()
 
 
 def read_span(test: str) -> Span | None:
-    """Give the numbers that a FEEL unary test lets through; None where it is no plain interval."""
+    """Return the interval of a FEEL unary test, None if it is no plain interval."""
     if test.strip() == "-":
         return Span()
     if found := _COMPARED.fullmatch(test.strip()):
@@ -73,7 +73,7 @@ def read_span(test: str) -> Span | None:
 
 
 def write_span(span: Span) -> str:
-    """Give the FEEL unary test of an interval."""
+    """Return the FEEL unary test of an interval."""
     (low, after), (high, upto) = span.low, span.high
     if not high.is_finite():
         return f"{'>' if after else '>='} {low:f}" if low.is_finite() else "-"

@@ -1,4 +1,4 @@
-"""Conditions with amounts as the offline model reads them, and rows of decision tables."""
+"""Parse conditions with amounts for the offline model, and draft rows of decision tables."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ class Row:
 
 
 def rows_of(text: str) -> list[Row]:
-    """Give the rules that the text states, one for each clause that states one.
+    """Return the rules stated in a text, one per clause that states one.
 
-    A clause that names no subject goes on about the one before.
+    A clause without a subject inherits the previous one.
     """
     rows: list[Row] = []
     for clause in clauses(text):
@@ -85,7 +85,7 @@ def rows_of(text: str) -> list[Row]:
 
 
 def amount(text: str) -> str:
-    """Give an amount in digits: `100만` is 1000000, `1억 5천만` is 150000000."""
+    """Return an amount in digits: `100만` is 1000000, `1억 5천만` is 150000000."""
     total = 0.0
     for digits, unit in _PART.findall(text):
         factor = _UNITS.get(unit) or _WORDS.get(unit.lower(), 1)
@@ -129,13 +129,13 @@ def _default_subject(clause: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Give a text as FEEL writes it."""
+    """Return a text as a FEEL string literal."""
     plain = " ".join(text.split()).replace("\\", "/").replace('"', "'")
     return f'"{plain}"'
 
 
 def new_table(rows: list[Row]) -> JsonValue:
-    """Give a draft of a new table with the rows of one subject."""
+    """Return the draft of a new table with these rows."""
     first = rows[0]
     korean = is_korean(first.sentence)
     outcome = "처리" if korean else "outcome"
@@ -157,7 +157,7 @@ def new_table(rows: list[Row]) -> JsonValue:
 
 
 def example_of(row: Row, column: str) -> dict[str, JsonValue]:
-    """Give the case that the words themselves name: the value, or the limit where it counts."""
+    """Return the example named in the text: the value, or the limit if it is included."""
     if not row.is_number:
         return {"example": {column: json.loads(row.test)}}
     sign, limit = row.test.split(" ", 1)
@@ -165,9 +165,9 @@ def example_of(row: Row, column: str) -> dict[str, JsonValue]:
 
 
 def _meet(rows: list[Row]) -> bool:
-    """Tell whether two of the rows can hold for one case."""
+    """Whether two of the rows can match the same case."""
     spans = [span for row in rows if row.is_number and (span := read_span(row.test))]
     tests = [row.test for row in rows if not row.is_number]
     return len(set(tests)) < len(tests) or any(
-        span.meets(other) for place, span in enumerate(spans) for other in spans[place + 1 :]
+        span.meets(other) for index, span in enumerate(spans) for other in spans[index + 1 :]
     )

@@ -1,4 +1,4 @@
-"""Korean and English text as the offline model reads it: cues, clauses, amounts, likeness."""
+"""Text analysis of the offline model for Korean and English: cues, clauses, similarity."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME_WORDS = 4
 
 
 def words(text: str) -> frozenset[str]:
-    """Give the words of a text that blanks separate."""
+    """Return the words of a text, split at blanks."""
     return frozenset(text.split())
 
 
@@ -36,7 +36,7 @@ _STOPWORDS = words(
 
 
 class Cue(StrEnum):
-    """What the words of a piece of feedback may point at."""
+    """Hints in the wording of feedback."""
 
     PRAISE = "praise"
     RETRY = "retry"
@@ -119,17 +119,17 @@ CUES: dict[Cue, re.Pattern[str]] = {
 
 
 def has(text: str, cue: Cue) -> bool:
-    """Tell whether the text holds the cue."""
+    """Whether the text has the cue."""
     return CUES[cue].search(text) is not None
 
 
 def is_korean(text: str) -> bool:
-    """Tell whether the text is written in Korean."""
+    """Whether the text has any Hangul."""
     return _HANGUL.search(text) is not None
 
 
 def clauses(text: str) -> list[str]:
-    """Split text into sentences and items of lists, without bullets and numbers."""
+    """Split text into sentences and list items, without bullets and numbers."""
     if re.search(r"(?:^|\s)1[.)]\s", text):
         text = _NUMBERED.sub("\n", text)
     parts = (part.strip().lstrip(_BULLET).strip() for part in _BOUNDARY.split(text))
@@ -137,31 +137,31 @@ def clauses(text: str) -> list[str]:
 
 
 def letters(text: str) -> str:
-    """Give the letters and digits of a text, case folded: what likeness is measured on."""
+    """Return the letters and digits of a text, case folded: the basis of similarity."""
     return "".join(_WORD.findall(unicodedata.normalize("NFC", text).casefold()))
 
 
 def likeness(one: str, other: str) -> float:
-    """Give the share of the shorter text's letter pairs that the other holds, 0 to 1."""
+    """Return the share of the shorter text's letter pairs found in the other, 0 to 1."""
     a, b = _pairs(one), _pairs(other)
     return len(a & b) / max(1, min(len(a), len(b)))
 
 
 def says_the_same(text: str, known: str) -> bool:
-    """Tell whether two texts have nearly all letter pairs and every number in common."""
+    """Whether two texts share nearly all letter pairs and every number."""
     a, b = _pairs(text), _pairs(known)
     dice = 2 * len(a & b) / max(1, len(a) + len(b))
     return dice >= 0.8 and set(_DIGITS.findall(text)) == set(_DIGITS.findall(known))
 
 
 def english_name(texts: Iterable[str], fallback: str) -> str:
-    """Give a hyphen-case name from the first texts' English words, else from a hash."""
-    kept: dict[str, None] = {}
+    """Return a hyphen-case name from the first English words, else from a hash."""
+    chosen: dict[str, None] = {}
     for text in texts:
         found = (word for word in _ENGLISH.findall(text.casefold()) if word not in _STOPWORDS)
-        kept |= dict.fromkeys(found)
-        if len(kept) >= 2:
-            return "-".join(list(kept)[:NAME_WORDS])[:64].strip("-")
+        chosen |= dict.fromkeys(found)
+        if len(chosen) >= 2:
+            return "-".join(list(chosen)[:NAME_WORDS])[:64].strip("-")
     return f"skill-{hashlib.sha256(fallback.encode()).hexdigest()[:6]}"
 
 

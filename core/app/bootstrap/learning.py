@@ -21,9 +21,9 @@ from core.domain.models import Kind, Pause
 from core.domain.ports import CircuitBreaker, Committer, FeedbackSource, Retention, SkillAuthor
 from core.knowledge.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
+from core.learning_committers.base import Neighbours
 from core.learning_committers.dmn_rule_committer import DmnRuleCommitter
 from core.learning_committers.memory_committer import MemoryCommitter
-from core.learning_committers.neighbours import Neighbours
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from core.learning_committers.skill_writing import NoAuthor
@@ -200,7 +200,7 @@ def build_learning(
         polling=polling,
         worker=worker,
         breaker=model.breaker,
-        ask=model.knock,
+        ask=model.probe,
         retention=stores.retention,
         keep_seconds=settings.retention_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,

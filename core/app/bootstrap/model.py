@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from core.adapters.postgres import migrations
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
@@ -45,11 +45,11 @@ class GuardedModel:
     breaker: CircuitBreaker
     meter: Meter
 
-    async def knock(self) -> None:
+    async def probe(self) -> None:
         """Ask whether it answers, bypassing the breaker. Raises ModelDown, ConfigurationError."""
-        from core.agent.model.chat_model import knock
+        from core.agent.model.chat_model import probe
 
-        await knock(self.chat)
+        await probe(self.chat)
 
 
 def circuit_breaker(settings: Settings, pool: Pool, *, offline: bool = False) -> CircuitBreaker:

@@ -17,16 +17,13 @@ from core.adapters.postgres import migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.budgets import PostgresSpending
-from core.adapters.postgres.change_log import PostgresChangeLog
-from core.adapters.postgres.deliveries import PostgresDeliveries
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
-from core.adapters.postgres.inbox import PostgresInbox
-from core.adapters.postgres.intake import PostgresIntake
+from core.adapters.postgres.inbox import PostgresDeliveries, PostgresInbox, PostgresIntake
 from core.adapters.postgres.job_sweep import forget_workers
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.journal import PostgresJournal
 from core.adapters.postgres.knowledge import (
     PostgresKnowledge,
     PostgresKnowledgePages,
@@ -36,14 +33,14 @@ from core.adapters.postgres.lineage import PostgresLineage
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
-from core.adapters.postgres.replies import PostgresReplies
-from core.adapters.postgres.retention import PostgresRetention
 from core.adapters.postgres.reviews import PostgresReviewQueue, PostgresReviews
-from core.adapters.postgres.runs import PostgresRuns
-from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.skill_follower import SkillFollower
-from core.adapters.postgres.steps import PostgresSteps
-from core.adapters.postgres.target_lock import PostgresTargetLocks
+from core.adapters.postgres.runs import (
+    PostgresJournal,
+    PostgresReplies,
+    PostgresRetention,
+    PostgresRuns,
+)
+from core.adapters.postgres.search import PostgresSearch, SkillFollower
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.agent.prices import UNBILLED, Billing

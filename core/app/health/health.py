@@ -75,6 +75,7 @@ class Metrics:
     """An observer of events; `render` adds figures that are read on demand."""
 
     def __init__(self, clock: Clock) -> None:
+        # Each counter would come with a second series that says when it was created.
         without_times_of_creation()  # type: ignore[no-untyped-call]
         self._clock = clock
         self._registry = CollectorRegistry()

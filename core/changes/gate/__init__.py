@@ -1,1 +1,5 @@
-"""The parts of the change gate: what it writes down, and how it holds a target."""
+"""The change gate: prepare, judge by the policy, apply and record, under a lock on the target.
+
+It may import what `changes` may; every write of the program passes through it.
+Begin with `change_gate.py`; `decisions.py` is what reviewers do.
+"""

@@ -1,4 +1,4 @@
-"""The waist: every change is prepared, judged, applied and recorded here, and nowhere else."""
+"""The single write path: every change is prepared, judged, applied and recorded here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import structlog
 
 from core.changes.gate import drafts, receipts, records
-from core.changes.gate.applying import close, finish, has_moved
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import prepare
-from core.changes.gate.target_lock import held, when_free
+from core.changes.gate.drafts import locked, prepare, when_free
+from core.changes.gate.records import close, finish, has_moved
 from core.domain.errors import (
     AlreadyExists,
     ArtifactInvalid,
@@ -59,12 +58,12 @@ class ChangeGate:
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
             try:
-                if known is None or _may_begin_anew(known):
+                if known is None or _may_retry(known):
                     attempt = known.attempt + 1 if known else 1
                     return await self._attempt(request, context, digest, attempt)
                 if known.status is not ChangeStatus.PREPARED:
-                    return await self._again(known, digest, context)
-                await self._deps.target_locks.release(known.id)  # the hold of a run that died
+                    return await self._repeated(known, digest, context)
+                await self._deps.target_locks.release(known.id)  # the lock of a run that died
             except Stale as stale:
                 context = drafts.behind(context, stale)
         raise TargetBusy(
@@ -79,25 +78,25 @@ class ChangeGate:
     async def resume(self, fence: Fence) -> int:
         open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
         for change in open_intents:
-            await self._settled(change.model_copy(update={"epoch": fence.epoch}))
+            await self._finished(change.model_copy(update={"epoch": fence.epoch}))
         return len(open_intents)
 
     async def sweep(self, older_than: float) -> int:
-        """Finish intents that dead runs left behind; gives how many were settled."""
-        settled = 0
+        """Finish intents abandoned by dead runs; return how many."""
+        finished = 0
         for change in await self._deps.target_locks.abandoned(older_than):
             try:
                 adopted = await self._deps.target_locks.adopt(change)
                 if adopted is not None:
-                    settled += await self._settled(adopted)
-            except SkillWorkerError as error:  # one that cannot be finished keeps no other
+                    finished += await self._finished(adopted)
+            except SkillWorkerError as error:  # one failure must not block the rest
                 log.warning("change.left_behind", change_id=change.id, error=error.message)
-        return settled
+        return finished
 
     async def revert(self, change_id: str, reason: str) -> Receipt:
-        """Bring the target of an applied change back to what it was before.
+        """Restore the target of an applied change to its state before it.
 
-        Cut off and called again, it goes on. Raises NotFound; Refused where it is not applied.
+        Safe to call again after an interruption. Raises NotFound; Refused if it is not applied.
         """
         change = await self._deps.changes.get(change_id)
         if change.status is not ChangeStatus.APPLIED:
@@ -115,22 +114,26 @@ class ChangeGate:
         return await self.submit(drafts.revert_of(change, reason), drafts.revert_context(change))
 
     async def current(self, kind: Kind, tenant_id: str, target_id: str) -> Snapshot | None:
-        """Give a target's state as its store holds it now."""
+        """Return the current state of a target in its store."""
         return await self._deps.committers[kind].current(tenant_id, target_id)
 
-    async def _settled(self, change: Change) -> bool:
+    async def _finished(self, change: Change) -> bool:
         try:
             await finish(change, self._deps)
         except Stale:
             return False
         return True
 
-    async def _again(self, known: Change, digest: str, context: SubmitContext) -> Receipt:
-        """Answer a key that was used before: the same receipt, or the open intent finished."""
+    async def _repeated(self, known: Change, digest: str, context: SubmitContext) -> Receipt:
+        """Answer a key that was used before: finish its open intent, or return the same receipt."""
         if known.digest != digest:
             raise KeyReused(
-                f"the key {known.key!r} belongs to another request",
-                hint="submit a different request under a key of its own",
+                Message(
+                    "gate.key_reused", "the key {key!r} belongs to another request", key=known.key
+                ),
+                hint=Message(
+                    "gate.key_of_its_own", "submit a different request under a key of its own"
+                ),
             )
         if known.status is ChangeStatus.APPLYING:
             epoch = context.fence.epoch if context.fence else None
@@ -140,13 +143,13 @@ class ChangeGate:
     async def _attempt(
         self, request: ChangeRequest, context: SubmitContext, digest: str, attempt: int
     ) -> Receipt:
-        """Hold, prepare and, unless the policy stops it, apply. Raises Stale."""
+        """Lock the target, prepare and, unless the policy holds it, apply. Raises Stale."""
         draft = drafts.draft(
             request, context, digest=digest, attempt=attempt, change_id=self._deps.new_id()
         )
         if self._deps.dry_run:
             return await self._prepared(draft, request, context)
-        async with held(draft, self._deps.target_locks, self._deps.sleep):
+        async with locked(draft, self._deps.target_locks, self._deps.sleep):
             return await self._prepared(draft, request, context)
 
     async def _prepared(
@@ -164,7 +167,7 @@ class ChangeGate:
         return await self._go_on(drafts.filled(draft, prepared), prepared)
 
     async def _go_on(self, change: Change, prepared: Prepared) -> Receipt:
-        """Apply what was prepared, unless it changes nothing or the policy stops it."""
+        """Apply what was prepared, unless it changes nothing or the policy holds it."""
         if state_hash(change.before) == state_hash(change.after):
             if drafts.says_all(change) and not self._deps.dry_run:
                 await self._deps.duplicate_waiters.note(change)
@@ -178,6 +181,7 @@ class ChangeGate:
         waited = await when_free(
             lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
         )
+        # The change it waited for may have moved the target since this one was prepared.
         if waited and await has_moved(intent, self._deps):
             moved = Stale(
                 Message(
@@ -192,9 +196,9 @@ class ChangeGate:
         return await finish(intent, self._deps)
 
     async def _hold(self, change: Change, prepared: Prepared) -> Receipt:
-        """Keep a change that waits for a person, with all that it takes to apply it.
+        """Store a held change, with everything needed to apply it.
 
-        Where one waits already that says the same, it is that one which waits.
+        If an identical change is held already, join that one instead.
         """
         if change.feedback_id is not None and not change.undoes:
             same = await self._deps.duplicate_waiters.join(change)
@@ -206,7 +210,7 @@ class ChangeGate:
         return receipts.receipt_of(waiting)
 
     async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:
-        """Put on record a skill that its author never got right."""
+        """Record the failure of a skill whose author never wrote a valid one."""
         before = None
         if draft.target_id:
             committer = self._deps.committers[draft.kind]
@@ -214,7 +218,7 @@ class ChangeGate:
         return await self._failed(drafts.without_content(draft, before), {}, error)
 
     async def _put_on_record(self, draft: Change, error: PrepareFailed) -> Receipt:
-        """Put on record content that could not be made ready; what may pass is raised again."""
+        """Record content whose preparation failed; a transient cause is raised again."""
         assert isinstance(error.prepared, Prepared)
         change = drafts.filled(draft, error.prepared)
         receipt = await self._failed(change, error.prepared.blobs, error.cause)
@@ -233,10 +237,10 @@ class ChangeGate:
         return receipts.failed_receipt(change, error)
 
 
-def _may_begin_anew(known: Change) -> bool:
-    """Tell whether a key that was used may be used for another attempt.
+def _may_retry(known: Change) -> bool:
+    """Whether a used key may start another attempt.
 
-    A run is told what a person decided; a person may ask to bring something back once more.
+    A run gets the receipt of a person's decision; a person may request a revert again.
     """
     if known.undoes and known.status in _OVER:
         return True

@@ -1,15 +1,13 @@
-"""What a person makes of a change that waits: approve, reject, edit, prepare it again."""
+"""A reviewer's decisions on a held change: approve, reject, edit, prepare again."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 
 from core.changes.gate import drafts, receipts, records
-from core.changes.gate.applying import finish, has_moved
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import prepare
-from core.changes.gate.records import StoredStates
-from core.changes.gate.target_lock import when_free
+from core.changes.gate.drafts import prepare, when_free
+from core.changes.gate.records import StoredStates, finish, has_moved
 from core.changes.three_way_merge import Clash, rebased
 from core.domain.errors import (
     ArtifactInvalid,
@@ -45,9 +43,9 @@ from core.domain.ports import ChangeLog
 
 
 async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> ChangeRequest:
-    """Ask for the edited content, whole, on behalf of the same agent.
+    """Return the request for the whole edited content, on behalf of the same agent.
 
-    Raises Refused where there is nothing to edit, InvalidInput where the content does not fit.
+    Raises Refused if there is nothing to edit, InvalidInput if the content does not fit the kind.
     """
     if change.after is None or isinstance(change.request, RestoreRequest):
         raise Refused(
@@ -77,10 +75,10 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
 
 
 async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) -> ChangeRequest:
-    """Give what was asked for, to be prepared against what is there `now`.
+    """Return the original request, to be prepared against the state `now`.
 
-    What a person has edited is done to that as an edit. Raises Refused where it does not fit any
-    more, or is not on record.
+    A reviewer's edit is rebased onto that state. Raises Refused if it no longer applies, or if
+    the request was not recorded.
     """
     if change.request is None:
         raise Refused(
@@ -92,8 +90,10 @@ async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) ->
             hint=Message("review.reject", "reject it"),
         )
     if change.edited_by is not None and change.before is not None and now is not None:
-        return await edit_request(change, await _done_to(change, now, deps.changes), deps.changes)
-    # A person looks at what it stands beside: that is told, and in nobody's way.
+        return await edit_request(
+            change, await _rebased_edit(change, now, deps.changes), deps.changes
+        )
+    # A reviewer sees near items as warnings; they must not refuse the request as for a model.
     request = change.request.model_copy(update={"is_import": True})
     if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
         folder = await _folder(change.after, deps.changes)
@@ -101,7 +101,7 @@ async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) ->
     return request
 
 
-async def _done_to(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
+async def _rebased_edit(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
     stored = StoredStates(changes)
     try:
         before, after, onto = [
@@ -134,7 +134,7 @@ def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
 
 
 def _common(change: Change) -> dict[str, object]:
-    """What stays as it was asked for. A person's text stands beside what is near it."""
+    """Return the unchanged parts of the request; near items only warn about a person's text."""
     is_new = change.operation is Operation.CREATE
     return {
         "operation": change.operation,
@@ -168,11 +168,10 @@ _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
 class Decisions:
-    """Every method names who decides. `seen` is the hash of what they looked at, `known` the
-    change where the caller has just read it.
+    """`by` is who decides, `seen` the content hash they reviewed, `known` the change if just read.
 
-    What is approved is what is applied: where it was edited, decided or overtaken since, the
-    decision is refused and nothing happens. All raise NotFound, Decided and Stale.
+    What is approved is what is applied: if the change was edited, decided or overtaken since,
+    the decision is refused and nothing happens. All methods raise NotFound, Decided and Stale.
     """
 
     def __init__(self, deps: GateDeps) -> None:
@@ -181,16 +180,16 @@ class Decisions:
     async def approve(
         self, change_id: str, *, by: str, seen: str | None = None, known: Change | None = None
     ) -> Receipt:
-        """Apply a held change as it stands. Raises DependencyDown: then a worker goes on."""
+        """Apply a held change as it stands. Raises DependencyDown: a worker finishes it later."""
         change = await self._waiting(change_id, seen, known)
-        await self._see_current(change)
+        await self._require_current(change)
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         event = records.event("change.approved", change, by=by)
         intent = change
 
         async def approve() -> None:
-            nonlocal intent
+            nonlocal intent  # repeated while the target is locked: the last try counts
             intent = await self._deps.reviews.approve(change, by, event)
 
         await self._first(change_id, when_free(approve, self._deps.sleep))
@@ -210,7 +209,7 @@ class Decisions:
         seen: str | None = None,
         known: Change | None = None,
     ) -> Change:
-        """End a change that waits; nothing is applied. Raises InvalidInput without a reason."""
+        """Close a held change unapplied. Raises InvalidInput without a reason."""
         if not reason.strip():
             raise InvalidInput(
                 Message("review.reason_needed", "a rejection needs a reason"),
@@ -226,37 +225,37 @@ class Decisions:
     async def edit(
         self, change_id: str, edited: Edited, *, by: str, seen: str | None = None
     ) -> Change:
-        """Put other content in the place of what waits; it is checked, and waits again.
+        """Replace the content of a held change; it is checked and held again.
 
-        Raises InvalidInput and Refused where the checks refuse it.
+        Raises InvalidInput and Refused if the checks reject it.
         """
         change = await self._waiting(change_id, seen)
-        await self._see_current(change)
+        await self._require_current(change)
         request = await edit_request(change, edited, self._deps.changes)
         return await self._prepared(change, request, "change.edited", by, edited_by=by)
 
     async def prepare_again(self, change_id: str, *, by: str) -> Change:
-        """Prepare a change anew against what is there now; it waits again.
+        """Prepare a change against the current state; it is held again.
 
-        Raises ConfigurationError where a model has to write and none is set.
+        Raises ConfigurationError if a model has to write and none is configured.
         """
         change = await self._waiting(change_id, None)
         committer = self._deps.committers[change.kind]
         now = await committer.current(change.tenant_id, change.target_id)
         request = await whole_request(change, now, self._deps)
         if change.edited_by is not None and change.merge_mode is MergeMode.REPLACE:
-            # What was edited is done to what is there now: it replaces the whole no more.
+            # The edit was rebased onto the current state, so it no longer replaces the whole.
             change = change.model_copy(update={"merge_mode": MergeMode.REFINE})
         return await self._prepared(
             change, request, "change.prepared_again", by, edited_by=change.edited_by
         )
 
     async def has_moved(self, change: Change) -> bool:
-        """Tell whether the target is not any more what a change is about; notes nothing."""
+        """Whether the target has changed since; records nothing."""
         return await has_moved(change, self._deps)
 
     async def _first(self, change_id: str, decision: Awaitable[object]) -> None:
-        """Carry a decision out; where another came first, say who, or that it was edited."""
+        """Carry out a decision; if another came first, raise who made it, or that it was edited."""
         try:
             await decision
         except Decided as error:
@@ -273,8 +272,8 @@ class Decisions:
             raise _edited(change_id)
         return change
 
-    async def _see_current(self, change: Change) -> None:
-        """Raise Stale, and note it, where the target is not any more what the change is about."""
+    async def _require_current(self, change: Change) -> None:
+        """Raise Stale, and record it, if the target has changed since."""
         error = _gone_stale(change)
         if change.status is ChangeStatus.STALE:
             raise error

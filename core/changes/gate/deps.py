@@ -1,4 +1,4 @@
-"""What the rooms of the change gate work with."""
+"""Dependencies of the change gate."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from core.domain.ports import (
 
 @dataclass(frozen=True)
 class GateDeps:
-    """`targets` and `reviews` are other faces of the change log.
+    """`target_locks` and `reviews` are further ports onto the tables of the change log.
 
-    In a dry run every change stops once it is prepared, and leaves no trace.
+    In a dry run every change stops after its preparation and leaves no trace.
     """
 
     committers: Mapping[Kind, Committer]

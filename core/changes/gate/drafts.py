@@ -1,11 +1,12 @@
-"""From a request to a change: the draft that holds the target, and what fills it (pure)."""
+"""Turn a request into a change: the draft that locks the target, then its content."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 
 from core.changes.gate.deps import GateDeps
-from core.domain.errors import Refused, Repeated, Stale
+from core.domain.errors import Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, sha256, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -25,6 +26,49 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.ports import Sleep, TargetLocks
+
+# A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a
+# model call or a dead run, is retried later as its own job.
+WAIT_SECONDS = 10.0
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 0.3
+
+
+@asynccontextmanager
+async def locked(change: Change, target_locks: TargetLocks, sleep: Sleep) -> AsyncIterator[None]:
+    """Lock the change's target for the block, unless the target is not known yet.
+
+    The second change waits before it prepares, so that it builds on the first one's result and
+    pays for no model call in vain. Raises TargetBusy, LeaseLost, Stale.
+    """
+    if not change.target_id:
+        yield
+        return
+    await when_free(lambda: target_locks.acquire(change), sleep)
+    try:
+        yield
+    finally:
+        await target_locks.release(change.id)
+
+
+async def when_free(attempt: Callable[[], Awaitable[None]], sleep: Sleep) -> bool:
+    """Repeat `attempt` while it raises TargetBusy; return whether it had to wait.
+
+    Raises TargetBusy after `WAIT_SECONDS`.
+    """
+    waited, pause = 0.0, FIRST_PAUSE
+    while True:
+        try:
+            await attempt()
+        except TargetBusy:
+            if waited >= WAIT_SECONDS:
+                raise
+            await sleep(pause)
+            waited, pause = waited + pause, min(LONGEST_PAUSE, pause * 2)
+        else:
+            return waited > 0
+
 
 _INVERSE = {
     Operation.CREATE: Operation.DELETE,
@@ -34,7 +78,7 @@ _INVERSE = {
 
 
 def _inverse(operation: Operation) -> Operation:
-    """The operation that takes one back."""
+    """Return the operation that undoes another."""
     return _INVERSE[operation]
 
 
@@ -46,7 +90,7 @@ def draft(
     attempt: int,
     change_id: str,
 ) -> Change:
-    """Make the change that holds a target while it is prepared; "" where none is known yet."""
+    """Return the change that locks its target during preparation; "" while it has none yet."""
     target = _known_target(request, context)
     fence = context.fence
     return Change(
@@ -73,19 +117,19 @@ def draft(
         candidate_id=fence.candidate_id if fence else None,
         epoch=fence.epoch if fence else None,
         origin=Origin.IMPORT if request.is_import else context.origin,
-        request=_kept(request),
+        request=_storable(request),
     )
 
 
-def _kept(request: ChangeRequest) -> ChangeRequest:
-    """Leave out of a request the folder, whose files are kept with what was made of it."""
+def _storable(request: ChangeRequest) -> ChangeRequest:
+    """Return the request without its folder, whose files are stored with the prepared state."""
     if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
         return request.model_copy(update={"folder": {}})
     return request
 
 
 def _implied(request: ChangeRequest) -> Relationship | None:
-    """What takes the place of the whole of an item supersedes it, also where nobody says so."""
+    """Return SUPERSEDES for a request that replaces a whole item without saying so."""
     if request.operation is not Operation.UPDATE:
         return None
     is_whole = request.merge_mode is MergeMode.REPLACE
@@ -95,7 +139,7 @@ def _implied(request: ChangeRequest) -> Relationship | None:
 
 
 def filled(change: Change, prepared: Prepared) -> Change:
-    """Put what was prepared into the draft."""
+    """Return the draft with the prepared content."""
     made = change.model_copy(
         update={
             "target_id": prepared.target_id,
@@ -114,7 +158,7 @@ def filled(change: Change, prepared: Prepared) -> Change:
 
 
 def says_all(change: Change) -> bool:
-    """Tell whether feedback said the whole of what its target holds, and not a part."""
+    """Whether the feedback states all of what its target says, not only a part."""
     asked = change.request
     if change.feedback_id is None or asked is None:
         return False
@@ -122,13 +166,13 @@ def says_all(change: Change) -> bool:
 
 
 def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
-    """Put what was prepared anew into a change that waits; nobody has decided about that.
+    """Return a held change with newly prepared content and no decision on it.
 
-    How it relates to what was there stays as it was asked for.
+    Its relationship stays as requested.
     """
     fresh = {
         "status": ChangeStatus.HELD,
-        "request": _kept(request),
+        "request": _storable(request),
         "error": None,
         "decided_by": None,
         "decided_at": None,
@@ -138,7 +182,7 @@ def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
 
 
 def context_of(change: Change) -> SubmitContext:
-    """Give on whose behalf a change was asked for."""
+    """Return the context a change was submitted in."""
     return SubmitContext(
         key=change.key,
         tenant_id=change.tenant_id,
@@ -151,21 +195,21 @@ def context_of(change: Change) -> SubmitContext:
 
 
 def without_content(change: Change, before: Snapshot | None) -> Change:
-    """Make the change whose content never came to be, so that the attempt is on record."""
+    """Return a change without content, to record a failed attempt."""
     target = change.target_id or f"unnamed-{change.id}"
     update = {"target_id": target, "target_name": target, "before": before}
     return change.model_copy(update=update)
 
 
 def behind(context: SubmitContext, stale: Stale) -> SubmitContext:
-    """Give the context of the next attempt: an item that came meanwhile was not judged."""
+    """Return the context of the next attempt: the model has not judged an item added meanwhile."""
     if not isinstance(stale, Repeated):
         return context
     return context.model_copy(update={"unjudged": context.unjudged | {stale.item_id}})
 
 
 def kind_of(request: ChangeRequest) -> Kind:
-    """The kind of a request's target."""
+    """Return the kind of a request's target."""
     return request.target_kind if isinstance(request, RestoreRequest) else request.kind
 
 
@@ -176,7 +220,7 @@ def _known_target(request: ChangeRequest, context: SubmitContext) -> str:
 
 
 def revert_of(change: Change, reason: str) -> RestoreRequest:
-    """Ask for the state before a change, if nothing has come after it."""
+    """Return the request for the state before a change; refused if a later change follows."""
     return RestoreRequest(
         operation=_inverse(change.operation),
         target_kind=change.kind,
@@ -189,7 +233,7 @@ def revert_of(change: Change, reason: str) -> RestoreRequest:
 
 
 def revert_context(change: Change) -> SubmitContext:
-    """Submit a revert on behalf of the agent whose change it takes back, under one key."""
+    """Return the context of a revert: the agent whose change it undoes, under one fixed key."""
     return SubmitContext(
         key=f"revert:{change.id}",
         tenant_id=change.tenant_id,
@@ -203,7 +247,7 @@ def revert_context(change: Change) -> SubmitContext:
 def restored(
     request: RestoreRequest, before: Snapshot | None, blobs: Mapping[str, bytes]
 ) -> Prepared:
-    """Prepare a recorded state in place of what is there now."""
+    """Return a recorded state, prepared to replace the current one."""
     named = request.state or before
     return Prepared(
         kind=request.target_kind,
@@ -220,7 +264,7 @@ def restored(
 
 
 async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:
-    """Make before and after of a request. Writes nothing durable."""
+    """Compute before and after of a request. Writes nothing durable."""
     if not isinstance(request, RestoreRequest):
         return await deps.committers[request.kind].prepare(request, context)
     committer = deps.committers[request.target_kind]
@@ -244,7 +288,7 @@ async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps
 
 
 async def _blobs(request: RestoreRequest, deps: GateDeps) -> Mapping[str, bytes]:
-    """Give the bytes of the state's files: of the folder that came with it, else as stored."""
+    """Return the bytes of the state's files, from its folder or else from the store."""
     if request.folder is not None:
         return {sha256(file.data): file.data for file in request.folder.values()}
     files = (request.state.files if request.state else None) or {}

@@ -1,4 +1,4 @@
-"""What a submitted change came to, in words for the model (pure)."""
+"""Receipts of submitted changes, worded for the model (pure)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXCERPT_CHARS = 300
 _RECEIPTS = {
     ChangeStatus.PREPARED: ReceiptStatus.PREPARED,
     ChangeStatus.HELD: ReceiptStatus.HELD,
-    ChangeStatus.STALE: ReceiptStatus.HELD,  # of those, only one that waits for a person is told
+    ChangeStatus.STALE: ReceiptStatus.HELD,  # only a held change that went stale gets a receipt
     ChangeStatus.APPLIED: ReceiptStatus.APPLIED,
     ChangeStatus.REVERTED: ReceiptStatus.APPLIED,
     ChangeStatus.REJECTED: ReceiptStatus.REFUSED,
@@ -46,7 +46,7 @@ _NOT_DONE = {
 
 
 def receipt_of(change: Change) -> Receipt:
-    """Say what a stored change came to, and where it was reverted since, that it was."""
+    """Return the receipt of a stored change, which says so if it was reverted since."""
     status = _RECEIPTS[change.status]
     if status is ReceiptStatus.APPLIED and change.kind is Kind.AGENT_SKILLS:
         status = ReceiptStatus.ATTACHED
@@ -113,7 +113,7 @@ def _rejected(change: Change) -> str:
 
 
 def known_receipt(change: Change) -> Receipt:
-    """Say that the target already holds exactly this, and cite it."""
+    """Return the receipt for a target that already says exactly this, and cite it."""
     if change.kind is Kind.AGENT_SKILLS:
         message = Message(
             "receipt.attached", "already attached, nothing changed: {names}", names=_listed(change)
@@ -136,7 +136,7 @@ def known_receipt(change: Change) -> Receipt:
 
 
 def joined_receipt(waiting: Change) -> Receipt:
-    """Say that another change waits that does just this, and cite it."""
+    """Return the receipt for a change identical to one already held, and cite that one."""
     receipt = receipt_of(waiting)
     said = Message(
         "receipt.joined",
@@ -147,13 +147,13 @@ def joined_receipt(waiting: Change) -> Receipt:
 
 
 def failed_receipt(change: Change, error: SkillWorkerError) -> Receipt:
-    """Say that a change was tried and failed for good."""
+    """Return the receipt of a change that failed permanently."""
     message = [error.message, error.hint] if error.hint else [error.message]
     return _receipt(change, ReceiptStatus.FAILED, joined(message, ". "))
 
 
 def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Receipt:
-    """Refuse a CREATE beside items of that name, or that say nearly the same."""
+    """Return the refusal of a CREATE beside items of the same name or nearly the same content."""
     hits = tuple(
         Hit(
             id=found.item_id,
@@ -177,7 +177,7 @@ def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Re
 
 
 def _superseding(change: Change) -> str:
-    """Say what an UPDATE put aside where it took the place of the whole."""
+    """Return what an UPDATE superseded if it replaced the whole, else an empty text."""
     is_whole = change.merge_mode in (None, MergeMode.REPLACE)
     if change.operation is not Operation.UPDATE or not is_whole or change.reverts:
         return ""
@@ -215,11 +215,11 @@ def _listed(change: Change) -> str:
 def _receipt(
     change: Change, status: ReceiptStatus, message: str, *, stored: bool = True
 ) -> Receipt:
-    kept = stored and change.status is not ChangeStatus.PREPARED
+    has_row = stored and change.status is not ChangeStatus.PREPARED
     return Receipt(
         status=status,
         message=message,
-        change_id=change.id if kept else None,
+        change_id=change.id if has_row else None,
         kind=change.kind,
         operation=change.operation,
         target_id=change.target_id,

@@ -1,38 +1,44 @@
-"""What the gate writes down: history records and events (pure)."""
+"""How an open intent is carried out, as often as it takes, and what is put on record of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import structlog
 from pydantic import JsonValue
 
+from core.changes.gate import receipts
+from core.changes.gate.deps import GateDeps
 from core.changes.three_way_merge import State
-from core.domain.errors import SkillWorkerError
+from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
+from core.domain.hashing import state_hash
 from core.domain.models import (
     SKILL_MD,
     Change,
     ChangeRequest,
+    ChangeStatus,
     FileRef,
     HistoryRecord,
     HistoryStatus,
     Kind,
+    Receipt,
     RunEvent,
     SkillFile,
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import ChangeLog
+from core.domain.ports import ChangeLog, Committer, Journal, TargetLocks
 
 
 class StoredStates:
-    """Reads states; the bytes of a file are fetched once. Raises NotFound where some are gone."""
+    """Read stored states, each blob once. Raises NotFound if a blob is gone."""
 
     def __init__(self, changes: ChangeLog) -> None:
         self._changes = changes
         self._blobs: dict[str, bytes] = {}
 
     async def read(self, state: Snapshot | None) -> State | None:
-        """Give a state whole, None for absent."""
+        """Return the whole state, None for absent."""
         if state is None:
             return None
         if state.files is None:
@@ -42,7 +48,7 @@ class StoredStates:
         return State(document.data.decode("utf-8"), state.name, files, document.executable)
 
     async def folder(self, refs: Mapping[str, FileRef]) -> dict[str, SkillFile]:
-        """Give the files behind references."""
+        """Return the files behind references."""
         missing = [ref for ref in refs.values() if ref.sha256 not in self._blobs]
         if missing:
             self._blobs |= await self._changes.blobs(missing)
@@ -53,20 +59,20 @@ class StoredStates:
 
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
-    """The audit row of an applied change, or of one that reverted another."""
+    """Return the history row of an applied change, or of one that reverted another."""
     status = HistoryStatus.REVERTED if change.undoes else HistoryStatus.APPLIED
     return _history(change, record_id, None, status)
 
 
 def failed(change: Change, record_id: str, error: SkillWorkerError) -> HistoryRecord:
-    """The audit row of an attempt that failed."""
+    """Return the history row of a failed attempt."""
     return _history(change, record_id, error, HistoryStatus.FAILED)
 
 
 def _history(
     change: Change, record_id: str, error: SkillWorkerError | None, status: HistoryStatus
 ) -> HistoryRecord:
-    """The audit row of a change, with its whole before and after."""
+    """Return the history row of a change, with its whole before and after."""
     return HistoryRecord(
         id=record_id,
         knowledge_type=change.kind,
@@ -89,7 +95,7 @@ def _history(
 
 
 def event(name: str, change: Change, error: str | None = None, **more: JsonValue) -> RunEvent:
-    """An event about a change; what is in `more` is told as well."""
+    """Return an event about a change; `more` is added to its data."""
     data: dict[str, JsonValue] = {
         "kind": change.kind.value,
         "operation": change.operation.value,
@@ -114,7 +120,7 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
 def refused_event(
     request: ChangeRequest, context: SubmitContext, error: SkillWorkerError
 ) -> RunEvent:
-    """An event about a request that made no change."""
+    """Return the event of a refused request."""
     return RunEvent(
         name="change.refused",
         tenant_id=context.tenant_id,
@@ -133,5 +139,100 @@ def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
     content = change.after.content if change.after else None
     if error is None or change.kind is not Kind.SKILL:
         return content
+    # The marker of contracts, section 3; an unescaped `-->` would end the comment early.
     reason = error.message.replace("-->", "--&gt;")
     return f"{content or ''}\n<!-- [이력] skill-creator 반영 실패: {reason} -->"
+
+
+log = structlog.get_logger(__name__)
+
+
+async def report_divergence(
+    change: Change, committer: Committer, target_locks: TargetLocks, journal: Journal
+) -> None:
+    """Emit `change.diverged` if the target's store differs from the last recorded state."""
+    try:
+        if await _has_diverged(change, committer, target_locks):
+            await journal.emit(event("change.diverged", change))
+    except SkillWorkerError as error:
+        log.warning("change.unseen", change_id=change.id, error=error.message)
+
+
+async def _has_diverged(change: Change, committer: Committer, target_locks: TargetLocks) -> bool:
+    """Whether the store differs. Only a skill's store is outside our fenced transactions.
+
+    While another change of it is being applied, that one compares.
+    """
+    if change.kind is not Kind.SKILL:
+        return False
+    latest = await target_locks.latest(change)
+    if latest is None or latest.status is ChangeStatus.APPLYING:
+        return False
+    current = await committer.current(change.tenant_id, change.target_id)
+    return state_hash(current) != state_hash(latest.after)
+
+
+_PAST = {ChangeStatus.FAILED: "failed", ChangeStatus.STALE: "went_stale"}
+
+
+async def finish(change: Change, deps: GateDeps) -> Receipt:
+    """Apply and record an open intent; idempotent.
+
+    Raises LeaseLost if another worker has taken it over; a late write of ours that reached the
+    store is recorded first. Raises Stale (recorded) if the target moved, and DependencyDown if
+    it is unreachable: the intent stays open, the attempt is recorded, and a later call resumes.
+    """
+    try:
+        return await _carried_out(change, deps)
+    except LeaseLost:
+        await report_divergence(
+            change, deps.committers[change.kind], deps.target_locks, deps.journal
+        )
+        raise
+
+
+async def has_moved(change: Change, deps: GateDeps) -> bool:
+    """Whether the target has changed since the change was prepared."""
+    now = await deps.committers[change.kind].current(change.tenant_id, change.target_id)
+    return state_hash(now) != change.base_hash
+
+
+async def close(
+    change: Change, status: ChangeStatus, error: SkillWorkerError, deps: GateDeps, *, tried: bool
+) -> None:
+    """Close an intent that was not applied, with a history row if applying it was tried."""
+    async with deps.changes.unit_of_work(change) as unit:
+        if tried:
+            await unit.record_knowledge_history(failed(change, deps.new_id(), error))
+        await unit.close(change.id, status, error.message)
+        await unit.emit(event(f"change.{_PAST[status]}", change, error.message))
+
+
+async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
+    try:
+        await deps.committers[change.kind].apply(change)
+        await _record(change, deps)
+    except LeaseLost:
+        raise
+    except Stale as error:
+        # Only a skill has effects outside the transaction, some perhaps made before this error.
+        await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
+        raise
+    except DependencyDown as error:
+        async with deps.changes.unit_of_work(change) as unit:
+            await unit.record_knowledge_history(failed(change, deps.new_id(), error))
+        raise
+    except SkillWorkerError as error:
+        await close(change, ChangeStatus.FAILED, error, deps, tried=True)
+        return receipts.failed_receipt(change, error)
+    return receipts.receipt_of(change.model_copy(update={"status": ChangeStatus.APPLIED}))
+
+
+async def _record(change: Change, deps: GateDeps) -> None:
+    async with deps.changes.unit_of_work(change) as unit:
+        await deps.committers[change.kind].record(change, unit)
+        await unit.record_knowledge_history(applied(change, deps.new_id()))
+        await unit.close(change.id, ChangeStatus.APPLIED)
+        if change.undoes:
+            await unit.take_back(change.undoes)
+        await unit.emit(event("change.applied", change))

@@ -1,5 +1,5 @@
-"""Which prepared changes wait for a person, by rules that people can write.
+"""Review policies: configurable rules for which prepared changes are held for a person.
 
 It may import what `changes` may.
-Begin with `review_policy.py`; `presets/` holds the policies that ship.
+Begin with `review_policy.py`; `presets/` has the built-in policies.
 """

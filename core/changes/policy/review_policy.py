@@ -1,4 +1,4 @@
-"""Which prepared changes wait for a person, and why (pure)."""
+"""Review policies: which prepared changes are held for a person, and why."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from core.domain.messages import Message
 from core.domain.models import Change, FileRef, Kind, Operation, Origin, Snapshot
 from core.domain.models.base import Model
 
-# Why a change waits for a person, one sentence each; none where it is applied at once.
+# Returns why a change is held, one sentence per reason; none to apply it at once.
 Policy = Callable[[Change], Sequence[str]]
 _SCRIPTS = "scripts/"
 _T = TypeVar("_T")
 _A_RULE = Message("policy.a_rule", "a rule of the policy")
-# The reasons in `presets/`, which a policy of somebody's own may give as well.
+# The reasons used in `presets/`, which a custom policy may use too.
 _SHIPPED = {
     str(reason): reason
     for reason in (
@@ -39,21 +39,21 @@ def _listed(value: object) -> object:
     return value if value is None or isinstance(value, list | tuple) else [value]
 
 
-# One value may stand for a list of one.
+# A single value is accepted as a list of one.
 Some = Annotated[tuple[_T, ...] | None, BeforeValidator(_listed)]
 
 
 def apply_all(change: Change) -> Sequence[str]:
-    """Every change that no check refuses is applied."""
+    """Hold nothing: apply every change that no check refuses."""
     del change
     return ()
 
 
 class Conditions(Model):
-    """What a rule is about: all that is given must be true of a change.
+    """The conditions of a rule: a change must meet all that are set.
 
-    `agent`, `tenant` and `target` take `*` and `?`; `warning` is looked for in the warnings,
-    whatever the case of its letters; `changed_over` counts characters.
+    `agent`, `tenant` and `target` take `*` and `?`; `warning` is searched in the warnings,
+    ignoring case; `changed_over` counts characters.
     """
 
     kind: Some[Kind] = None
@@ -68,7 +68,7 @@ class Conditions(Model):
     changed_over: int | None = Field(default=None, ge=0)
 
     def meet(self, change: Change) -> bool:
-        """Tell whether all of them are true of a change."""
+        """Whether a change meets all of them."""
         return all(self._answers(change))
 
     def _answers(self, change: Change) -> Iterator[bool]:
@@ -89,7 +89,7 @@ def _shipped(reason: str) -> str:
 
 
 class Rule(Model):
-    """One rule: what it is about, what happens then, and why, in words for whoever reviews."""
+    """One rule: its conditions, its effect, and the reason shown to reviewers."""
 
     then: Literal["hold", "apply"]
     because: Annotated[str, AfterValidator(_shipped)] = ""
@@ -97,16 +97,16 @@ class Rule(Model):
 
 
 class ReviewPolicy(Model):
-    """Rules in order. The first that is met decides; where none is, `otherwise` does.
+    """Rules in order: the first match decides, `otherwise` if none matches.
 
-    Called with a change it is a `Policy`.
+    An instance is itself a `Policy`.
     """
 
     rules: tuple[Rule, ...] = ()
     otherwise: Literal["hold", "apply"] = "apply"
 
     def __call__(self, change: Change) -> Sequence[str]:
-        """Give why a change waits: the reasons of every rule that holds it."""
+        """Return why a change is held: the reasons of every matching rule that holds."""
         met = [rule for rule in self.rules if rule.when.meet(change)]
         if (met[0].then if met else self.otherwise) == "apply":
             return ()
@@ -117,15 +117,15 @@ class ReviewPolicy(Model):
 
 
 def has_scripts(change: Change) -> bool:
-    """Tell whether the skill that a change leaves has files that are run."""
+    """Whether the skill after a change has executable files."""
     files = _files(change.after)
     return any(path.startswith(_SCRIPTS) or ref.executable for path, ref in files.items())
 
 
 def changed_characters(change: Change) -> int:
-    """Give how much a change adds and takes away, in characters; of a skill's other files, bytes.
+    """Return how much a change adds and removes, in characters; in bytes for a skill's other files.
 
-    A line that only moved counts for nothing.
+    A moved line does not count.
     """
     before, after = change.before, change.after
     old = Counter((before.content if before else "").splitlines())
@@ -145,6 +145,7 @@ def _files(state: Snapshot | None) -> Mapping[str, FileRef]:
 
 
 def _like(name: str, patterns: Sequence[str]) -> bool:
+    # Not `fnmatch`, which ignores case on some systems and not on others.
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -158,7 +159,7 @@ MAX_BYTES = 1_000_000
 
 
 def load_policy(name: str) -> ReviewPolicy:
-    """Read the preset of that name, else the file. Raises ConfigurationError."""
+    """Load the preset of that name, else the file. Raises ConfigurationError."""
     if name in PRESETS:
         text = files("core.changes.policy").joinpath("presets", f"{name}.yaml").read_text("utf-8")
     else:
@@ -167,7 +168,7 @@ def load_policy(name: str) -> ReviewPolicy:
 
 
 def parse_policy(text: str, name: str) -> ReviewPolicy:
-    """Read a policy; `name` is what errors call it. Raises ConfigurationError."""
+    """Parse a policy; `name` is used in errors. Raises ConfigurationError."""
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:

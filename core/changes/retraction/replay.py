@@ -1,4 +1,4 @@
-"""What a target would hold had some of its changes never been made (pure)."""
+"""Replay the history of a target without some of its changes (pure but for reading blobs)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from core.skill_quick_validate import check_bundle, errors_of
 
 @dataclass(frozen=True)
 class Step:
-    """One change that was made: from where, into what. None is absent.
+    """One step in the history of a target; a state of None is absent.
 
-    What others did past us, before our `change` came, is no step of ours.
+    With `is_ours` false it is an outside edit, made before our `change` came.
     """
 
     change: Change
@@ -42,9 +42,9 @@ class Step:
 
 
 async def read_steps(chain: Sequence[Change], changes: ChangeLog) -> list[Step]:
-    """Give changes with the states before and after them, and what others changed in between.
+    """Return the steps of a chain, outside edits included.
 
-    For that the change that came next is named.
+    An outside edit carries the change that followed it.
     """
     stored = StoredStates(changes)
     made: list[Step] = []
@@ -57,7 +57,7 @@ async def read_steps(chain: Sequence[Change], changes: ChangeLog) -> list[Step]:
 
 
 def followed(steps: Sequence[Step], now: Snapshot | None) -> list[Step]:
-    """Give the steps up to what a list of skills is now: skills that come and go change it too."""
+    """Return the steps up to the current list of skills, which skill changes also alter."""
     last = steps[-1]
     current = None if now is None else State(now.content, now.name)
     if current == last.after:
@@ -66,29 +66,29 @@ def followed(steps: Sequence[Step], now: Snapshot | None) -> list[Step]:
 
 
 def undone(chain: Sequence[Change]) -> frozenset[str]:
-    """Give the ids of the changes that were taken back since, and of all that ever did that.
+    """Return the ids of the changes that were undone, and of those that undid them.
 
-    The target is as if neither had been made: what was taken back and came back is applied again.
+    The pair cancels out: the target is as if neither had been made.
     """
     return frozenset(c.id for c in chain if c.status is ChangeStatus.REVERTED or c.undoes)
 
 
 def ground(kind: Kind, created: State) -> State | None:
-    """Give what later changes stand on where the creation is taken back: a table without rows."""
+    """Return the base of later changes once the creation is retracted: a table without rows."""
     if kind is not Kind.DMN_RULE:
         return None
     return replace(created, text=without_rows(created.text))
 
 
 def is_nothing(kind: Kind, state: State) -> bool:
-    """Tell whether nothing is left that anybody taught."""
+    """Whether nothing learnt is left."""
     if kind is Kind.DMN_RULE:
         return not parse_xml(state.text).rows
     return kind is Kind.MEMORY and not state.text.strip()
 
 
 def named(kind: Kind, state: State) -> State:
-    """Give a state the name that its text has."""
+    """Return a state named after its text."""
     if kind is Kind.MEMORY:
         return replace(state, name=memory_name(state.text))
     if kind is Kind.DMN_RULE:
@@ -97,7 +97,7 @@ def named(kind: Kind, state: State) -> State:
 
 
 def problem(kind: Kind, state: State, known: State | None) -> str:
-    """Say what is wrong in a state and was not in a known one, "" where nothing is."""
+    """Return the problems of a state that a known one did not have, "" if none."""
     if kind is Kind.DMN_RULE:
         return _rule_problem(state, known)
     if kind is Kind.SKILL:
@@ -125,7 +125,7 @@ def _skill_problems(state: State) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Standing:
-    """A later change that cannot be kept without what is taken back, and why."""
+    """A later change that depends on what is retracted, and why."""
 
     change: Change
     why: str
@@ -134,9 +134,9 @@ class Standing:
 def without(
     kind: Kind, steps: Sequence[Step], taken_back: Callable[[Change], bool]
 ) -> State | Standing | None:
-    """Do the steps over, oldest first, but for those that are taken back.
+    """Replay the steps, oldest first, without the retracted ones.
 
-    Gives the state they lead to, None for absent, or the first step that cannot be done over.
+    Returns the resulting state (None for absent), or the first step that cannot be replayed.
     """
     state = steps[0].before
     for step in steps:
@@ -148,7 +148,7 @@ def without(
             state = step.after
             continue
         try:
-            state = _done_over(kind, step, state)
+            state = _replayed(kind, step, state)
         except Clash:
             return Standing(
                 step.change, Message("retract.rewrites", "it rewrites what is taken back")
@@ -161,7 +161,7 @@ def without(
     return None if state is None or is_nothing(kind, state) else named(kind, state)
 
 
-def _done_over(kind: Kind, step: Step, state: State | None) -> State | None:
+def _replayed(kind: Kind, step: Step, state: State | None) -> State | None:
     if _is_whole(step):
         return step.after
     assert step.before is not None
@@ -172,7 +172,7 @@ def _done_over(kind: Kind, step: Step, state: State | None) -> State | None:
 
 
 def _is_whole(step: Step) -> bool:
-    """Tell whether a change leads to its state from any other: it made, ended or replaced all."""
+    """Whether a step fixes its state whatever came before: it created, deleted or replaced all."""
     change = step.change
     if step.before is None or step.after is None:
         return True

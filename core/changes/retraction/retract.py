@@ -1,4 +1,4 @@
-"""Takes back what a piece of feedback taught, through the gate, or says what is in the way."""
+"""Retract what a piece of feedback taught, through the gate, or report what depends on it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from core.skills.bundle import file_refs
 
 
 class Standpoint(Model):
-    """A later change that cannot be kept without what is to be taken back.
+    """A later change that depends on what is to be retracted.
 
-    Without a change: somebody has changed the target past the worker.
+    Without a change id: the target was changed outside the worker.
     """
 
     change_id: str | None
@@ -49,9 +49,9 @@ class Standpoint(Model):
 
 
 class Effect(Model):
-    """What is done to one target. `said_too` are pieces of feedback that say the same.
+    """The effect on one target. `said_too` are other pieces of feedback that say the same.
 
-    `change_id` is of a change that waits for a person, and goes on waiting for those.
+    `change_id` is a held change that stays held on their behalf.
     """
 
     kind: Kind
@@ -64,9 +64,9 @@ class Effect(Model):
 
 
 class Retraction(Model):
-    """What retracting came to. Where something stands in the way, nothing was done.
+    """The result of a retraction. If anything is `in_the_way`, nothing was done.
 
-    `unsaid` are items that others taught, of which is forgotten that this feedback says the same.
+    `unsaid` are the items taught by others that this feedback no longer counts as repeating.
     """
 
     feedback_id: str
@@ -77,7 +77,7 @@ class Retraction(Model):
 
     @property
     def is_done(self) -> bool:
-        """True where nothing stood in the way and nothing was refused."""
+        """Whether nothing was in the way and nothing was refused."""
         refused = {ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
         found = {effect.receipt.status for effect in self.effects if effect.receipt}
         return not self.in_the_way and not found & refused
@@ -88,7 +88,7 @@ _PAST_US = Message("retract.past_us", "somebody changed it past the worker")
 
 @dataclass(frozen=True, kw_only=True)
 class Retractor:
-    """With a gate for dry runs it tells what would be done."""
+    """Retract feedback; with a dry-run gate, only show the effects."""
 
     gate: ChangeGate
     changes: ChangeLog
@@ -96,10 +96,10 @@ class Retractor:
     duplicate_waiters: DuplicateWaiters
 
     async def retract(self, feedback: Feedback, *, by: str) -> Retraction:
-        """Bring every target to where it would be without this feedback.
+        """Bring every target to the state it would have without this feedback.
 
-        What was learnt later stays. Cut off and called again, it goes on. Raises InvalidInput
-        while the feedback is worked on, NotFound where it has taught nothing.
+        What was learnt later stays. Safe to call again after an interruption. Raises InvalidInput
+        while the feedback is in progress, NotFound if it has changed nothing.
         """
         if not feedback.status.is_end:
             raise InvalidInput(
@@ -128,8 +128,9 @@ class Retractor:
             return Retraction(feedback_id=feedback.id, in_the_way=in_the_way)
         waiting = [change for change in made if change.status is not ChangeStatus.APPLIED]
         shared = [effect for change in waiting if (effect := await self._shared(change))]
-        kept = {effect.change_id for effect in shared}
-        alone = [change for change in waiting if change.id not in kept]
+        still_held = {effect.change_id for effect in shared}
+        alone = [change for change in waiting if change.id not in still_held]
+        # Rejected first: a decision made meanwhile raises Stale before anything is undone.
         for change in alone:
             await self._reject(change, by)
         effects = [await self._do(plan, feedback) for plan in plans if isinstance(plan, _Plan)]
@@ -145,7 +146,7 @@ class Retractor:
     async def _plan(
         self, feedback_id: str, kind: Kind, tenant_id: str, target_id: str
     ) -> _Plan | Standpoint:
-        """Work out where a target would be, from where it is now."""
+        """Compute the state of a target without the feedback, or what prevents it."""
         chain = await self.steps.chain(kind, tenant_id, target_id)
         said_too = await self._said_too(feedback_id, chain)
         its = [
@@ -173,9 +174,9 @@ class Retractor:
         return plan
 
     async def _said_too(self, feedback_id: str, chain: Sequence[Change]) -> Mapping[str, str]:
-        """Give which of this feedback's changes another piece has said again, and which piece.
+        """Return which of this feedback's changes another piece repeated, and which piece.
 
-        Had the first not been there, the other would have taught it.
+        Without the first the other would have taught it, so the change stays.
         """
         last = chain[-1]
         duplicate_waiters = await self.duplicate_waiters.at(
@@ -190,7 +191,7 @@ class Retractor:
         }
 
     async def _shared(self, change: Change) -> Effect | None:
-        """Tell of a change that waits for other pieces of feedback too: it goes on waiting."""
+        """Return the effect of a held change that other feedback also waits for: it stays held."""
         said_too = await self._said_too(change.feedback_id or "", [change])
         if not said_too:
             return None
@@ -230,7 +231,7 @@ class Retractor:
         return effect.model_copy(update={"operation": operation, "receipt": receipt})
 
     async def _note(self, change_ids: Sequence[str]) -> None:
-        """Remember that changes are taken back of which nothing was left."""
+        """Record as undone changes that left nothing to undo."""
         if not self.gate.is_dry_run:
             await self.steps.take_back(change_ids)
 
@@ -254,7 +255,7 @@ class Retractor:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Where a target would be without the feedback, and from what state it is brought there."""
+    """The wanted state of a target, and the known state it is reached from."""
 
     last: Change
     known: Snapshot | None
@@ -265,12 +266,12 @@ class _Plan:
 
     @property
     def changes_anything(self) -> bool:
-        """False where nothing is left to undo."""
+        """Whether there is anything to undo."""
         return state_hash(self.known) != state_hash(self.wanted)
 
 
 def _targets(made: Sequence[Change]) -> list[tuple[Kind, str, str]]:
-    """Give what was changed, newest first, but lists of skills before skills, which change them."""
+    """Return the changed targets, newest first; skill lists before skills, which alter them."""
     found = dict.fromkeys(
         (change.kind, change.tenant_id, change.target_id)
         for change in reversed(made)
@@ -293,7 +294,7 @@ def _standpoint(last: Change, standing: Change | None, why: str) -> Standpoint:
 def _snapshot(
     state: State | None,
 ) -> tuple[Snapshot | None, Mapping[str, SkillFile] | None]:
-    """Give a state as it is restored, and the whole folder of a skill."""
+    """Return a state to restore, and the whole folder of a skill."""
     if state is None:
         return None, None
     if state.files is None:
@@ -311,7 +312,7 @@ def _operation(now: Snapshot | None, wanted: Snapshot | None) -> Operation:
 
 
 def _context(plan: _Plan, feedback: Feedback) -> SubmitContext:
-    """Submit on behalf of the agent whose change it takes back, under one key for one effect."""
+    """Return the context of the agent whose change is undone, with one key per effect."""
     last = plan.last
     way = text_hash(f"{last.id} {state_hash(plan.known)} {state_hash(plan.wanted)}")
     return SubmitContext(

@@ -14,7 +14,7 @@ from core.decision_table.checks.segments import Side, Sides, runs_of
 from core.decision_table.feel import Value, to_json
 from core.domain.models import DecisionRow, DecisionTable
 
-_FEW_SIDES = 500
+_FEW_SIDES = 500  # up to which comparing all pairs is cheaper than building a tree
 
 
 @dataclass(frozen=True)

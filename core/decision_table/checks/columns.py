@@ -144,7 +144,7 @@ def _holds(spans: Spans, low: Cut) -> bool:
 
 
 _MOST_SINGLES = 1_000
-# of all cells of an input; 10,000 ranges with distinct ends take half of it
+# Of all cells of an input; 10,000 ranges with distinct ends take half of it.
 _MOST_BITS = 400_000_000
 _JSON_LINES = {"boolean", "number", "string"}
 

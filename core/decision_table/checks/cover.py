@@ -146,7 +146,7 @@ class _Search:
         """
         column = box & field
         low = (column & -column).bit_length() - 1
-        # much shorter than shifting back where columns are long
+        # Shifted down, the integers are much shorter where columns are long.
         sides = [(row & column) >> low for row in rows]
         starts = sorted([side & -side for side in sides])
         middle = starts[len(rows) // 2]

@@ -13,6 +13,7 @@ from core.decision_table.checks.segments import Sides, bits, contains
 from core.domain.messages import Message
 from core.domain.models import DecisionTable, DefectKind, HitPolicy
 
+# In comparisons, not seconds: a table has the same findings on every machine.
 _WORK = 1_000_000
 _FEW = 12
 

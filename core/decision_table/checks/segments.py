@@ -14,7 +14,7 @@ Side: TypeAlias = int
 # A box of cases: one set of segments per input.
 Sides: TypeAlias = tuple[Side, ...]
 
-_FEW = 16
+_FEW = 16  # runs up to which shifting is cheaper than going through a string of digits
 
 
 def span(start: int, end: int) -> Side:
@@ -51,7 +51,7 @@ def runs_of(side: Side) -> Iterator[tuple[int, int]]:
 
 def bits(mask: int) -> Iterator[int]:
     """Yield the positions of the set bits, lowest first."""
-    # shifting a 10,000-bit integer once per bit is quadratic, a string search is not
+    # Shifting a 10,000-bit integer once per bit is quadratic, a string search is not.
     digits = bin(mask)[:1:-1]
     position = digits.find("1")
     while position >= 0:

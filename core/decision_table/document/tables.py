@@ -117,9 +117,9 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     return tuple(found)
 
 
-# caching the table of a longer document costs more memory than it saves time
+# The table of a longer document takes much memory: fewer of those are cached.
 REMEMBERED_CHARS = 10_000
-_KEPT, _LARGE_KEPT = 512, 32
+_CACHED, _CACHED_LARGE = 512, 32
 
 
 def read_xml(document: str) -> DecisionTable:
@@ -127,11 +127,11 @@ def read_xml(document: str) -> DecisionTable:
     return _small(document) if len(document) <= REMEMBERED_CHARS else _large(document)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _small(document: str) -> DecisionTable:
     return parse_xml(document)
 
 
-@lru_cache(maxsize=_LARGE_KEPT)
+@lru_cache(maxsize=_CACHED_LARGE)
 def _large(document: str) -> DecisionTable:
     return parse_xml(document)

@@ -16,7 +16,7 @@ _TRUTH_FUNCTIONS = {
 
 
 def blind(cell: str) -> Message:
-    """Say of a cell that `never_looks` has found what is wrong with it."""
+    """Return the problem of a cell for which `never_looks` holds."""
     return Message(
         "table.never_looks",
         "`{cell}` never looks at its input; write `> 5`, or `?` for the input, as in `? > 5` or "

@@ -177,7 +177,7 @@ def _unescaped(text: str, string: re.Match[str]) -> str:
 
 
 MAX_LENGTH = 20_000
-MAX_DEPTH = 60
+MAX_DEPTH = 60  # evaluation recurses over the levels of a tree
 
 _Start = Literal["tests", "expression"]
 _WORDS = {"NUMBER": "a number", "STRING": "a string", "AT": '@"…"', "NAME": "a name",
@@ -330,6 +330,8 @@ def _parser() -> Lark:
     )
 
 
+# Names with blanks and signs are tokens only if they are in scope (DMN 1.3, 10.3.1.2), which no
+# regular expression of the grammar can express: `tokens_of` splits the text instead.
 class _Fed(Lexer):
     """A lexer that reads nothing: the parser is fed tokens one by one."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from core.decision_table.feel.values import NoValue
 
+# In steps, not seconds: a table decides alike on every machine.
 MAX_STEPS = 300_000
 MAX_CODE = 2_000
 
@@ -28,12 +29,12 @@ class Step:
 
     fits: Fits | None = None
     ways: tuple[int, ...] = ()
-    place: str = ""
+    index: str = ""
     lines: bool = False
 
     def stands(self, text: str, here: int) -> bool:
         """Whether the anchor matches at `here`."""
-        if self.place == "^":
+        if self.index == "^":
             return here == 0 or (self.lines and text[here - 1] == "\n")
         return here == len(text) or (self.lines and text[here] == "\n")
 
@@ -59,13 +60,13 @@ class Pattern:
             if found is None:
                 self._enter(0, here, here, text, threads)
             following: dict[int, int] = {}
-            for place, start in threads.items():
-                if place == len(self.code):
+            for index, start in threads.items():
+                if index == len(self.code):
                     found = (start, here)
                     break
-                fits = self.code[place].fits
+                fits = self.code[index].fits
                 if fits and here < len(text) and fits(text[here]):
-                    self._enter(place + 1, start, here + 1, text, following)
+                    self._enter(index + 1, start, here + 1, text, following)
             threads = following
             if found and not threads:
                 break
@@ -80,24 +81,24 @@ class Pattern:
             yield found
             at = found[1]
 
-    def _enter(self, place: int, start: int, here: int, text: str, threads: dict[int, int]) -> None:
+    def _enter(self, index: int, start: int, here: int, text: str, threads: dict[int, int]) -> None:
         """Add a thread and everything it reaches without a character; the first to arrive stays."""
-        waiting, seen = [place], set[int]()
+        waiting, seen = [index], set[int]()
         while waiting:
-            place = waiting.pop()
-            if place in threads or place in seen:
+            index = waiting.pop()
+            if index in threads or index in seen:
                 continue
-            seen.add(place)
+            seen.add(index)
             self.steps -= 1
             if self.steps < 0:
                 raise NoValue(f"the pattern takes more than {MAX_STEPS} steps on this text")
-            step = self.code[place] if place < len(self.code) else None
+            step = self.code[index] if index < len(self.code) else None
             if step is None or step.fits:
-                threads[place] = start
+                threads[index] = start
             elif step.ways:
-                waiting += [place + way for way in reversed(step.ways)]
+                waiting += [index + way for way in reversed(step.ways)]
             elif step.stands(text, here):
-                waiting.append(place + 1)
+                waiting.append(index + 1)
 
 
 def one(fits: Fits) -> Code:
@@ -219,7 +220,7 @@ class _Reader:
         if char == ".":
             return one(lambda found: "s" in self._flags or found not in "\n\r")
         if char in "^$":
-            return [Step(place=char, lines="m" in self._flags)]
+            return [Step(index=char, lines="m" in self._flags)]
         if char in "*+?{":
             raise self.fail(f"'{char}' repeats nothing")
         return one(self._escape() if char == "\\" else self._same(char))

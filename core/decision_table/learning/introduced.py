@@ -53,7 +53,7 @@ def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool)
         hint = _APART if new else _APART_OR_CHANGED
     elif table.hit_policy is HitPolicy.FIRST and _any_covered(errors):
         hint = _ORDER if new else _ORDER_OR_ADD
-    refuse([_told(table, defect) for defect in errors], hint=hint)
+    refuse([_sentence(table, defect) for defect in errors], hint=hint)
 
 
 def _any_covered(errors: Iterable[Defect]) -> bool:
@@ -63,19 +63,19 @@ def _any_covered(errors: Iterable[Defect]) -> bool:
 def warnings_of(table: DecisionTable, defects: Sequence[Defect]) -> list[str]:
     """Return the warnings as sentences, limited in number and length."""
     found = [defect for defect in defects if defect.severity is Severity.WARNING]
-    told = [cut(_told(table, defect), MAX_WARNING) for defect in found[:MAX_WARNINGS]]
+    sentences = [cut(_sentence(table, defect), MAX_WARNING) for defect in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:
-        told.append(
+        sentences.append(
             Message(
                 "learn.more_findings",
                 "the table has {n} more findings (see `rule check`)",
                 n=len(found) - MAX_WARNINGS,
             )
         )
-    return told
+    return sentences
 
 
-def _told(table: DecisionTable, defect: Defect) -> str:
+def _sentence(table: DecisionTable, defect: Defect) -> str:
     rows = [row_words(table, row_id) for row_id in defect.rows[:3]]
     unsaid = [words for words in rows if words not in defect.message]
     if not unsaid:

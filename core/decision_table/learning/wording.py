@@ -25,8 +25,8 @@ def case_words(inputs: Mapping[str, JsonValue]) -> str:
 def outcome_words(outcome: JsonValue) -> str:
     """Return what a table returned: `approver="manager"`, several of them, or `nothing`."""
     results = outcome if isinstance(outcome, list) else [outcome]
-    told = [_pairs(one) if isinstance(one, dict) else _NOTHING for one in results]
-    return _cut(joined(told, " and ") or _NOTHING, MAX_CASE)
+    texts = [_pairs(one) if isinstance(one, dict) else _NOTHING for one in results]
+    return _cut(joined(texts, " and ") or _NOTHING, MAX_CASE)
 
 
 def row_words(table: DecisionTable, row_id: str) -> str:

@@ -18,7 +18,8 @@ from core.domain.input_formats.text import (
     length_problem,
     name_problem,
 )
-from core.domain.models import Agent, NewFeedback
+from core.domain.messages import Message
+from core.domain.models import Agent, Feedback, NewFeedback
 from core.domain.models.base import Model
 
 
@@ -133,3 +134,21 @@ def _text_problems(piece: NewFeedback) -> Iterator[str]:
 
 def _nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
+
+
+def refuse_unfit(feedback: Feedback, max_chars: int) -> None:
+    """Raise InvalidInput for feedback that nothing can be learnt from as it is."""
+    if not feedback.content.strip():
+        raise InvalidInput(Message("feedback.blank", "the feedback is blank"))
+    if len(feedback.content) > max_chars:
+        raise InvalidInput(
+            Message(
+                "feedback.too_long",
+                "the feedback has {n} characters, {most} are allowed",
+                n=len(feedback.content),
+                most=max_chars,
+            ),
+            hint=Message("feedback.raise_most", "raise FEEDBACK_MAX_CHARS, or split it"),
+        )
+    if not feedback.agent_ids:
+        raise InvalidInput(Message("feedback.no_agent", "the feedback names no agent"))

@@ -72,7 +72,7 @@ class PauseKind(StrEnum):
 
 
 class Pause(Model):
-    """Why no worker starts new work. `fatal`: it will not pass until somebody fixes something."""
+    """Why no worker starts new work. `fatal`: it lasts until a person fixes something."""
 
     kind: PauseKind
     reason: Text
@@ -168,7 +168,7 @@ class Verdict(Model):
     """
 
     status: VerdictStatus
-    reason: str = ""
+    reason: Text = ""
     receipts: tuple[Receipt, ...] = ()
     usage: Usage = Usage()
 

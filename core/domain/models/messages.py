@@ -1,4 +1,4 @@
-"""Messages as fields of models, and read back from what was stored."""
+"""Messages as model fields, and restored from storage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _unchanged(value: object, handler: ValidatorFunctionWrapHandler) -> object:
     return value if isinstance(value, Message) else handler(value)
 
 
-# The type of a model's field that may hold a message: as a plain `str` it would lose its code.
+# The type of model fields that may contain a message: a plain `str` would drop its code.
 Text = Annotated[str, WrapValidator(_unchanged)]
 
 
@@ -24,7 +24,7 @@ class _Stored(BaseModel):
 
 
 def read_message(data: object) -> Message:
-    """Read what `Message.to_json` wrote. Raises ValueError."""
+    """Restore a message from `Message.to_json`. Raises ValueError."""
     return _restored(_Stored.model_validate(data))
 
 

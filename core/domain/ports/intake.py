@@ -33,10 +33,10 @@ class FeedbackSource(Protocol):
         """
 
     async def accept(self, pieces: Sequence[NewFeedback]) -> None:
-        """Tell the source that these are stored here. Idempotent."""
+        """Notify the source that these are stored here. Idempotent."""
 
     async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
-        """Tell the source how a piece ended. Idempotent; a record that is gone is fine.
+        """Notify the source how a piece ended. Idempotent; a record that is gone is fine.
 
         Raises ConfigurationError, DependencyDown.
         """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_BODY = 2**20
 MAX_LARGE = 32 * 2**20
-# suffixes of paths whose bodies contain many pieces, or a skill's files
+# Suffixes of paths whose bodies contain many pieces, or a skill's files.
 LARGE = ("/batch", "/edit")
 
 

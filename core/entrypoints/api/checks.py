@@ -40,14 +40,14 @@ def _known_query(request: Request) -> frozenset[str]:
     return names.get(request.scope["route"].name, frozenset())
 
 
-def _see_text(place: str, text: str) -> None:
+def _see_text(where: str, text: str) -> None:
     problem = text_problem(text)
     if problem:
-        raise InvalidInput(f"{place} {problem}")
+        raise InvalidInput(f"{where} {problem}")
 
 
 def _see_body(body: bytes) -> None:
-    # the framework also reads UTF-16 and UTF-32, in which the pattern finds nothing
+    # The framework also reads UTF-16 and UTF-32, in which the pattern finds nothing.
     if b"\0" in body:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not JSON in UTF-8")
     nested = body.count(b"[") + body.count(b"{")

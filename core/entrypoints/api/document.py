@@ -66,8 +66,8 @@ def _tell_problems(document: _Part) -> None:
     for gone in ("HTTPValidationError", "ValidationError"):
         schemas.pop(gone, None)
     schemas["Problem"] = Problem.model_json_schema()
-    told = {**_ALWAYS, **_WITH_BODY, **_ON_WRITES}
-    components["responses"] = {code: _response(text) for code, text in told.items()}
+    problems = {**_ALWAYS, **_WITH_BODY, **_ON_WRITES}
+    components["responses"] = {code: _response(text) for code, text in problems.items()}
     for method, operation in _operations(document):
         codes = [*_ALWAYS, *(_ON_WRITES if method in _WRITES else ())]
         if "requestBody" in operation:

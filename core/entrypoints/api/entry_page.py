@@ -1,7 +1,7 @@
 """The pages before the console: plain HTML without scripts, in Korean and English.
 
-They work before the program is open and NiceGUI is up, and nobody who is not signed in reaches the
-framework with its scripts and websocket.
+They need neither the opened program nor a session: whoever is not signed in reaches nothing of
+NiceGUI, neither its scripts nor its websocket.
 """
 
 from __future__ import annotations

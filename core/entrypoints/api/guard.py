@@ -23,7 +23,7 @@ from core.entrypoints.api.problems import answer_error
 from core.entrypoints.api.sessions import PRINCIPAL
 
 LOOK_SECONDS = 1.0  # between two checks before something is sent
-POLICY, TRY_LATER = 1008, 1013
+POLICY, TRY_LATER = 1008, 1013  # close codes of RFC 6455 and of IANA's registry
 _LAST: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
@@ -48,17 +48,17 @@ class Lasting:
         self._is_socket = scope["type"] == "websocket"
         self._receive, self._send = receive, send
         self._still_in, self._clock = still_in, clock
-        self._over, self._looked = over, clock()
+        self._over, self._checked_at = over, clock()
         self._ended = False
         self._is_open = False  # an answer has begun and is not complete
-        # which ends by itself: nothing else need be watched meanwhile
+        # A body ends by itself: nothing else need be watched meanwhile.
         self._has_body = not self._is_socket
 
     async def receive(self) -> Message:
         """Return the caller's message, or that they have disconnected."""
         message = await self._unless_over()
         if message is not None and message["type"] == "websocket.receive":
-            await self._look()
+            await self._check()
         if self._over.is_set() or message is None:
             gone = "websocket.disconnect" if self._is_socket else "http.disconnect"
             return {"type": gone, "code": POLICY}
@@ -67,8 +67,8 @@ class Lasting:
     async def send(self, message: Message) -> None:
         """Send a message, unless the caller's access has ended."""
         lasts = message["type"] == "websocket.send" or message.get("more_body", False)
-        if lasts and self._clock() - self._looked >= LOOK_SECONDS:
-            await self._look()
+        if lasts and self._clock() - self._checked_at >= LOOK_SECONDS:
+            await self._check()
         if message["type"].startswith("http.response."):
             self._is_open = message["type"] == "http.response.start" or lasts
         if not self._ended:
@@ -80,9 +80,9 @@ class Lasting:
             self._ended = True
             await self._send(_LAST)
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         """Check whether the caller still has access; else end the call."""
-        self._looked = self._clock()
+        self._checked_at = self._clock()
         code = POLICY
         try:
             if self._ended or await self._still_in():
@@ -142,7 +142,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            known, token = await self._looked_at(scope)
+            known, token = await self._authenticated(scope)
         except SkillWorkerError as error:
             await self._refuse(error, scope, receive, send)
             return
@@ -156,7 +156,7 @@ class Guard:
             await self._app(scope, call.receive, call.send)
             await call.close()
 
-    async def _looked_at(self, scope: Scope) -> tuple[Known | None, AccessToken | None]:
+    async def _authenticated(self, scope: Scope) -> tuple[Known | None, AccessToken | None]:
         """Return the credentials of a call and their token, nothing if it needs none.
 
         Raises Forbidden, Unauthorized, DependencyDown.

@@ -56,13 +56,15 @@ class Idempotency:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a call on, or repeat its stored answer."""
         key = _key(scope)
-        who = scope.get("state", {}).get(PRINCIPAL)
-        if key is None or not isinstance(who, Principal):
+        principal = scope.get("state", {}).get(PRINCIPAL)
+        if key is None or not isinstance(principal, Principal):
             await self._app(scope, receive, send)
             return
         try:
             body = await _body(key, receive)
-            call = _Call(self._opened().stores.answers, who.token_id, key, _digest(scope, body))
+            call = _Call(
+                self._opened().stores.answers, principal.token_id, key, _digest(scope, body)
+            )
             known = await call.answers.begin(call.owner, key, call.digest)
             answered = None if known is None else _again(known, call.digest)
         except SkillWorkerError as error:
@@ -111,8 +113,8 @@ class _Call:
         if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             await self._noted(self.answers.forget(self.owner, self.key))
             return
-        kept = Answer(digest=self.digest, status=status, body=self._body.decode())
-        await self._noted(self.answers.end(self.owner, self.key, kept))
+        stored = Answer(digest=self.digest, status=status, body=self._body.decode())
+        await self._noted(self.answers.end(self.owner, self.key, stored))
 
     async def _noted(self, noting: Awaitable[None]) -> None:
         """Store the outcome of a call; if that fails the caller is answered all the same."""
@@ -177,8 +179,8 @@ def _again(known: Answer, digest: str) -> Response:
         )
     if known.status is None:
         status = HTTPStatus.CONFLICT
-        told = "the first call under this key is still worked on"
-        busy = problem(status, told, "busy", "send the call again later")
+        detail = "the first call under this key is still worked on"
+        busy = problem(status, detail, "busy", "send the call again later")
         return answer(busy, {"Retry-After": "1"})
     failed = known.status >= HTTPStatus.BAD_REQUEST
     media = PROBLEM_TYPE if failed else "application/json"

@@ -110,17 +110,19 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     if first["type"] == "json_invalid":
-        why, place = str(first["ctx"]["error"]), first["loc"][-1]
-        told = f"the body cannot be read as JSON: {why[:1].lower()}{why[1:]} at character {place}"
-        return answer(problem(HTTPStatus.BAD_REQUEST, told))
+        why, location = str(first["ctx"]["error"]), first["loc"][-1]
+        detail = (
+            f"the body cannot be read as JSON: {why[:1].lower()}{why[1:]} at character {location}"
+        )
+        return answer(problem(HTTPStatus.BAD_REQUEST, detail))
     found = [_explained(part["loc"], part["type"], part["msg"]) for part in error.errors()]
     more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
-    told = "; ".join(found[:MOST_TOLD]) + more
-    return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, "invalid"))
+    detail = "; ".join(found[:MOST_TOLD]) + more
+    return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "invalid"))
 
 
-def _explained(place: Sequence[int | str], kind: str, message: str) -> str:
-    field = ".".join(map(str, place))
+def _explained(location: Sequence[int | str], kind: str, message: str) -> str:
+    field = ".".join(map(str, location))
     if kind == "string_pattern_mismatch" and SEEN in message:
         return f"{field} is blank"
     return f"{field}: {message[:1].lower()}{message[1:]}"

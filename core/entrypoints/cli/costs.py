@@ -30,8 +30,8 @@ def costs(
     found, budgets = with_app(lambda opened: _read(opened, tenant, days))
     if as_json:
         dumped = found.model_dump(mode="json")
-        told: list[JsonValue] = [budget.model_dump(mode="json") for budget in budgets]
-        print_json({"items": dumped.pop("days"), "next": None, **dumped, "budgets": told})
+        shown_costs: list[JsonValue] = [budget.model_dump(mode="json") for budget in budgets]
+        print_json({"items": dumped.pop("days"), "next": None, **dumped, "budgets": shown_costs})
         return
     _show_days(found)
     _show_budgets([b for b in budgets if b.budget is not None], found.currency)
@@ -110,11 +110,11 @@ def change_cost_in_words(cost: ChangeCost, currency: str) -> dict[str, str]:
 
     if not cost.author.model_calls and not cost.run.model_calls:
         return {}
-    told = {"cost": shown(cost.cost, currency)}
+    shown_costs = {"cost": shown(cost.cost, currency)}
     if cost.author.model_calls:
         shared = f", shared by {cost.authored_by} attempts" if cost.authored_by > 1 else ""
-        told["of its author"] = spent_in_words(cost.author, currency) + shared
+        shown_costs["of its author"] = spent_in_words(cost.author, currency) + shared
     if cost.run.model_calls:
         shared = f", shared by {cost.shared_by} changes" if cost.shared_by > 1 else ""
-        told["of its run"] = spent_in_words(cost.run, currency) + shared
-    return told
+        shown_costs["of its run"] = spent_in_words(cost.run, currency) + shared
+    return shown_costs

@@ -38,19 +38,19 @@ def demo(
     with _home(keep) as home:
         settings = _settings(home)
         exhibits = run_until_stopped(
-            lambda stop: _tell(settings, stop, in_pods=skill_creator),
+            lambda stop: _run_demo(settings, stop, in_pods=skill_creator),
             lambda: talk("Ending the demo."),
             whole=True,
         )
     if as_json:
         print_json({**summary(exhibits.story), "home": str(keep) if keep else None})
         return
-    show_demo(exhibits, kept=keep)
+    show_demo(exhibits, retained=keep)
 
 
-async def _tell(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -> Exhibits:
+async def _run_demo(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -> Exhibits:
     if not in_pods:
-        return await _told(settings, stop)
+        return await _run_story(settings, stop)
     from core.app import bootstrap
     from core.entrypoints.demo.story import Sandbox
 
@@ -58,22 +58,22 @@ async def _tell(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -> Ex
     sandbox = Sandbox(name=name, is_boundary=is_boundary, detail=detail)
     async with bootstrap.computer_use(settings) as url:
         pods = {"use_skill_creator_workflow": True, "computer_use_mcp_url": url}
-        exhibits = await _told(settings.model_copy(update=pods), stop)
+        exhibits = await _run_story(settings.model_copy(update=pods), stop)
     story = exhibits.story.model_copy(update={"sandbox": sandbox})
     return exhibits.model_copy(update={"story": story})
 
 
-async def _told(settings: Settings, stop: asyncio.Event) -> Exhibits:
+async def _run_story(settings: Settings, stop: asyncio.Event) -> Exhibits:
     from core.app import program
     from core.entrypoints.cli.demo_show import collect_exhibits
     from core.entrypoints.demo.scenario import load_scenario
-    from core.entrypoints.demo.story import tell
+    from core.entrypoints.demo.story import run_story
 
     scenario = load_scenario()
     talk(f"Starting PostgreSQL and a skill server in {settings.skill_worker_home} …")
     async with program.open_app(settings, model=True, offline=True) as app:
         with feedback_bar("learning from feedback") as on_progress:
-            story = await tell(app, scenario, on_progress, stop)
+            story = await run_story(app, scenario, on_progress, stop)
         return await collect_exhibits(app, scenario, story)
 
 
@@ -107,10 +107,10 @@ def _home(keep: Path | None) -> Iterator[Path]:
         finally:
             shutil.rmtree(home, ignore_errors=True)
         return
-    yield _kept(keep)
+    yield _new_folder(keep)
 
 
-def _kept(keep: Path) -> Path:
+def _new_folder(keep: Path) -> Path:
     """Create the folder that retains the demo's home. Raises InvalidInput."""
     try:
         keep.mkdir(parents=True, exist_ok=True)

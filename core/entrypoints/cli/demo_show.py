@@ -13,7 +13,7 @@ from core.entrypoints.cli.diff import change_diff
 from core.entrypoints.cli.grid import table_text
 from core.entrypoints.cli.output import print_block, print_table, say
 from core.entrypoints.demo.scenario import Scenario
-from core.entrypoints.demo.story import Story, Told
+from core.entrypoints.demo.story import PieceOutcome, Story
 
 if TYPE_CHECKING:
     from core.app.program import App
@@ -52,18 +52,18 @@ def summary(story: Story) -> dict[str, JsonValue]:
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "skill_creator": _pods(story),
-        "items": [_item(told) for told in story.told],
+        "items": [_item(piece) for piece in story.pieces],
     }
 
 
-def show_demo(exhibits: Exhibits, *, kept: Path | None) -> None:
+def show_demo(exhibits: Exhibits, *, retained: Path | None) -> None:
     """Print the demo's outcome."""
     story = exhibits.story
     print_table(
         ("#", "WHAT THE USER SAID", "WHAT IT BECAME", "WHY"),
         [
-            (told.feedback.source_id, told.feedback.content, became(told), why(told))
-            for told in story.told
+            (piece.feedback.source_id, piece.feedback.content, became(piece), why(piece))
+            for piece in story.pieces
         ],
     )
     for title, text in (
@@ -75,25 +75,25 @@ def show_demo(exhibits: Exhibits, *, kept: Path | None) -> None:
             print_block(title, text)
     usage = story.usage
     say(
-        f"\n{len(story.told)} pieces of feedback, {usage.model_calls} model calls,"
+        f"\n{len(story.pieces)} pieces of feedback, {usage.model_calls} model calls,"
         f" {usage.input_tokens + usage.output_tokens} tokens"
         " (an offline stand-in for a model decided by rules of thumb)"
     )
     if story.sandbox:
         say(f"{story.skills_built} skills were built in a pod ({story.sandbox.detail})")
-    print_block("where to look next", _next_steps(kept))
+    print_block("where to look next", _next_steps(retained))
 
 
-def became(told: Told) -> str:
+def became(piece: PieceOutcome) -> str:
     """Return what a piece of feedback became, in a few words."""
-    words = [_in_words(receipt) for receipt in told.receipts]
-    return ", ".join(words) or str(told.feedback.status)
+    words = [_in_words(receipt) for receipt in piece.receipts]
+    return ", ".join(words) or str(piece.feedback.status)
 
 
-def why(told: Told) -> str:
+def why(piece: PieceOutcome) -> str:
     """Return the reasons of the verdicts, or the error."""
-    reasons = [c.verdict.reason for c in told.candidates if c.verdict and c.verdict.reason]
-    return told.feedback.error or " / ".join(dict.fromkeys(reasons))
+    reasons = [c.verdict.reason for c in piece.candidates if c.verdict and c.verdict.reason]
+    return piece.feedback.error or " / ".join(dict.fromkeys(reasons))
 
 
 def _in_words(receipt: Receipt) -> str:
@@ -113,13 +113,13 @@ def _pods(story: Story) -> JsonValue:
     return {"skills_built": story.skills_built, "sandbox": story.sandbox.model_dump(mode="json")}
 
 
-def _item(told: Told) -> JsonValue:
+def _item(piece: PieceOutcome) -> JsonValue:
     return {
-        "id": told.feedback.id,
-        "number": told.feedback.source_id,
-        "agents": list(told.feedback.agent_ids),
-        "content": told.feedback.content,
-        "status": str(told.feedback.status),
+        "id": piece.feedback.id,
+        "number": piece.feedback.source_id,
+        "agents": list(piece.feedback.agent_ids),
+        "content": piece.feedback.content,
+        "status": str(piece.feedback.status),
         "became": [
             {
                 "status": str(receipt.status),
@@ -128,10 +128,10 @@ def _item(told: Told) -> JsonValue:
                 "target": receipt.target_name or receipt.target_id,
                 "category": receipt.category,
             }
-            for receipt in told.receipts
+            for receipt in piece.receipts
         ],
-        "why": why(told),
-        "model_calls": told.feedback.usage.model_calls,
+        "why": why(piece),
+        "model_calls": piece.feedback.usage.model_calls,
     }
 
 
@@ -147,14 +147,14 @@ async def _diff(app: App, receipt: Receipt | None) -> str:
     return await change_diff(await app.stores.changes.get(receipt.change_id), app.stores.changes)
 
 
-def _next_steps(kept: Path | None) -> str:
-    if kept is None:
+def _next_steps(retained: Path | None) -> str:
+    if retained is None:
         return (
             "The demo's home is gone again; `skill-worker demo --keep DIR` keeps it.\n"
             "Your own feedback: docs/how-to/own-feedback.md\n"
             "Your own model:    docs/how-to/own-model.md"
         )
-    home = f"SKILL_WORKER_HOME={kept} skill-worker"
+    home = f"SKILL_WORKER_HOME={retained} skill-worker"
     return (
         f"{home} knowledge list\n"
         f"{home} history list\n"

@@ -20,7 +20,7 @@ USAGE = 2
 DEPENDENCY = 3
 CONFIGURATION = 4
 NOT_FOUND = 5
-_SIGNALLED = 128
+_SIGNALLED = 128  # shells add it to the signal's number
 
 _BY_KIND = {
     "usage": USAGE,
@@ -94,8 +94,8 @@ def describe(error: Exception) -> Failure:
     if known is not None:
         return Failure(known.kind, known.message, known.hint)
     if isinstance(error, typer.TyperException):
-        said = error.format_message().replace("Value error, ", "")
-        return Failure("usage", said, _usage_hint(error))
+        message = error.format_message().replace("Value error, ", "")
+        return Failure("usage", message, _usage_hint(error))
     return Failure("unexpected", f"unexpected {type(error).__name__}: {error}", _DEBUG_HINT)
 
 

@@ -81,6 +81,7 @@ async def read_lines(
             return
 
 
+# A read in a thread could not be cancelled: a signal would wait for the next line of a pipe.
 async def _ready(descriptor: int, stop: asyncio.Event) -> bool:
     """Wait until there is something to read; False if `stop` is set first."""
     loop = asyncio.get_running_loop()

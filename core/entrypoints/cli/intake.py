@@ -50,10 +50,10 @@ def status(as_json: Json = False) -> None:
 
 def _show(pause: Pause | None, *, as_json: bool) -> None:
     if as_json:
-        told: JsonValue = (
+        fields: JsonValue = (
             pause.model_dump(mode="json", include={"reason", "since"}) if pause else {}
         )
-        print_json({"paused": pause is not None, **(told if isinstance(told, dict) else {})})
+        print_json({"paused": pause is not None, **(fields if isinstance(fields, dict) else {})})
     elif pause is None:
         say("not paused")
     else:

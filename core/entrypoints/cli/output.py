@@ -103,10 +103,10 @@ def _least_room(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
     from rich.cells import cell_len
 
     widths = [
-        max(map(cell_len, (column, *(row[place] for row in rows))))
+        max(map(cell_len, (column, *(row[index] for row in rows))))
         if column in _IDS
         else _LEAST_WIDTH
-        for place, column in enumerate(columns)
+        for index, column in enumerate(columns)
     ]
     return sum(widths) + _GAP * (len(widths) - 1)
 

@@ -57,8 +57,8 @@ def _show(done: Retraction, *, dry_run: bool) -> None:
 def _in_the_way(stands: Standpoint) -> str:
     if stands.change_id is None:
         return stands.why
-    said = f" of feedback {stands.feedback_id}" if stands.feedback_id else ""
-    return f"change {stands.change_id}{said} is in the way\n  {stands.why}"
+    origin = f" of feedback {stands.feedback_id}" if stands.feedback_id else ""
+    return f"change {stands.change_id}{origin} is in the way\n  {stands.why}"
 
 
 def _came_to(effect: Effect) -> str:

@@ -34,23 +34,23 @@ class Awaited:
     def __init__(self, stalled_after: float, say: Callable[[str], None]) -> None:
         self._stalled_after = stalled_after
         self._say = say
-        self._looks = 0
-        self._said = ""
+        self._checks = 0
+        self._last_said = ""
 
-    def look(self, counts: Mapping[str, int], working: int, pause: Pause | None = None) -> None:
+    def update(self, counts: Mapping[str, int], working: int, pause: Pause | None = None) -> None:
         """Take the number of pieces by status, those in progress here, and what blocks work."""
         taken, queued = counts.get("processing", 0), counts.get("queued", 0)
-        self._looks = 0 if working or not taken + queued else self._looks + 1
-        if not self._looks:
-            self._said = ""
-        elif self._looks >= _PATIENCE:
+        self._checks = 0 if working or not taken + queued else self._checks + 1
+        if not self._checks:
+            self._last_said = ""
+        elif self._checks >= _PATIENCE:
             self._say_once(
                 "taken" if taken else pause.kind if pause else "due", taken, queued, pause
             )
 
     def _say_once(self, what: str, taken: int, queued: int, pause: Pause | None) -> None:
-        if what != self._said:
-            self._said = what
+        if what != self._last_said:
+            self._last_said = what
             self._say(self._sentence(taken, queued, pause))
 
     def _sentence(self, taken: int, queued: int, pause: Pause | None) -> str:
@@ -166,7 +166,7 @@ async def _work(
 
             def on_progress(counts: Mapping[str, int]) -> None:
                 show_progress(counts)
-                awaited.look(counts, app.summary.working, app.summary.pause)
+                awaited.update(counts, app.summary.working, app.summary.pause)
 
             await app.run(once, concurrency or settings.worker_concurrency, stop, on_progress)
         return app.summary

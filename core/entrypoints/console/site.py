@@ -113,7 +113,8 @@ def _keep_to(client: Client, principal: Principal) -> None:
     act for them.
     """
 
-    def look() -> None:
+    def check_session() -> None:
+        # The handshake's ASGI scope, in which the guard put the caller of this connection.
         scope = (client.environ or {}).get("asgi.scope", {})
         caller = scope.get("state", {}).get(PRINCIPAL)
         if caller == principal:
@@ -123,7 +124,7 @@ def _keep_to(client: Client, principal: Principal) -> None:
         background_tasks.create(nicegui_core.sio.emit("try_reconnect", room=client.id))
         client.delete()
 
-    client.on_connect(look)
+    client.on_connect(check_session)
 
 
 def _own(back: str) -> str:

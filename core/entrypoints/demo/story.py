@@ -29,7 +29,7 @@ SOURCE = "demo"
 CONCURRENCY = 1
 
 
-class Told(Model):
+class PieceOutcome(Model):
     """One piece of feedback and its outcome, agent by agent."""
 
     feedback: Feedback
@@ -54,13 +54,13 @@ class Sandbox(Model):
 class Story(Model):
     """The outcome of the demo; `sandbox` is set if skills were built in pods."""
 
-    told: tuple[Told, ...]
+    pieces: tuple[PieceOutcome, ...]
     sandbox: Sandbox | None = None
 
     def receipt(self, kind: Kind, operation: Operation) -> Receipt | None:
         """Return the first applied change of this kind and operation."""
-        for told in self.told:
-            for receipt in told.receipts:
+        for piece in self.pieces:
+            for receipt in piece.receipts:
                 if (receipt.kind, receipt.operation) == (kind, operation) and receipt.change_id:
                     return receipt
         return None
@@ -74,13 +74,13 @@ class Story(Model):
     @property
     def usage(self) -> Usage:
         """Return the model calls and tokens of all pieces."""
-        return sum((told.feedback.usage for told in self.told), Usage())
+        return sum((piece.feedback.usage for piece in self.pieces), Usage())
 
     def count_changes(self) -> Mapping[str, Mapping[str, int]]:
         """Return the number of applied changes by kind and operation, attached skills apart."""
         counts: dict[str, Counter[str]] = {}
-        for told in self.told:
-            for receipt in told.receipts:
+        for piece in self.pieces:
+            for receipt in piece.receipts:
                 if receipt.status is ReceiptStatus.APPLIED:
                     counts.setdefault(str(receipt.kind), Counter())[str(receipt.operation)] += 1
                 elif receipt.status is ReceiptStatus.ATTACHED:
@@ -89,19 +89,19 @@ class Story(Model):
 
     def count_outcomes(self) -> Mapping[str, int]:
         """Return the number of pieces by how they ended."""
-        return Counter(str(told.feedback.status) for told in self.told)
+        return Counter(str(piece.feedback.status) for piece in self.pieces)
 
     def count_no_action(self) -> Mapping[str, int]:
         """Return the number of pieces that taught nothing, by category."""
         return Counter(
             receipt.category
-            for told in self.told
-            for receipt in told.receipts
+            for piece in self.pieces
+            for receipt in piece.receipts
             if receipt.status is ReceiptStatus.NO_ACTION and receipt.category
         )
 
 
-async def tell(
+async def run_story(
     app: App,
     scenario: Scenario,
     on_progress: Callable[[Mapping[str, int]], None],
@@ -129,9 +129,9 @@ async def _learn_before(app: App, scenario: Scenario) -> None:
 
 async def _collect(app: App, feedback_ids: Sequence[str]) -> Story:
     return Story(
-        told=tuple(
+        pieces=tuple(
             [
-                Told(
+                PieceOutcome(
                     feedback=await app.stores.inbox.get(feedback_id),
                     candidates=tuple(await app.stores.runs.candidates(feedback_id)),
                 )

@@ -40,33 +40,33 @@ async def ask_embeddings(settings: Settings) -> str | Check:
 
 async def ask_model(settings: Settings) -> str | Check:
     """Ask the model for one word. Raises ModelDown, ConfigurationError."""
-    from core.agent.model.chat_model import knock
+    from core.agent.model.chat_model import probe
     from core.app import bootstrap
 
     name = settings.require_model()
     model = bootstrap.chat_model(settings)
     if name == OFFLINE_MODEL:
         return "the offline stand-in, for trying things out"
-    held = await _held(settings)
+    paused = await _paused(settings)
     try:
-        await knock(model)
+        await probe(model)
     except ModelDown as error:
-        raise ModelDown(error.message + held, hint=_model_fix(settings, name, error)) from error
+        raise ModelDown(error.message + paused, hint=_model_fix(settings, name, error)) from error
     except ConfigurationError as error:
-        raise ConfigurationError(error.message + held, hint=error.hint) from error
+        raise ConfigurationError(error.message + paused, hint=error.hint) from error
     finally:
         await bootstrap.close_chat_model(model)
-    if not held:
+    if not paused:
         return f"{name} answers"
     return Check(
         name="model",
         status=CheckStatus.WARN,
-        detail=f"{name} answers{held}",
+        detail=f"{name} answers{paused}",
         fix="a running worker asks it every LLM_PROBE_SECONDS and goes on: `skill-worker run`",
     )
 
 
-async def _held(settings: Settings) -> str:
+async def _paused(settings: Settings) -> str:
     """Return since when workers have blocked the model, or nothing, also if that is unknown."""
     from core.app import bootstrap
 

@@ -1,7 +1,7 @@
 """Messages of the program in other languages than English, from gettext catalogues.
 
 `<language>/LC_MESSAGES/messages.po` is what people write; the `messages.mo` beside it is made of
-it when the wheel is built (`.ci/catalogues.py`), and looks a translation up by a message's code.
+it when the wheel is built (`build_hook.py`), and looks a translation up by a message's code.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.app.agent_setup import set_up_new_agents
 from core.domain.errors import NotFound, Refused
 from core.domain.input_formats.agents import checked_agent
+from core.domain.messages import Message
 from core.domain.models import Agent, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -67,7 +68,8 @@ class AgentsService:
             known = given.tenant_id
         if known != given.tenant_id:
             raise Refused(
-                f"the id {given.id!r} is taken", hint="ids of agents are unique over all tenants"
+                Message("agents.taken", "the id {id!r} is taken", id=given.id),
+                hint=Message("agents.unique", "ids of agents are unique over all tenants"),
             )
         is_new = await app.stores.agents.save(given)
         await set_up_new_agents(app.stores.agents, app.stores.inbox)

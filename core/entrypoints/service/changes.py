@@ -19,7 +19,7 @@ from core.entrypoints.service.session import Session
 
 
 class NextChange(Model):
-    """The change to look at first; None where nothing waits."""
+    """The change to review first; None if nothing waits."""
 
     id: str | None
 

@@ -14,9 +14,9 @@ from core.entrypoints.service.session import Session
 
 PAGE = 100
 FALLBACK_SECONDS = 5.0  # between two reads without a notification
-# until the next read while a late transaction may still fill a gap; it doubles
+# Until the next read while a late transaction may still fill a gap; it doubles.
 BEHIND_SECONDS = 0.05
-DOWN_SECONDS = 1.0
+DOWN_SECONDS = 1.0  # between two reads while the database is down
 LEAST_SECONDS = 0.1  # between two reads, however many notifications arrive
 LATE_SECONDS = 2.0  # how long after an end further events about it may arrive
 _ENDS = {"feedback.finished", "feedback.cancelled"}

@@ -9,6 +9,7 @@ from hashlib import sha256
 from core.changes.retraction.retract import Retraction
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.feedback import agent_problem, checked
+from core.domain.messages import Message
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -20,7 +21,7 @@ _FEW = 20  # agents up to this number are looked up one by one
 
 
 class Taken(Model):
-    """A piece that is in the inbox now. `new` is false where it was there already."""
+    """A piece that is now in the inbox. `new` is false if it already was."""
 
     id: str
     status: FeedbackStatus
@@ -49,10 +50,13 @@ class FeedbackService:
         self.session.require(Role.SUBMIT)
         pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
         if key is not None:
-            pieces = [self._with_id(piece, f"{key} {place}") for place, piece in enumerate(pieces)]
+            pieces = [self._with_id(piece, f"{key} {index}") for index, piece in enumerate(pieces)]
         tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
         if len(tenants) != 1:
-            raise InvalidInput("pieces of several tenants at once", hint="send them one by one")
+            raise InvalidInput(
+                Message("feedback.several_tenants", "pieces of several tenants at once"),
+                hint=Message("feedback.one_by_one", "send them one by one"),
+            )
         await self._see_agents(pieces, tenants[0])
         try:
             stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
@@ -86,7 +90,10 @@ class FeedbackService:
         """End a piece that waits or is being processed. Raises InvalidInput, NotFound, Refused."""
         self.session.require(Role.OPERATE)
         if not reason.strip():
-            raise InvalidInput("the reason is blank", hint="say why it is not to be learnt from")
+            raise InvalidInput(
+                Message("feedback.no_reason", "the reason is blank"),
+                hint=Message("feedback.say_why", "say why it is not to be learnt from"),
+            )
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
 
@@ -129,25 +136,28 @@ class FeedbackService:
     def _checked(self, entries: Sequence[object]) -> list[NewFeedback]:
         """Check all entries. Raises InvalidInput, which names each that is refused."""
         if not 0 < len(entries) <= MOST_AT_ONCE:
-            raise InvalidInput(f"{len(entries)} pieces at once", hint=f"from 1 to {MOST_AT_ONCE}")
+            raise InvalidInput(
+                Message("feedback.too_many", "{n} pieces at once", n=len(entries)),
+                hint=Message("feedback.how_many", "from 1 to {n}", n=MOST_AT_ONCE),
+            )
         pieces: list[NewFeedback] = []
         problems: list[str] = []
-        for place, entry in enumerate(entries):
+        for index, entry in enumerate(entries):
             try:
                 pieces.append(checked(entry, self.session.app.feedback_max_chars))
             except InvalidInput as error:
-                problems.append(_named(place, error.message, entries))
+                problems.append(_named(index, error.message, entries))
         if problems:
-            raise InvalidInput(_told(problems), hint=_NOTHING if len(entries) > 1 else "")
+            raise InvalidInput(_listing(problems), hint=_NOTHING if len(entries) > 1 else "")
         return pieces
 
     async def _see_agents(self, pieces: Sequence[NewFeedback], tenant_id: str) -> None:
         """Raise NotFound if an agent is unknown to the tenant."""
         agents = await self._agents_of(pieces, tenant_id)
-        found = [(place, agent_problem(piece, agents)) for place, piece in enumerate(pieces)]
-        problems = [_named(place, problem, pieces) for place, problem in found if problem]
+        found = [(index, agent_problem(piece, agents)) for index, piece in enumerate(pieces)]
+        problems = [_named(index, problem, pieces) for index, problem in found if problem]
         if problems:
-            raise NotFound(_told(problems), hint=_NOTHING if len(pieces) > 1 else "")
+            raise NotFound(_listing(problems), hint=_NOTHING if len(pieces) > 1 else "")
 
     async def _agents_of(
         self, pieces: Sequence[NewFeedback], tenant_id: str
@@ -170,10 +180,10 @@ class FeedbackService:
 _NOTHING = "nothing was taken in; mend these and send all of it again"
 
 
-def _named(place: int, problem: str, entries: Sequence[object]) -> str:
-    return f"items.{place}: {problem}" if len(entries) > 1 else problem
+def _named(index: int, problem: str, entries: Sequence[object]) -> str:
+    return f"items.{index}: {problem}" if len(entries) > 1 else problem
 
 
-def _told(problems: Sequence[str]) -> str:
+def _listing(problems: Sequence[str]) -> str:
     more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
     return "; ".join(problems[:_TOLD]) + more

@@ -12,7 +12,7 @@ from core.domain.models.views import Cause, Listed, Version
 
 
 class KnownPage(Page[Listed]):
-    """A page of what is known; `warnings` say what may be missing in it."""
+    """A page of what is known; `warnings` say what may be missing from it."""
 
     warnings: tuple[Text, ...] = ()
 
@@ -25,7 +25,7 @@ class Found(Model):
 
 
 class KnownFile(Model):
-    """A file of a skill; `size` in bytes. What is UTF-8 without a NUL is text."""
+    """A file of a skill; `size` in bytes. Valid UTF-8 without a NUL is text."""
 
     path: str
     size: int
@@ -35,7 +35,7 @@ class KnownFile(Model):
 
 
 class KnownText(KnownFile):
-    """A file with its text, None where it is binary."""
+    """A file with its text, None if it is binary."""
 
     text: str | None
 
@@ -43,8 +43,8 @@ class KnownText(KnownFile):
 class Known(Model):
     """A version of an item, and how it came about.
 
-    `versions` is how many there are, `replaces` the one it took the place of; `by` is None where
-    nobody of ours wrote it. `table` is a decision table's, None where `table_problem` says why.
+    `versions` is the number of versions, `replaces` the one it replaced; `by` is None if it was not
+    made by this program. `table` is a decision table's, None if `table_problem` says why.
     """
 
     item: KnowledgeItem
@@ -58,7 +58,7 @@ class Known(Model):
 
 
 class Versions(Model):
-    """The versions of an item with its deletions, newest first; `left_out` older ones are not."""
+    """The versions of an item with its deletions, newest first; `left_out` counts omitted ones."""
 
     kind: Kind
     id: str
@@ -71,7 +71,7 @@ class Source(StrEnum):
     """Who brought a part of a text.
 
     `others`: it was there before our first change, or was written in between; `older`: a version
-    before those that were looked at; `unread`: it is too large to be followed.
+    before those that were read; `unread`: it is too large to be traced.
     """
 
     VERSION = "version"
@@ -92,7 +92,7 @@ class Part(Model):
 class Provenance(Model):
     """Which version brought each line of a text, or each row of a decision table.
 
-    `lines` are empty for a binary file. `versions` are those that `parts` name, oldest first.
+    `lines` are empty for a binary file. `versions` are those that `parts` refer to, oldest first.
     """
 
     kind: Kind

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from core.decision_table import parse_xml
 from core.domain.errors import InvalidInput, NotFound, RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, Kind, Receipt, SkillFile
 from core.domain.models.access import Role
 from core.domain.models.views import KnowledgeFilter
@@ -100,8 +101,13 @@ class KnowledgeService:
         shown = await self._shown(item_id, Kind.SKILL, tenant_id, at, version)
         if path not in shown.files:
             raise NotFound(
-                f"skill {shown.item.id!r} has no file {path!r}",
-                hint="the item lists its files",
+                Message(
+                    "no.file_of_skill",
+                    "skill {id!r} has no file {path!r}",
+                    id=shown.item.id,
+                    path=path,
+                ),
+                hint=Message("see.files", "the item lists its files"),
             )
         file = shown.files[path]
         facts = _file(path, file)
@@ -168,14 +174,17 @@ class KnowledgeService:
         version: int | None = None,
     ) -> Shown:
         self.session.require(Role.READ)
-        place = (item_id, self.session.tenant(tenant_id), kind)
+        reference = (item_id, self.session.tenant(tenant_id), kind)
         if at is not None and version is not None:
-            raise InvalidInput("a time and a version were given", hint="drop one")
+            raise InvalidInput(
+                Message("history.time_and_version", "a time and a version were given"),
+                hint=Message("history.drop_one", "drop one"),
+            )
         if at is not None:
-            return await self._items().as_of(*place, at)
+            return await self._items().as_of(*reference, at)
         if version is not None:
-            return await self._items().version(*place, version)
-        return await self._items().current(*place)
+            return await self._items().version(*reference, version)
+        return await self._items().current(*reference)
 
     def _items(self) -> KnownItems:
         app = self.session.app

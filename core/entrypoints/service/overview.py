@@ -61,8 +61,8 @@ class OverviewService:
 
     async def _at(self, tenant_id: str | None) -> tuple[TenantBudget, ...]:
         """Return the visible tenants whose work is blocked by their budgets."""
-        held = await self.session.stores.budgets.used_up()
-        return tuple(one for one in held if tenant_id in {None, one.tenant_id})
+        used_up = await self.session.stores.budgets.used_up()
+        return tuple(one for one in used_up if tenant_id in {None, one.tenant_id})
 
 
 def _by_day(spent: Sequence[DaySpending]) -> tuple[DaySpent, ...]:

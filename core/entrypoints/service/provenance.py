@@ -11,6 +11,7 @@ from typing import NamedTuple
 from core.decision_table import parse_xml
 from core.decision_table.cells import ANY
 from core.domain.errors import NotFound, RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     DecisionTable,
@@ -57,11 +58,11 @@ def _steps(
     made: Sequence[Made], hashes: Sequence[tuple[str | None, str | None]], now: str
 ) -> Iterator[Step]:
     last: str | None = None
-    for place, (one, (before, after)) in enumerate(zip(made, hashes, strict=True)):
+    for index, (one, (before, after)) in enumerate(zip(made, hashes, strict=True)):
         if before != last:
-            yield Step(before, OLDER if place == 0 and _is_cut(one) else OTHERS)
+            yield Step(before, OLDER if index == 0 and _is_cut(one) else OTHERS)
         if after != before:
-            yield Step(after, place, _takes_back(one))
+            yield Step(after, index, _takes_back(one))
         last = after
     if last != now or not made:
         yield Step(now, OTHERS)
@@ -237,8 +238,8 @@ def _rows(text: str) -> Units:
 
 
 def _cells(names: Sequence[str], cells: Sequence[str]) -> str:
-    said = zip(names, cells, strict=True)
-    return "\1".join(sorted(f"{name}\2{cell}" for name, cell in said if cell != ANY))
+    named_cells = zip(names, cells, strict=True)
+    return "\1".join(sorted(f"{name}\2{cell}" for name, cell in named_cells if cell != ANY))
 
 
 def _parts(owners: Sequence[int], made: Sequence[Made]) -> Iterator[Part]:
@@ -291,7 +292,15 @@ def _path(item: KnowledgeItem, now: Tree, wanted: str | None) -> str:
     if wanted is None:
         wanted = SKILL_MD if item.kind is Kind.SKILL else next(iter(now.files))
     if wanted not in now.files:
-        raise NotFound(f"{item.kind} {item.id!r} has no file {wanted!r}")
+        raise NotFound(
+            Message(
+                "no.file_of_item",
+                "{kind} {id!r} has no file {path!r}",
+                kind=item.kind,
+                id=item.id,
+                path=wanted,
+            )
+        )
     return wanted
 
 

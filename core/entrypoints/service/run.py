@@ -23,10 +23,10 @@ GENERATIONS = 10  # threads read of a piece that was retried more often: the las
 
 
 class RunStep(Model):
-    """An event, and what was said there: a turn of the model, or the answer of a tool.
+    """An event with its messages: a turn of the model, or the answer of a tool.
 
-    `after_seconds` is the time since the step before. `at` is None where a thread tells what no
-    event does.
+    `after_seconds` is the time since the previous step. `at` is None if a thread has messages
+    without an event.
     """
 
     name: str
@@ -39,10 +39,10 @@ class RunStep(Model):
 
 
 class RunCandidate(Model):
-    """What the matcher said for one agent, and how that ended.
+    """What the matcher assigned to one agent, and how that ended.
 
-    `pruned`: its thread is kept no more, so that its events are all there is to tell; `problem`
-    says why one that is kept cannot be read.
+    `pruned`: its thread is no longer stored, so that only its events are left; `problem` says why a
+    stored one cannot be read.
     """
 
     candidate: Candidate
@@ -51,9 +51,9 @@ class RunCandidate(Model):
 
 
 class RunLine(Model):
-    """One piece of feedback and its whole way; `feedback` is without the events it came with.
+    """The timeline of one piece of feedback; `feedback` is without the events it came with.
 
-    `pruned`: its events are kept no more. `more` counts the steps left out, the first ones.
+    `pruned`: its events are no longer stored. `more` counts the omitted steps, the first ones.
     """
 
     feedback: Feedback
@@ -130,22 +130,22 @@ class _Threads:
             for generation, messages in known.threads.items():
                 thread = f"{known.shown.candidate.id}:{generation}"
                 for said in messages:
-                    made.left.setdefault(_place_of(thread, said), []).append(said)
+                    made.left.setdefault(_position_of(thread, said), []).append(said)
         return made
 
-    def take(self, place: str) -> tuple[Said, ...]:
+    def take(self, position: str) -> tuple[Said, ...]:
         """Return the messages at a position, once."""
-        return tuple(self.left.pop(place, ()))
+        return tuple(self.left.pop(position, ()))
 
 
-def _place_of(thread: str, said: Said) -> str:
+def _position_of(thread: str, said: Said) -> str:
     """Return the position of a message; a nudge, or an answer to no real call, is its turn's."""
     if said.speaker is Speaker.TOOL and said.key:
         return said.key
     return f"{thread}:{said.ordinal}"
 
 
-def _place(event: RunEvent) -> str:
+def _position(event: RunEvent) -> str:
     """Return the position in a run that an event is about, "" if it is about none."""
     generation = event.data.get("generation")
     if event.name == "tool.called":
@@ -159,20 +159,20 @@ def _place(event: RunEvent) -> str:
 
 def _steps(events: Sequence[RunEvent], threads: _Threads) -> Iterator[RunStep]:
     """Yield each event with its messages; of a repeated turn the last one has them."""
-    last = {_place(event): number for number, event in enumerate(events)}
+    last = {_position(event): number for number, event in enumerate(events)}
     for number, event in enumerate(events):
-        place = _place(event)
+        position = _position(event)
         yield RunStep(
             name=event.name,
             at=event.at,
             candidate_id=event.candidate_id,
             change_id=event.change_id,
             data=event.data,
-            said=threads.take(place) if place and last[place] == number else (),
+            said=threads.take(position) if position and last[position] == number else (),
         )
-    for place, untold in threads.left.items():
-        name = _NAMES[untold[0].speaker]
-        yield RunStep(name=name, candidate_id=place.split(":")[0], said=tuple(untold))
+    for position, unassigned in threads.left.items():
+        name = _NAMES[unassigned[0].speaker]
+        yield RunStep(name=name, candidate_id=position.split(":")[0], said=tuple(unassigned))
 
 
 _NAMES = {

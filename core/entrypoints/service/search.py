@@ -11,7 +11,7 @@ from core.domain.models.access import Role
 from core.entrypoints.service.items import Found
 from core.entrypoints.service.owners import follow_skills, own_agent
 from core.entrypoints.service.session import Session
-from core.knowledge.search.question import read_question
+from core.knowledge.search.tokens import read_question
 
 
 @dataclass(frozen=True)

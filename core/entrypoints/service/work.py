@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.domain.errors import Forbidden
+from core.domain.messages import Message
 from core.domain.models import Pause
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -46,8 +47,10 @@ class WorkService:
         self.session.require(Role.OPERATE)
         if self.session.principal.tenant_id is not None:
             raise Forbidden(
-                "a pause holds back all tenants, and this token is of one",
-                hint="use a token of all tenants",
+                Message(
+                    "pause.all_tenants", "a pause holds back all tenants, and this token is of one"
+                ),
+                hint=Message("pause.token", "use a token of all tenants"),
             )
 
     async def _state(self) -> IntakeState:

@@ -1,13 +1,17 @@
-"""What code can prove of how new knowledge relates to what is known, with evidence (pure)."""
+"""What code can prove about how new knowledge relates to what is known, with evidence (pure).
+
+It may import what `knowledge` may; no model is asked.
+Begin with `texts.py`; `rules.py` and `skills.py` compare tables and folders.
+"""
 
 from core.domain.text import normal_form
-from core.knowledge.duplicates.differs import Difference
 from core.knowledge.duplicates.texts import (
+    Difference,
     Evidence,
     Known,
     compare,
+    contained_part,
     evidence,
-    held_part,
     is_repeated,
 )
 
@@ -16,8 +20,8 @@ __all__ = [
     "Evidence",
     "Known",
     "compare",
+    "contained_part",
     "evidence",
-    "held_part",
     "is_repeated",
     "normal_form",
 ]

@@ -1,4 +1,4 @@
-"""Numbers, amounts, times and dates of a text in one form each, whatever way they are written."""
+"""Parse the numbers, amounts, times and dates of a text into a canonical form."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _HALF_DAY, _NOON = 720, 720
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with what it measures: `what` is "" for a bare count; `text` is how it is written.
+    """A number and what it measures: `what` is "" for a bare count; `text` is as written.
 
-    Clock times are minutes since midnight; without `is_half_known` morning or evening is open.
+    Clock times are minutes since midnight; without `is_half_known` it may be am or pm.
     """
 
     what: str
@@ -29,7 +29,7 @@ class Quantity:
     is_half_known: bool = True
 
     def same(self, other: Quantity) -> bool:
-        """Tell whether both may mean the same: a bare number fits any measure but a time's."""
+        """Whether both may mean the same: a bare number matches any measure but clock time."""
         if self.what != other.what:
             fits = "" in {self.what, other.what} and written.CLOCK not in {self.what, other.what}
             return fits and self.value == other.value
@@ -39,9 +39,9 @@ class Quantity:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Give the quantities of a lower-case text in NFC, by place; they do not overlap.
+    """Return the quantities of a lower-case NFC text by position, without overlaps.
 
-    Of each way to write them the first 300 are read.
+    At most 300 of each notation are read.
     """
     found: list[Quantity] = []
     for pattern, read in _READERS:

@@ -1,4 +1,4 @@
-"""How numbers, amounts, clock times and dates are written in English and Korean (data)."""
+"""Patterns of numbers, amounts, clock times and dates in English and Korean (data)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
-# `may` and `march` are months behind these, else verbs.
+# After these words `may` and `march` are months, otherwise verbs.
 BEFORE_MONTH = frozenset(
     (
         "in",
@@ -46,7 +46,7 @@ BEFORE_MONTH = frozenset(
     )
 )
 HOUR, DATE, CLOCK = "hour", "date", "clock"
-# Unit as it is written -> (what it measures, how many of that). A count of anything is "".
+# Unit as written -> (measure, factor). The measure of a plain count is "".
 UNITS: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("hour", "hours", "hrs", "시간"), (HOUR, 1)),
     **dict.fromkeys(("day", "days", "일", "일간"), (HOUR, 24)),
@@ -113,7 +113,7 @@ AMOUNTS = re.compile(
     """,
     re.VERBOSE,
 )
-# `삼천 원`, `오만원`, `이십 명`; one digit alone is too often another word (`이 년`).
+# `삼천 원`, `오만원`, `이십 명`; a single digit is too often another word (`이 년`).
 SINO = re.compile(
     rf"""
     (?<![가-힣\d])(?!만일)(?:(?P<large>(?:{_SINO})*{_SINO_DIGIT}?)(?P<scale>[만억])\s?)?

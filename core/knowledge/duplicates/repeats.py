@@ -1,4 +1,4 @@
-"""Whether what is about to be recorded repeats an item that was written meanwhile."""
+"""Detect that a change about to be recorded repeats an item written since it was prepared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.knowledge.duplicates.texts import is_repeated
 
 
 def repeats(change: Change, content: str) -> bool:
-    """Compare what a change writes with the text, or the DMN document, of another item."""
+    """Whether a change repeats another item, given as its text or DMN document."""
     if change.after is None:
         return False
     if change.kind is Kind.DMN_RULE:
@@ -29,9 +29,9 @@ def repeats(change: Change, content: str) -> bool:
 
 
 def repeats_skill(change: Change, name: str, document: str) -> bool:
-    """Compare the skill that a change makes with the SKILL.md of another.
+    """Whether the skill of a change repeats another, given as its SKILL.md.
 
-    What is said to be unrelated repeats none but the very same document.
+    A skill declared unrelated repeats only an identical document.
     """
     if change.after is None:
         return False
@@ -47,7 +47,7 @@ def _alone(name: str, document: str) -> Bundle:
 
 
 def _share_columns(xml: str, other: str) -> bool:
-    """Tell whether tables have the same columns; one that cannot be read has none."""
+    """Whether two tables have the same columns; an unreadable one has none."""
     ours, theirs = _table(xml), _table(other)
     return ours is not None and theirs is not None and beside(ours, theirs) is not None
 

@@ -1,4 +1,4 @@
-"""What code can prove of how a drafted rule relates to known decision tables, with evidence."""
+"""What code can prove about how a drafted rule relates to known decision tables."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from core.domain.models import (
     RuleDraft,
 )
 
-# Rows that meet and say the same are one answer.
+# With these policies overlapping rows with equal outputs give one answer.
 _ONE_ANSWER = {HitPolicy.ANY, HitPolicy.FIRST, HitPolicy.PRIORITY}
 _UNORDERED = {HitPolicy.UNIQUE, HitPolicy.ANY, HitPolicy.COLLECT}
 
 
 def same_conditions(one: Box, other: Box) -> bool:
-    """Tell whether two rows of a space match the same cases."""
+    """Whether two rows of a space match the same cases."""
     if one.row.inputs == other.row.inputs:
         return True
     return one.clear and other.clear and bool(all(one.must)) and one.must == other.must
 
 
 def same_cell(one: str, other: str) -> bool:
-    """Tell whether two output cells are the same but for how they are written."""
+    """Whether two output cells are equal but for their notation."""
     return one == other or (bool(one and other) and _tree(one) == _tree(other))
 
 
 def states(space: Space, table: DecisionTable, known: DecisionTable) -> bool:
-    """Tell whether `known` gives what `table` gives wherever a row of `table` matches.
+    """Whether `known` gives the result of `table` wherever a row of `table` matches.
 
-    `space` holds the rows of `table`, then those of `known`, in the columns of the latter. What
-    cannot be told counts as a difference.
+    `space` has the rows of `table`, then those of `known`, in the columns of the latter. What
+    cannot be decided counts as a difference.
     """
     if not _same_frame(table, known):
         return False
@@ -57,10 +57,10 @@ def states(space: Space, table: DecisionTable, known: DecisionTable) -> bool:
         return False
     taken = set(places.values())
     if known.hit_policy not in _ONE_ANSWER and len(taken) < count:
-        return False  # a row that is said twice counts twice
+        return False  # a repeated row counts twice
     answers_always = known.aggregation is not None or any(c.default for c in known.outputs)
     if answers_always and len(taken) < len(known.rows):
-        return False  # what no row of `table` matches has an answer too
+        return False  # inputs that no row of `table` matches have a result too
     others = sum(1 << number for number in range(count, len(space.boxes)) if number not in taken)
     return not any(
         _interferes(space, known.hit_policy, number, home, other)
@@ -70,7 +70,7 @@ def states(space: Space, table: DecisionTable, known: DecisionTable) -> bool:
 
 
 def _same_frame(table: DecisionTable, known: DecisionTable) -> bool:
-    """Tell whether columns, hit policy and aggregation are the same."""
+    """Whether columns, hit policy and aggregation are the same."""
     policies = (table.hit_policy, table.aggregation), (known.hit_policy, known.aggregation)
     return (
         policies[0] == policies[1]
@@ -89,7 +89,7 @@ def _column_shapes(
 
 
 def _home(box: Box, known: Sequence[Box]) -> int | None:
-    """Give the place of the known row that says the same."""
+    """Return the index of the equal known row, or None."""
     return next(
         (n for n, other in enumerate(known) if same_conditions(box, other) and _same(box, other)),
         None,
@@ -97,7 +97,7 @@ def _home(box: Box, known: Sequence[Box]) -> int | None:
 
 
 def _interferes(space: Space, policy: HitPolicy, number: int, home: int, other: int) -> bool:
-    """Tell whether a known row that `table` does not have changes what one of its rows gives."""
+    """Whether a known row absent from `table` changes the result of one of its rows."""
     if policy not in _ONE_ANSWER:
         return True
     comes_later = policy is HitPolicy.FIRST and other > home
@@ -105,7 +105,7 @@ def _interferes(space: Space, policy: HitPolicy, number: int, home: int, other: 
 
 
 def _turned(space: Space, places: Mapping[int, int]) -> bool:
-    """Tell whether two rows that meet and give other things stand the other way round."""
+    """Whether two overlapping rows with different outputs are in the opposite order."""
     return any(
         places[number] > places[other] and not _same(space.boxes[number], space.boxes[other])
         for number in places
@@ -126,7 +126,7 @@ def _tree(cell: str) -> tuple[object, ...]:
 
 
 def _shape(node: Node) -> tuple[object, ...]:
-    """Give a tree without the places of its tokens."""
+    """Return a syntax tree without token positions."""
     return (node.op, node.value, *(_shape(part) for part in node.parts))
 
 
@@ -135,9 +135,9 @@ MAX_ROWS = 20
 
 @dataclass(frozen=True)
 class Beside:
-    """How a table stands to a known one of the same columns: rows that it has already.
+    """How a table compares with a known one of the same columns.
 
-    `exact` is True where the known table says all of it, and decides it so (see `stated`).
+    `stated` of its `rows` are in the known table; `exact`: all are, with the same results.
     """
 
     rows: int
@@ -146,7 +146,7 @@ class Beside:
 
 
 def beside(table: DecisionTable, known: DecisionTable) -> Beside | None:
-    """Compare tables that have the same input and output columns, by name; None where not."""
+    """Compare two tables; None unless their input and output columns have the same names."""
     if _columns(table) != _columns(known):
         return None
     space = Space(_merged(table, known))
@@ -157,15 +157,15 @@ def beside(table: DecisionTable, known: DecisionTable) -> Beside | None:
 
 
 def compare_rules(content: str, tables: Mapping[str, DecisionTable]) -> list[JsonValue]:
-    """Compare a rule with known tables (id -> table), those that share most first.
+    """Compare a rule with known tables (id -> table), the most similar first.
 
-    `content` is the JSON of a RuleDraft, or free text, of which only names can be compared. Each
-    entry has `id`, `name`, `name_collision`, and of a draft that parses: `same_columns`,
-    `exact_duplicate` (that table says it all, and decides it so), `near_duplicate` (the rows
-    belong into that table), and `rows` with `{"row", "known_row", "relation"}`, where relation
+    `content` is the JSON of a RuleDraft, or free text, for which only names are compared. Each
+    entry has `id`, `name`, `name_collision`, and for a draft that parses: `same_columns`,
+    `exact_duplicate` (the table has all of it, with the same results), `near_duplicate` (the
+    rows belong in that table), and `rows` with `{"row", "known_row", "relation"}`, where relation
     is `duplicate`, `contradiction`, `subsumed` (by the known row), `subsumes` or `overlap`, and
     `same_outcome`.
-    What is wrong with the draft is in `problem`.
+    The problem of an invalid draft is in `problem`.
     """
     draft = _read(content)
     if draft is None:
@@ -227,9 +227,9 @@ _ORDER = ("contradiction", "duplicate", "overlap", "subsumed", "subsumes")
 
 
 def _relations(table: DecisionTable, known: DecisionTable) -> Iterator[dict[str, JsonValue]]:
-    """Give the pairs of a drafted and a known row that can both match, where columns are shared.
+    """Yield the pairs of a drafted and a known row that can both match, if columns are shared.
 
-    A column that only one of the tables has is `-` to the other.
+    A column of only one table counts as `-` in the other.
     """
     if not _columns(table)[0] & _columns(known)[0] or not _columns(table)[1] & _columns(known)[1]:
         return
@@ -258,7 +258,7 @@ def _relation(one: Box, other: Box) -> str:
 
 
 def _agree(one: Box, other: Box) -> bool:
-    """Tell whether two rows give the same, in the columns that both have."""
+    """Whether two rows have equal outputs in their common columns."""
     pairs = zip(one.row.outputs, other.row.outputs, strict=True)
     return all(same_cell(a, b) for a, b in pairs if a and b)
 
@@ -269,7 +269,7 @@ def _columns(table: DecisionTable) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _merged(table: DecisionTable, known: DecisionTable) -> DecisionTable:
-    """Give both tables' rows in the known one's columns, the new ones first."""
+    """Return the rows of both tables in the union of their columns, the new rows first."""
     names = {name_key(column.name) for column in known.inputs}
     inputs = (*known.inputs, *(c for c in table.inputs if name_key(c.name) not in names))
     names = {name_key(column.name) for column in known.outputs}

@@ -1,4 +1,4 @@
-"""What code can prove of how a new skill relates to known ones: folder, name, and trigger."""
+"""What code can prove about how a new skill relates to known ones: content, name, trigger."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from core.domain.errors import BundleInvalid
 from core.domain.models import SKILL_MD, Bundle
-from core.knowledge.duplicates.measure import alike, held
-from core.knowledge.duplicates.texts import Evidence, Known, evidence
+from core.knowledge.duplicates.texts import Evidence, Known, alike, contained, evidence
 from core.knowledge.duplicates.words import Words, words_of
 from core.knowledge.search.tokens import stem
 from core.skills.document.frontmatter import read_frontmatter, split_document
@@ -21,7 +20,7 @@ _LEAST_TRIGGER = 2.0
 _NAME_PART = re.compile(r"[^\W_]+")
 _NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
 _TITLE = re.compile(r"^(?:#+[ \t]*|name:[ \t]*)?(.*)$")
-# The headings that nearly every skill has, and the name of its file.
+# Headings that nearly every skill has, and the name of its file.
 _HEADINGS = (
     "overview|introduction|summary|purpose|background|description|when to use(?: this skill)?|usage"
     "|how to use|use cases?|steps?|instructions?|procedures?|process|workflow|guidelines?|rules"
@@ -35,7 +34,7 @@ _FORM = re.compile(
     rf"^#{{1,6}}[ \t]+(?:\d+[.)][ \t]*)?(?:{_HEADINGS})[ \t]*:?[ \t#]*$|\bSKILL\.md\b",
     re.MULTILINE | re.IGNORECASE,
 )
-# Nearly every description says these.
+# Words of nearly every description: they say nothing about its trigger.
 _SAID_BY_ALL = (
     "skill procedure guide guideline task job result review perform whenever agent help step "
     "workflow process handle apply 스킬 절차 지침 수행 결과 검토 단계 방법 가이드 업무"
@@ -43,38 +42,37 @@ _SAID_BY_ALL = (
 
 
 def compare_skills(new: Bundle, known: Iterable[Bundle]) -> list[Evidence]:
-    """Compare a new skill with known ones: first the same, then neighbours, the nearest first."""
+    """Compare a new skill with known ones: exact matches first, then neighbours by similarity."""
     return _ranked(_of_folder(new, other) for other in known)
 
 
 def compare_described(content: str, known: Iterable[Bundle]) -> list[Evidence]:
-    """Compare what a skill is to say, a document or a few sentences, with known skills."""
+    """Compare a described skill, a document or a few sentences, with known skills."""
     return _ranked(_of_text(content, other) for other in known)
 
 
 def same_but_for_name(one: Bundle, other: Bundle) -> bool:
-    """Tell whether two folders are the same file by file, save for the line that tells the name."""
+    """Whether two folders are identical file by file, except for the `name:` line."""
     return _nameless(one) == _nameless(other)
 
 
 def same_name(one: str, other: str) -> bool:
-    """Tell whether names are the same but for separators, plurals and the order of words."""
+    """Whether names are equal but for separators, plurals and word order."""
     parts = _name_parts(one)
     return bool(parts) and parts == _name_parts(other)
 
 
 def trigger_similarity(one: str, other: str) -> float:
-    """Give how much two descriptions would fire on the same request, 0 to 1."""
+    """Return how likely two descriptions trigger on the same request, 0 to 1."""
     a, b = _told(one), _told(other)
     return alike(a, b) if min(a.weight, b.weight) >= _LEAST_TRIGGER else 0.0
 
 
 def _of_folder(new: Bundle, known: Bundle) -> Evidence:
-    """Compare two folders: the same where they differ in the name alone, near where both what
-    they are for and what they say is."""
+    """Compare two folders: exact if only the name differs, near if trigger and text are."""
     item = _item(known)
     if same_but_for_name(new, known):
-        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
+        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     found = _of_text(_text(new), known)
     words = words_of(_said(_text(new))), words_of(_said(item.text))
     score = alike(*words)
@@ -84,7 +82,7 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
         is_exact=False,  # the frontmatter or another file differs
         is_near=score >= SAME_DOCUMENT and is_for_alike,
         similarity=score,
-        held=held(*words),
+        contained=contained(*words),
         words=words,
         name_collision=same_name(new.name, known.name),
     )
@@ -105,10 +103,9 @@ def _of_text(content: str, known: Bundle) -> Evidence:
 
 
 def _said(document: str) -> str:
-    """Give what a skill says of itself: its description and body.
+    """Return the comparable text of a skill: its description and body.
 
-    The keys of the frontmatter, the name of the file and the headings that most skills have say
-    nothing of what it is about.
+    Frontmatter keys, the file name and common headings say nothing about its subject.
     """
     try:
         body = f"{read_frontmatter(document).description}\n{split_document(document)[1]}"
@@ -125,8 +122,8 @@ def _ranked(found: Iterable[Evidence]) -> list[Evidence]:
 
 def _told(description: str) -> Words:
     words = words_of(description)
-    kept = tuple(word for word in words.words if word.stem not in _said_by_all())
-    return replace(words, words=kept)
+    telling = tuple(word for word in words.words if word.stem not in _said_by_all())
+    return replace(words, words=telling)
 
 
 @lru_cache(maxsize=1)
@@ -139,7 +136,7 @@ def _name_parts(name: str) -> list[str]:
 
 
 def _nameless(skill: Bundle) -> Mapping[str, tuple[bytes, bool]]:
-    """Give the folder without the line of the frontmatter that tells the name."""
+    """Return the folder without the `name:` line of its frontmatter."""
     files = {path: (file.data, file.executable) for path, file in skill.files.items()}
     document = _NAME_LINE.sub("", _text(skill), count=1).encode()
     return files | {SKILL_MD: (document, False)}

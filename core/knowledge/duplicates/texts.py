@@ -1,29 +1,160 @@
-"""What code can prove of how a text relates to known ones: the same, nearly the same, or not."""
+"""What code can prove about how a text relates to known ones: equal, near, or neither."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
 
 from core.domain.messages import Message, joined
 from core.domain.text import normal_form
-from core.knowledge.duplicates.differs import SHOWN, Difference, differences
-from core.knowledge.duplicates.measure import alike, covered, held
-from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
+from core.knowledge.duplicates.quantities import Quantity
+from core.knowledge.duplicates.words import REMEMBERED_CHARS, Word, Words, words_of
 
-# Measured on ordinary wordings, see docs/explanation/duplicates.md: one that is called near and
-# is not costs the model a sentence, one that is missed costs a duplicate.
+OTHER_VALUE = 0.5  # credit for the same measure with another value: the subject is the same
+SUBJECT_ONLY = 0.65  # discount where the texts share no more than their first word or a value
+LEAST_COVERED = 0.5  # a smaller part of a Korean compound is chance, not the same word
+
+
+Covered: TypeAlias = "list[tuple[Word, float]]"
+
+
+def alike(one: Words, other: Words) -> float:
+    """Return the mean share of its words that each text finds in the other, 0 to 1.
+
+    If they share only their first word, or a quantity, it is discounted: many facts concern one
+    subject, and many things cost 3,000 won.
+    """
+    there, back = covered(one, other), covered(other, one)
+    mean = (_contained(one, other, there) + _contained(other, one, back)) / 2
+    is_subject_only = mean > 0 and _is_subject_only(one, other, there, back)
+    return mean * SUBJECT_ONLY if is_subject_only else mean
+
+
+def contained(one: Words, other: Words) -> float:
+    """Return the share of the content of `one` that `other` has too, 0 to 1.
+
+    A quantity of the same measure with another value counts half.
+    """
+    return _contained(one, other, covered(one, other))
+
+
+def covered(one: Words, other: Words) -> Covered:
+    """Return each word of `one` with the share of it found in `other`.
+
+    A Korean word may occur inside a compound, or split in two (`배송비`, `배송 비용`): its share is
+    the part whose syllable pairs occur in the other's words, if that is at least half.
+    """
+    stems, pairs = other.stems, other.pairs
+    return [
+        (word, 1.0 if word.stem in stems else _in_part(word.base or word.stem, pairs))
+        for word in one.words
+    ]
+
+
+def _contained(one: Words, other: Words, there: Covered) -> float:
+    if not one.weight:
+        return 0.0
+    words = sum(word.weight * share for word, share in there if share)
+    return (words + sum(_met(q, other) for q in one.quantities)) / one.weight
+
+
+def _is_subject_only(one: Words, other: Words, there: Covered, back: Covered) -> bool:
+    mine, theirs = (
+        [word for word, share in side if share and word.weight >= 1] for side in (there, back)
+    )
+    if max(len(mine), len(theirs)) > 1:
+        return False
+    if not mine or not theirs:
+        return not mine and not theirs
+    values = any(other.holds(quantity) for quantity in one.quantities)
+    return mine[0].leads and theirs[0].leads and not values
+
+
+def _in_part(stem: str, pairs: frozenset[str]) -> float:
+    own = _pairs(stem)
+    if pairs.isdisjoint(own):
+        return 0.0
+    hits = [pair in pairs for pair in own]
+    inside = sum(left or right for left, right in zip([False, *hits], [*hits, False], strict=True))
+    share = inside / len(stem)
+    return share if share >= LEAST_COVERED else 0.0
+
+
+@lru_cache(maxsize=4_000)
+def _pairs(stem: str) -> tuple[str, ...]:
+    """Return the pairs of adjacent syllables of a Korean word, none for another script."""
+    if not "가" <= stem[:1] <= "힣":
+        return ()
+    return tuple(stem[at : at + 2] for at in range(len(stem) - 1))
+
+
+def _met(quantity: Quantity, other: Words) -> float:
+    if other.holds(quantity):
+        return 1.0
+    return OTHER_VALUE if quantity.what and quantity.what in other.measures else 0.0
+
+
+SHOWN = 8
+What = Literal["number", "negation", "name", "words"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What only one of two texts says, as written there; () for a side without any."""
+
+    what: What
+    new: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def differences(new: Words, known: Words) -> list[Difference]:
+    """Return the differences of two texts; none if every word and value is in both."""
+    names, words = _unshared(new, known)
+    other_names, other_words = _unshared(known, new)
+    found = [
+        Difference("number", _values(new, known), _values(known, new)),
+        Difference("negation", new.denies, known.denies),
+        Difference("name", names, other_names),
+        Difference("words", words, other_words),
+    ]
+    return [difference for difference in found if _tells(difference)]
+
+
+def _tells(difference: Difference) -> bool:
+    if difference.what == "negation":
+        return bool(difference.new) != bool(difference.known)
+    return bool(difference.new or difference.known)
+
+
+def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    alone = [word for word, share in covered(one, other) if not share and word.weight >= 1]
+    names = [word.text for word in alone if word.names]
+    return tuple(names[:SHOWN]), tuple(w.text for w in alone if not w.names)[:SHOWN]
+
+
+def _values(one: Words, other: Words) -> tuple[str, ...]:
+    alone: Sequence[Quantity] = [
+        quantity for quantity in one.quantities if not other.holds(quantity)
+    ]
+    return tuple(dict.fromkeys(quantity.text for quantity in alone))[:SHOWN]
+
+
+# Measured on ordinary wordings, see docs/explanation/duplicates.md. It errs towards near: a false
+# match costs the model one sentence of reason, a missed one costs a duplicate.
 NEAR = 0.34
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
 _PARTS = 40
 _SHINGLED_CHARS = 20_000
-_KEPT = 512  # texts of the last comparisons: one is compared with a dozen, and the next with most
+_CACHED = 512  # recent texts: one is compared with a dozen, the next one with most of the same
 _LEAST_WORDS = 2.0
+# Ratios of content: above the first, parts of the longer text are compared as well, above the
+# second only parts: whole against part, the longer text would dilute any match.
 _LONGER, _MUCH_LONGER = 1.5, 3
 _PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s+|\n+")
 
@@ -42,16 +173,16 @@ class Known:
 class Evidence:
     """How a new text relates to a known item.
 
-    `similarity` is 0 to 1; `held` the part of what the new text tells that the item holds.
-    What is compared, `words`, is the new text and the known one; of one that is much longer the
-    part that is nearest, a sentence or a line.
+    `similarity` is 0 to 1; `contained` the share of the new text's content that the item has too.
+    `words` are the compared texts, new and known; for a much longer one its nearest part, a
+    sentence or a line.
     """
 
     known: Known
     is_exact: bool
     is_near: bool
     similarity: float
-    held: float
+    contained: float
     words: tuple[Words, Words] | None = None
     name_collision: bool = False
     trigger_collision: bool = False
@@ -60,16 +191,16 @@ class Evidence:
     @cached_property
     def shared(self) -> tuple[str, ...]:
         """The words that both have, as the new text writes them."""
-        held_words = covered(*self.words) if self.words else []
-        return tuple(word.text for word, share in held_words if share and word.weight >= 1)[:SHOWN]
+        shares = covered(*self.words) if self.words else []
+        return tuple(word.text for word, share in shares if share and word.weight >= 1)[:SHOWN]
 
     @cached_property
     def differs(self) -> tuple[Difference, ...]:
-        """What stands in only one of them."""
+        """What only one of them says."""
         return tuple(differences(*self.words)) if self.words else ()
 
     def data(self) -> dict[str, JsonValue]:
-        """Give the evidence as the model reads it."""
+        """Return the evidence as data for the model."""
         return {
             "id": self.known.id,
             "name": self.known.name,
@@ -77,7 +208,7 @@ class Evidence:
             "exact_duplicate": self.is_exact,
             "near_duplicate": self.is_near,
             "similarity": round(self.similarity, 3),
-            "held": round(self.held, 3),
+            "held": round(self.contained, 3),
             "name_collision": self.name_collision,
             "trigger_collision": self.trigger_collision,
             "shared": [*self.shared],
@@ -89,22 +220,22 @@ class Evidence:
 
     @property
     def is_neighbour(self) -> bool:
-        """Tell whether one who adds this has to say how it relates to the item."""
+        """Whether a request that adds this must say how it relates to the item."""
         return self.is_near or self.name_collision or self.trigger_collision
 
     @property
     def is_about_another(self) -> bool:
-        """Tell whether each names somebody or something that the other does not."""
+        """Whether each names someone or something that the other does not."""
         return any(d.what == "name" and d.new and d.known for d in self.differs)
 
     @property
     def is_of_one_form(self) -> bool:
-        """Tell whether both say one thing of two, and differ in nothing but names and numbers."""
+        """Whether both state one fact about two subjects, differing only in names and numbers."""
         return self.is_about_another and all(d.what in {"name", "number"} for d in self.differs)
 
     @property
     def why(self) -> str:
-        """Say in one line what the two have in common and what not."""
+        """One line on what the two have in common and what not."""
         if self.is_exact:
             return Message("near.same_but_for_form", "the same but for its form")
         parts: list[str] = [
@@ -127,9 +258,9 @@ def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
 
 
 def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
-    """Tell whether a text is an exact or a near duplicate of a known one.
+    """Whether a text is an exact or near duplicate of a known one.
 
-    What is said to be `unrelated` to the like of it repeats none that is about another.
+    A text declared `unrelated` does not repeat a near one that names someone else.
     """
     found = evidence(content, Known("", "", known))
     if found.is_near and unrelated:
@@ -140,7 +271,7 @@ def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
 def evidence(content: str, item: Known) -> Evidence:
     """Compare a text with one known item."""
     if normal_form(content) == normal_form(item.text):
-        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, held=1.0)
+        return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     new, known = _nearest(words_of(content), words_of(item.text), content, item.text)
     shingled = shingle_similarity(content, item.text)
     score = alike(new, known)
@@ -149,28 +280,28 @@ def evidence(content: str, item: Known) -> Evidence:
         is_exact=False,
         is_near=score >= NEAR or shingled >= NEAR_SHINGLES,
         similarity=max(score, shingled),
-        held=held(new, known),
+        contained=contained(new, known),
         words=(new, known),
     )
 
 
-def held_part(text: str, by: str) -> float:
-    """Give the part of what a text tells that another tells too, 0 to 1; 1 where it tells none."""
+def contained_part(text: str, by: str) -> float:
+    """Return the share of a text's content that another has too, 0 to 1; 1 if it has none."""
     words = words_of(text)
-    return held(words, words_of(by)) if words.weight else 1.0
+    return contained(words, words_of(by)) if words.weight else 1.0
 
 
 def shingle_similarity(one: str, other: str) -> float:
-    """Give the Jaccard similarity of two texts' character shingles, 0 to 1.
+    """Return the Jaccard similarity of two texts' character shingles, 0 to 1.
 
-    It serves what no word is known of: other scripts, typing errors, code.
+    It covers what word comparison cannot: other scripts, typing errors, code.
     """
     a, b = _shingles(one), _shingles(other)
     return len(a & b) / len(a | b)
 
 
 def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Words, Words]:
-    """Give the texts, or in the place of one that is much longer its nearest part."""
+    """Return the two texts, a much longer one replaced by its nearest part."""
     pairs = []
     if new.weight <= _MUCH_LONGER * known.weight and known.weight <= _MUCH_LONGER * new.weight:
         pairs.append((new, known))
@@ -190,7 +321,7 @@ def _shingles(text: str) -> frozenset[str]:
     return _remembered(text) if len(text) <= REMEMBERED_CHARS else _shingled(text)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _remembered(text: str) -> frozenset[str]:
     return _shingled(text)
 

@@ -1,24 +1,158 @@
-"""The words of a text that tell what it is about, in a form in which other wordings agree."""
+"""Informative words of a text, normalised so that different wordings agree."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from core.knowledge.duplicates.lexicon import FUNCTION_WORDS, TITLES, senses, tells_little
 from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
 from core.knowledge.search.tokens import stem
 
-_FIRST, _SYLLABLES, _FINALS = 0xAC00, 11_172, 28
-_CUT_FINALS = {4, 8, 17, 20}  # ㄴ ㄹ ㅂ ㅆ: what an ending adds to the last syllable of a verb
+# Each line is one sense. Korean words are stems as `words.korean_stem` returns them.
+_SAME = """
+begin began begun start commence 시작 개시
+end ended finish complete conclude over 끝 끝나 종료 완료 마치 마감
+close shut 닫 마감
+send sent dispatch transmit 보내 발송 송부 전송 전달
+pay paid payment settle 결제 지급 지불 납부
+buy bought purchase procure 구매 구입
+sell sold sale 판매 매출
+show shown display present 표시 표기
+write wrote written compose draft 작성 기재 적 적히
+phone telephone call ring 전화 통화
+email mail 메일 이메일
+customer client 고객 손님
+refund reimburse 환불
+return 반품 반송 돌려보내
+delivery deliver shipping shipment ship parcel 배송 배달 택배
+meeting meet 회의 미팅
+report 보고 보고서 리포트
+contract agreement 계약 계약서
+sign signature signing 서명 사인 날인
+review check inspect 검토 리뷰
+approve approval 승인 결재
+allow permit permission 허용 허락
+forbid forbidden prohibit ban 금지
+limit cap quota maximum 한도 제한 최대
+language 언어
+photo photograph picture 사진
+restart reboot 재시작 재부팅
+manager 매니저 관리자
+employee staff personnel hire 직원 사원
+holiday vacation 휴가
+laptop notebook 노트북
+won krw 원 원화
+dollar usd 달러
+euro eur 유로
+yen jpy 엔 엔화
+percent 퍼센트
+decimal 소수 소수점
+amount figure sum 금액 액수
+price cost fee charge 가격 요금 비용
+slide deck presentation 슬라이드 발표
+color colour 색 색상 색깔
+bill invoice 청구서 인보이스
+vendor supplier 거래처 공급업체 공급사 협력사
+document doc 문서
+store keep kept save archive 보관 저장
+delete remove erase 삭제 제거
+error bug fault 오류 에러 버그
+answer reply respond response 답 답변 회신 응답 답장
+question inquiry enquiry 문의 질문
+short brief concise 짧 간단 간략
+detailed detail 자세 상세
+fast quick prompt immediate 빠르 신속 즉시
+change modify alter 변경 수정 바꾸 바뀌
+expire lapse 만료
+open 열 개점
+cancel 취소
+warehouse depot 창고
+discount rebate 할인
+tax vat 세금 부가세
+damage broken 파손 손상 부서지 망가지
+product goods item article 상품 제품 물건 물품
+night evening 밤 저녁
+morning 아침 오전 새벽
+deadline due 마감 기한
+capital uppercase 대문자
+password 비밀번호 암호 패스워드
+server 서버
+colleague coworker teammate 동료
+school 학교
+travel trip 출장 여행
+monday mon 월요일
+tuesday tue 화요일
+wednesday wed 수요일
+thursday thu 목요일
+friday fri 금요일
+saturday sat 토요일
+sunday sun 일요일
+daily 매일 날마다
+weekly 매주 주간
+monthly 매월 매달 월간
+yearly annual 매년 연간
+"""
+# Words that nearly any memory may contain: they say little about its subject.
+_LITTLE = """
+쓸 쓴 할 될 있다 없다 있는 없는 있고 한
+" use using used want wish prefer like love need require must should shall may might can could
+will would always ever please make made making put give given get got take taken go goes going
+come keep kept show write wrote written send sent ask say tell let have has had do done does new
+own all every each any some only also just instead rather than because since when while before
+after until till within up later by around about between during per once again one ones other
+such very much many more most now then here there first day time thing way case set mean allow
+possible expect follow receive hand out see seen handle ensure remember note work 하 되 있 없 주
+원하 싶 필요 사용 이용 쓰 써 적 작성 보내 남기 올리 보 받 드리 넣 빼 만들 처리 진행 경우 때 것
+수 등 및 또는 그리고 그 이 저 우리 모든 모두 항상 늘 언제나 반드시 꼭 앞으로 이제 이후 이전 전
+후 뒤 안 밖 이내 이상 이하 이미 바로 다시 더 덜 매우 아주 좀 조금 정도 쯤 약 위 아래 중 까지
+부터 동안 마다 마세 말 않 아니 못 위하 대하 따르 관하 의하 통하 맞추 두 두세 가능 선호 좋아하
+바라 바랍 부탁 요청 요구 내 오 가 나 나가 안에 밖에 전에 후에 뒤에 때에 중에 사장 부사장 대표
+회장 이사 상무 전무 본부장 실장 팀장 부장 차장 과장 대리 주임 선생 교수 박사 기본 주로 대신 가지
+기다리
+"""
+_FUNCTION_WORDS = """
+a an the and or but if so as at by for from in into of off on onto out over than that these
+those this to up with without am is are was were be been being it its i me my we us our you your
+he him his she her they them their there who whom whose which what how why not no nor never mr
+mrs ms dr prof don't doesn't isn't aren't won't can't cannot 은 는 이 가 을 를 의 에 와 과 도 로
+으로 께 에게
+"""
+# Titles that follow a person's name.
+_TITLES = """
+사장 부사장 대표 회장 이사 상무 전무 본부장 실장 팀장 부장 차장 과장 대리 주임 사원 매니저 선생
+교수 박사 씨
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+TITLES = tuple(_TITLES.split())
 
-# Longest first. What is one syllable long needs two before it: `보고`, `회의` are whole words.
+
+@lru_cache(maxsize=1)
+def senses() -> Mapping[str, str]:
+    """Return the sense of each stem: the first word of its line."""
+    found: dict[str, str] = {}
+    for line in _SAME.strip().splitlines():
+        words = [stem(word) for word in line.split()]
+        found |= {word: words[0] for word in words if word not in found}
+    return found
+
+
+@lru_cache(maxsize=1)
+def tells_little() -> frozenset[str]:
+    """Return the stems that say little about the subject of a text."""
+    return frozenset(stem(word) for word in _LITTLE.split())
+
+
+_FIRST, _SYLLABLES, _FINALS = 0xAC00, 11_172, 28
+# ㄴ ㄹ ㅂ ㅆ: finals that an ending adds to the last syllable of a verb.
+_CUT_FINALS = {4, 8, 17, 20}
+
+# Longest first. A one-syllable ending needs two syllables before it: `보고`, `회의` are words.
 _COPULA = re.compile(
     r"(?<=.)(?:입니다|입니까|이었습니다|였습니다|이에요|예요|에요|이예요|이다|인데|이므로|이라서)$"
 )
@@ -44,9 +178,9 @@ _OPEN = {pair[0]: pair[1] for pair in _OPENED.split()}
 
 @lru_cache(maxsize=10_000)
 def korean_stem(word: str) -> str:
-    """Give a Hangul word (NFC) without particles, endings, light verbs and honorific.
+    """Return a Hangul word (NFC) without particles, endings, light verbs and honorifics.
 
-    A rough cut by rules: `환불을`, `환불해야`, `환불됩니다` all give `환불`.
+    Approximate, by rules and no dictionary: `환불을`, `환불해야`, `환불됩니다` become `환불`.
     """
     base = _COPULA.sub("", word)
     base = _cut_particles(base)
@@ -64,7 +198,7 @@ def _cut_particles(word: str) -> str:
 
 
 def _close(base: str) -> str:
-    """Undo what an ending does to the syllable before it: `보냅`니다, `시작된`다."""
+    """Remove the final that an ending added to the syllable before it: `보냅`니다, `시작된`다."""
     last = ord(base[-1]) - _FIRST
     cut = _CUT_FINALS if len(base) > 1 else {17}
     if 0 <= last < _SYLLABLES and last % _FINALS in cut:
@@ -72,14 +206,14 @@ def _close(base: str) -> str:
     return base
 
 
-Place = Literal["person", "topic", ""]
+Role = Literal["person", "topic", ""]
 
 LITTLE = 0.2
 MAX_CHARS = 20_000
 MAX_WORDS = 2_000
-REMEMBERED_CHARS = 2_000  # of a longer text the words take much more room than they save time
-# What names a thing: letters with digits in them (`PROJ-12`, `3f9a`; but `16GB` and `9am` measure
-# one), a letter that stands for a name (`A사`), and a number that stands for somebody
+REMEMBERED_CHARS = 2_000  # caching longer texts costs more memory than it saves time
+# Identifiers: letters with digits (`PROJ-12`, `3f9a`; but `16GB` and `9am` are measures), a letter
+# in place of a name (`A사`), and a number in place of one
 # (`customer 17`, `#17`, `17번은`).
 _NUMBERED = r"#|(?i:no\.?|customer|client|user|account|order|ticket|case|room|employee) "
 _CODE = re.compile(
@@ -105,10 +239,10 @@ _DENIES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word by its `stem` or sense; `text` is how it is written, `weight` how much it tells.
+    """A word by its `stem` or sense; `text` is as written, `weight` how informative it is.
 
-    `names` says that it tells of whom or what the text speaks: a name, a code, a topic; `leads`
-    that the text begins with it. `base` is the word without its endings, where a sense is its stem.
+    `names`: it identifies whom or what the text is about, as a name, a code or a topic; `leads`:
+    the text begins with it. `base` is the word without endings where `stem` is a sense.
     """
 
     stem: str
@@ -121,7 +255,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Words:
-    """What a text says: its words, each once, its quantities, and whether it denies."""
+    """The content of a text: distinct words, quantities and negations."""
 
     words: tuple[Word, ...]
     quantities: tuple[Quantity, ...]
@@ -134,18 +268,18 @@ class Words:
 
     @cached_property
     def pairs(self) -> frozenset[str]:
-        """The pairs of neighbouring letters in the stems."""
+        """The pairs of adjacent letters in the stems."""
         written = {word.base or word.stem for word in self.words}
         return frozenset(s[at : at + 2] for s in written for at in range(len(s) - 1))
 
     @cached_property
     def weight(self) -> float:
-        """How much the text tells in all."""
+        """The total information of the text."""
         return sum(word.weight for word in self.words) + len(self.quantities)
 
     @cached_property
     def measures(self) -> frozenset[str]:
-        """What the quantities measure."""
+        """The measures of the quantities."""
         return frozenset(quantity.what for quantity in self.quantities)
 
     @cached_property
@@ -157,7 +291,7 @@ class Words:
         return frozenset(q.value for q in self.quantities if q.what != CLOCK)
 
     def holds(self, quantity: Quantity) -> bool:
-        """Tell whether one of the quantities may mean the same; `Quantity.same` for all at once."""
+        """Whether any of the quantities may mean the same: `Quantity.same` by set lookup."""
         what, value = quantity.what, quantity.value
         if what == CLOCK:
             return any(quantity.same(known) for known in self.quantities)
@@ -167,7 +301,7 @@ class Words:
 
 
 def words_of(text: str) -> Words:
-    """Read a text; of a long one the first 20,000 characters and 2,000 words."""
+    """Return the words of a text, up to its first 20,000 characters and 2,000 words."""
     return _remembered(text) if len(text) <= REMEMBERED_CHARS else _read(text)
 
 
@@ -182,11 +316,11 @@ def _read(text: str) -> Words:
     bare = _CODE.sub(lambda code: " " * len(code[0]), plain)
     lower = bare.lower()
     found = quantities(lower) if len(lower) == len(bare) else []
-    kept = {code.stem: code for code in map(_coded, codes)}
+    distinct = {code.stem: code for code in map(_coded, codes)}
     for word in _words(bare, found, leads=not codes or codes[0].start() > 0):
-        if len(kept) < MAX_WORDS and (word.stem not in kept or word.names):
-            kept[word.stem] = word
-    return Words(tuple(kept.values()), tuple(found), _denied(plain))
+        if len(distinct) < MAX_WORDS and (word.stem not in distinct or word.names):
+            distinct[word.stem] = word
+    return Words(tuple(distinct.values()), tuple(found), _denied(plain))
 
 
 def _coded(code: re.Match[str]) -> Word:
@@ -203,15 +337,15 @@ def _words(text: str, found: list[Quantity], *, leads: bool) -> Iterator[Word]:
         if span is not None and span.start < match.end():
             continue
         after = matches[at + 1] if at + 1 < len(matches) else None
-        word = _word(match[0], _place(text, match, after))
+        word = _word(match[0], _role(text, match, after))
         if word is not None:
             yield replace(word, leads=True) if leads else word
             leads = False
 
 
-def _word(text: str, place: Place) -> Word | None:
+def _word(text: str, role: Role) -> Word | None:
     lower = text.casefold().removesuffix("'s").removesuffix("’s")
-    if place == "person" and _is_hangul(lower):
+    if role == "person" and _is_hangul(lower):
         return Word(lower, text, 1.0, names=True)
     if lower in FUNCTION_WORDS:
         return None
@@ -220,12 +354,12 @@ def _word(text: str, place: Place) -> Word | None:
         return Word(titled[1], text, 1.0, names=True)
     if base in tells_little() or lower in tells_little():
         return Word(senses().get(base, base), text, LITTLE)
-    names = place != "" and base not in senses()
+    names = role != "" and base not in senses()
     return Word(senses().get(base, base), text, 1.0, names=names, base=base)
 
 
-def _place(text: str, match: re.Match[str], after: re.Match[str] | None) -> Place:
-    """Tell whether a word stands where the name of a person, or a topic, stands."""
+def _role(text: str, match: re.Match[str], after: re.Match[str] | None) -> Role:
+    """Return whether a word is in the position of a person's name or of a topic."""
     follows = after is not None and text[match.end() : after.start()] == " "
     next_word = after[0] if after is not None and follows else " "
     if _is_hangul(match[0]):

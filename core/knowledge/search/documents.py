@@ -1,10 +1,9 @@
-"""What the search index holds of one item, and what each part of it is worth."""
+"""The indexed form of an item, and the weight of each of its parts."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
@@ -14,29 +13,24 @@ from core.domain.models import SKILL_MD, Bundle, Kind, SkillSummary
 from core.domain.models.base import Model
 from core.knowledge.search.ranking import NAMED, impact
 from core.knowledge.search.spelling import marked
-from core.knowledge.search.tokens import MAX_CHARS, MAX_TERMS, scan, stem, term_counts
+from core.knowledge.search.tokens import MAX_CHARS, MAX_TERMS, name_term, scan, stem, term_counts
 from core.skills.bundle import bundle_hash
 
 NAME_WORTH = 3
 HEADING_WORTH = 2
 FILE_WORTH = 2
 
-MAX_NAME = 500
-NAME_MARK = "=="
-
-# What parts words, and what no database holds.
-_BETWEEN = re.compile(r"[\s_\-\0\ud800-\udfff]+")
 _BEGINNING = 2_000
 _IDENTIFIER = re.compile(r"\b[A-Za-z]+(?:[_-][A-Za-z]+)+\b")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 
 
 class SearchDocument(Model):
-    """One item as the index holds it; (tenant, kind, item) is its identity.
+    """One item as indexed; (tenant, kind, item) is its identity.
 
-    `agent_id` None is shared by the whole tenant. `content` is plain text, `files` the paths of a
-    skill's files. `version` says what a skill looked like in the store's list when it was read;
-    it is empty for all else.
+    An `agent_id` of None means shared by the tenant. `content` is plain text, `files` the paths
+    of a skill's files. `version` identifies the state of a skill when it was read; it is empty
+    for other kinds.
     """
 
     tenant_id: str
@@ -52,8 +46,8 @@ class SearchDocument(Model):
 class IndexTerms(Model):
     """The terms of a document with their counts, and its length in terms.
 
-    `beside` is the part of the counts that comes from name and files. `words` are those whose
-    stem differs, as written and marked. `name` is the key of the whole name, if it has one.
+    `beside` is the part of the counts from name and files. `words` are the marked written forms of
+    words that differ from their stem. `name` is the key of the whole name, if any.
     """
 
     counts: dict[str, int]
@@ -64,11 +58,11 @@ class IndexTerms(Model):
 
 
 def index_terms(document: SearchDocument) -> IndexTerms:
-    """Give what is indexed of a document.
+    """Return the terms to index for a document.
 
-    A word in the name of a rule or skill counts three times, one in a heading or the path of a
-    file twice; the name of a memory is but the beginning of its text. What hyphens or underscores
-    join also stands there as one word.
+    A word in the name of a rule or skill counts three times, in a heading or file path twice; the
+    name of a memory is only the beginning of its text. Words joined by hyphens or underscores are
+    also indexed as one word.
     """
     counts: Counter[str] = Counter()
     words: set[str] = set()
@@ -100,28 +94,16 @@ def index_terms(document: SearchDocument) -> IndexTerms:
 
 
 def impacts(terms: IndexTerms) -> dict[str, float]:
-    """Give each term's part of BM25 before its weight, and that of the whole name."""
-    held = {
+    """Return the unweighted BM25 part of each term, and that of the whole name."""
+    parts = {
         term: impact(number, terms.length, beside=terms.beside.get(term, 0))
         for term, number in terms.counts.items()
     }
-    return held | {terms.name: NAMED} if terms.name else held
-
-
-def name_term(text: str) -> str:
-    """Give the term by which an item with this name is found, empty where it cannot be one.
-
-    Case, blanks, hyphens and underscores make no difference.
-    """
-    if len(text) > MAX_NAME:
-        return ""
-    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
-    joined = _BETWEEN.sub("", plain)
-    return f"{NAME_MARK}{joined}" if joined else ""
+    return parts | {terms.name: NAMED} if terms.name else parts
 
 
 def _parts(document: SearchDocument) -> list[tuple[str, int]]:
-    """Give name and files, with what a word in them is worth beside the content."""
+    """Return name and file paths with the extra weight of a word in them."""
     parts = [(path, FILE_WORTH) for path in document.files]
     beginning = " ".join(document.content[:_BEGINNING].split())
     is_shown = document.name.rstrip("…") in beginning
@@ -130,7 +112,7 @@ def _parts(document: SearchDocument) -> list[tuple[str, int]]:
 
 
 def headings(kind: Kind, content: str) -> list[str]:
-    """Give the headings of a skill's document; the others have none."""
+    """Return the headings of a skill's document; other kinds have none."""
     return _HEADING.findall(content) if kind is Kind.SKILL else []
 
 
@@ -139,30 +121,30 @@ _KEY = re.compile(r"^[\w-]+:[ \t]*", re.MULTILINE)
 
 
 def skill_search_text(document: str) -> str:
-    """Give the text of a skill for the index: values of the frontmatter, body."""
+    """Return the indexed text of a skill: the values of its frontmatter, and its body."""
     head = _HEAD.match(document)
     text = _KEY.sub("", head[1]) + document[head.end() :] if head else document
     return text.strip()
 
 
 def skill_search_files(paths: Iterable[str]) -> tuple[str, ...]:
-    """Give the paths of a skill's files by which it is found: all but SKILL.md."""
+    """Return the indexed paths of a skill's files: all but SKILL.md."""
     return tuple(sorted(path for path in paths if path != SKILL_MD))
 
 
 def skill_version(summary: SkillSummary) -> str:
-    """Give a key that differs when a skill looks different in the store's list."""
+    """Return a key that changes when a skill's entry in the store's list does."""
     seen = f"{summary.file_count}\n{summary.description}"
     return hashlib.sha256(seen.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def indexed_version(summary: SkillSummary, bundle: Bundle) -> str:
-    """Give `skill_version` with the hash of all files: what the index says it has read."""
+    """Return `skill_version` with the hash of all files, as recorded in the index."""
     return f"{skill_version(summary)}:{bundle_hash(bundle)[:16]}"
 
 
 def skill_search_document(bundle: Bundle, summary: SkillSummary, tenant_id: str) -> SearchDocument:
-    """Give a skill of the store as a document that the whole tenant shares."""
+    """Return a skill as a document shared by the tenant."""
     document = bundle.files[SKILL_MD].data.decode("utf-8", "replace")
     return SearchDocument(
         tenant_id=tenant_id,

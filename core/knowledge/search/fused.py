@@ -1,4 +1,4 @@
-"""Search by words and by meaning at once; where the embedding model fails, words alone decide."""
+"""Hybrid search by words and embeddings, falling back to words if the model fails."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from core.domain.messages import Message
 from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Search, Vectors
-from core.knowledge.search.documents import name_term
 from core.knowledge.search.hits import make_hit
-from core.knowledge.search.tokens import scan
+from core.knowledge.search.tokens import name_term, scan
 
 # Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet and individual
-# rank learning methods": fixed there in a pilot, and near the best for all collections tried.
+# rank learning methods": 60 was fixed there in a pilot, and near the best on every collection.
 RRF_K = 60
 BY_MEANING = "close in meaning"
 
@@ -28,9 +27,9 @@ T = TypeVar("T", bound=Hashable)
 
 
 def reciprocal_rank(rankings: Iterable[Sequence[T]]) -> list[T]:
-    """Fuse rankings, each best first: what stands high in several comes first.
+    """Fuse rankings, each best first, by reciprocal rank.
 
-    Ties go to what stands higher in an earlier ranking. What is twice in one counts once.
+    Ties go to the better rank in an earlier ranking. Duplicates within one count once.
     """
     scores: dict[T, float] = {}
     for ranking in rankings:
@@ -42,10 +41,10 @@ def reciprocal_rank(rankings: Iterable[Sequence[T]]) -> list[T]:
 def fuse_hits(
     by_words: Sequence[Hit], by_meaning: Sequence[KnownText], limit: int, *, query: str = ""
 ) -> list[Hit]:
-    """Fuse hits with neighbours in meaning, and give the first `limit`.
+    """Fuse hits by words with neighbours by embedding, and return the first `limit`.
 
-    What bears the query as its name comes first. A score is the greater of the two, and at least
-    that of every hit further down.
+    Items named like the query come first. A score is the greater of the two, and at least that
+    of every later hit.
     """
     worded = {_key(hit): hit for hit in by_words}
     meant = {_key(known): known for known in by_meaning}
@@ -60,9 +59,9 @@ def fuse_hits(
 
 
 def fuse_texts(by_words: Sequence[KnownText], by_meaning: Sequence[KnownText]) -> list[KnownText]:
-    """Fuse texts that share words with neighbours in meaning; none is left out.
+    """Fuse texts found by words with those found by embedding; all are returned.
 
-    The score stays that by words: 0 for what was found by meaning alone.
+    The score stays that by words, 0 for texts found by embedding alone.
     """
     found = {_key(known): known.model_copy(update={"score": 0.0}) for known in by_meaning}
     found |= {_key(known): known for known in by_words}
@@ -97,7 +96,7 @@ def _hit(worded: Hit | None, meant: KnownText | None) -> Hit:
 
 
 def _falling(values: Sequence[float]) -> list[float]:
-    """Raise each value to the greatest of those after it."""
+    """Return the values, each raised to the greatest after it, so that scores never rise."""
     return [*accumulate(reversed(values), max)][::-1]
 
 
@@ -105,15 +104,15 @@ log = structlog.get_logger(__name__)
 
 QUERY_CHARS = 4_000
 DEPTH = 10
-KEPT_QUERIES = 256
+CACHED_QUERIES = 256
 LONGEST_PAUSE = 60.0
 
 
 class FusedSearch:
-    """The `Search` port over one by words, the vectors of the same documents, and their model.
+    """The `Search` port over a search by words, the vectors of its documents, and their model.
 
-    `embeddings` is called before the first query; what it raises is raised. After a failed query
-    the model is not asked for a while, which grows to a minute: a search is not to wait for it.
+    `embeddings` is called before the first query; its errors propagate. After a failed query the
+    model is not asked for a pause that grows to a minute: a search must not wait for it.
     """
 
     def __init__(
@@ -130,20 +129,20 @@ class FusedSearch:
         self._embeddings = embeddings
         self._timeout = timeout
         self._clock = clock
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._cached: OrderedDict[str, Vector] = OrderedDict()
         self._failures = 0
         self._again_at = float("-inf")
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Give the items most similar to `query` by both rankings, best first."""
+        """Return the items most similar to `query` by both rankings, best first."""
         vector = await self._vector(query) if limit > 0 else None
         if vector is None:
             return await self._words.search(
                 query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
             )
-        depth = limit + DEPTH
+        depth = limit + DEPTH  # a hit below the limit in both rankings may be above it fused
         worded = await self._words.search(
             query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=depth
         )
@@ -155,7 +154,7 @@ class FusedSearch:
     async def near(
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
-        """Give the items of one kind most similar by words, and as many again by meaning."""
+        """Return the items of a kind most similar by words, and as many again by embedding."""
         worded = await self._words.near(
             text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
         )
@@ -171,17 +170,17 @@ class FusedSearch:
         await self._words.refresh(tenant_id)
 
     async def _vector(self, query: str) -> Vector | None:
-        """Give the vector of a query, None where there is none to be had, or in time."""
+        """Return the vector of a query, None if the model does not provide one in time."""
         text = query[:QUERY_CHARS]
-        if text in self._kept:
-            self._kept.move_to_end(text)
-            return self._kept[text]
+        if text in self._cached:
+            self._cached.move_to_end(text)
+            return self._cached[text]
         model = self._embeddings()
         if self._clock() < self._again_at or next(scan(text), None) is None:
             return None
         vector = await self._asked(model, text)
         if vector is not None:
-            self._keep(text, vector)
+            self._cache(text, vector)
         return vector
 
     async def _asked(self, model: Embeddings, text: str) -> Vector | None:
@@ -206,12 +205,12 @@ class FusedSearch:
         return vector
 
     def _note_failure(self, reason: str) -> None:
-        pause = min(LONGEST_PAUSE, 2.0 ** min(self._failures, 10))
+        pause = min(LONGEST_PAUSE, 2.0 ** min(self._failures, 10))  # capped: floats overflow
         self._failures += 1
         self._again_at = self._clock() + pause
         log.warning("embeddings.missed", error=reason, next_in=pause)
 
-    def _keep(self, text: str, vector: Vector) -> None:
-        self._kept[text] = vector
-        if len(self._kept) > KEPT_QUERIES:
-            self._kept.popitem(last=False)
+    def _cache(self, text: str, vector: Vector) -> None:
+        self._cached[text] = vector
+        if len(self._cached) > CACHED_QUERIES:
+            self._cached.popitem(last=False)

@@ -1,4 +1,4 @@
-"""A ranked document as a hit: what it says about the query, and which words matched where."""
+"""Turn a ranked document into a hit: an excerpt, and which words matched where."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def spots(text: str, terms: Collection[str]) -> list[Token]:
-    """Give the places in a text (NFC) where these terms stand, in order: the first 200 of each."""
+    """Return the occurrences of these terms in a text (NFC), in order: the first 200 of each."""
     grams = () if has_strays(text) else [term for term in terms if is_gram(term)]
     found = [Token(term, at, at + len(term)) for term in grams for at in _starts(text, term)]
     if len(grams) < len(terms):
@@ -41,7 +41,7 @@ def spots(text: str, terms: Collection[str]) -> list[Token]:
 
 
 def _read(text: str, terms: Collection[str]) -> Iterator[Token]:
-    """Give the terms that only a reader of the text around them can tell."""
+    """Yield the terms that can only be recognised by tokenising the text around them."""
     reader = Reader(text)
     end = 0
     for at in _candidates(text, terms):
@@ -51,24 +51,24 @@ def _read(text: str, terms: Collection[str]) -> Iterator[Token]:
 
 
 def _candidates(text: str, terms: Iterable[str]) -> list[int]:
-    """Give the places, in order, where one of the terms may begin."""
+    """Return the positions, in order, where one of the terms may begin."""
     folded = text.casefold()
-    if len(folded) != len(text):  # a place in one would not be the same in the other
+    if len(folded) != len(text):  # positions would differ between the two
         folded = text
-    places = {at for term in terms for at in _starts(folded, term) if _may_begin(text, at)}
+    positions = {at for term in terms for at in _starts(folded, term) if _may_begin(text, at)}
     if any(term[0].isdecimal() for term in terms):
-        places |= {match.start() for match in _NUMBER.finditer(text)}
-    return sorted(places)
+        positions |= {match.start() for match in _NUMBER.finditer(text)}
+    return sorted(positions)
 
 
 def _may_begin(text: str, at: int) -> bool:
-    """Tell whether a place is not inside of an English word, but for the humps of identifiers."""
+    """Whether a position is not inside an English word; a hump of an identifier is not."""
     around = text[max(0, at - 1) : at + 1]
     return len(around) < 2 or not around.isascii() or not around.isalpha() or around[1].isupper()
 
 
 def _starts(text: str, term: str) -> Iterator[int]:
-    """Give where a term may begin: a stem may end otherwise than the word it was made of."""
+    """Yield where a term may begin: a stem can differ from its word in the last letter."""
     beginning = term[:-1] if term.isascii() and len(term) > 3 else term
     at = text.find(beginning)
     for _ in range(_AT_MOST):
@@ -79,7 +79,7 @@ def _starts(text: str, term: str) -> Iterator[int]:
 
 
 def _around(text: str, at: int) -> tuple[int, int]:
-    """Give the stretch of letters and digits around a place; after a number also its unit."""
+    """Return the run of letters and digits around a position; with its unit after a number."""
     start = end = at
     while start > max(0, at - _ASIDE) and _is_inside(text, start - 1):
         start -= 1
@@ -99,12 +99,12 @@ def _is_inside(text: str, at: int) -> bool:
 
 _MOST = 0.5
 _SHOWN = 5
-IN_TEXT = "in the text"  # the places of words, as messages name them
+IN_TEXT = "in the text"  # where words occur, as messages name it
 IN_NAME, IN_HEADING, IN_FILE_NAME = "in the name", "in a heading", "in a file name"
 
 
-class Place(NamedTuple):
-    """A part of an item that counts by itself: what it is called, and where terms stand in it."""
+class Section(NamedTuple):
+    """A part of an item: its description, its text, and the occurrences of terms in it."""
 
     called: str
     text: str
@@ -112,62 +112,64 @@ class Place(NamedTuple):
 
 
 class _Matched(NamedTuple):
-    """A stretch of a text that matched without a gap, with the terms that say so."""
+    """A contiguous match in a text, with its terms."""
 
     text: str
     terms: frozenset[str]
 
 
 def whole_words(terms: Collection[str]) -> set[str]:
-    """Give the terms that say something by themselves.
+    """Return the terms that are meaningful by themselves.
 
-    A single character is one where it is no part of another term: a word of its own.
+    A single character is, unless it is part of another term.
     """
     longer = {term for term in terms if not is_single(term)}
     inside = {char for term in longer for char in term}
     return longer | ({*terms} - inside)
 
 
-def reason(places: Sequence[Place], weights: Mapping[str, float]) -> str:
-    """Name the heaviest words that matched, as they are written, at the best place of each.
+def reason(sections: Sequence[Section], weights: Mapping[str, float]) -> str:
+    """Return a sentence naming the matched words of most weight, as written, and their best part.
 
-    What is no whole word is named only where there is nothing else.
+    Partial words are named only if nothing else matched.
     """
-    shown = _chosen(places, weights, is_strict=True) or _chosen(places, weights, is_strict=False)
+    shown = _chosen(sections, weights, is_strict=True) or _chosen(
+        sections, weights, is_strict=False
+    )
     if not shown:
         return Message("search.further_down", "matches further down in the text")
     if {*shown.values()} == {IN_TEXT}:
         return Message("search.matches", "matches {words}", words=", ".join(shown))
     parts = [
-        _said(", ".join(words), place.called)
-        for place in places
-        if (words := [word for word, where in shown.items() if where == place.called])
+        _said(", ".join(words), section.called)
+        for section in sections
+        if (words := [word for word, where in shown.items() if where == section.called])
     ]
     return Message("search.matches", "matches {words}", words=joined(parts))
 
 
-def _said(words: str, place: str) -> Message:
-    if place == IN_NAME:
+def _said(words: str, section: str) -> Message:
+    if section == IN_NAME:
         return Message("search.in_name", "{words} in the name", words=words)
-    if place == IN_HEADING:
+    if section == IN_HEADING:
         return Message("search.in_heading", "{words} in a heading", words=words)
-    if place == IN_FILE_NAME:
+    if section == IN_FILE_NAME:
         return Message("search.in_file_name", "{words} in a file name", words=words)
     return Message("search.in_text", "{words} in the text", words=words)
 
 
 def _chosen(
-    places: Sequence[Place], weights: Mapping[str, float], *, is_strict: bool
+    sections: Sequence[Section], weights: Mapping[str, float], *, is_strict: bool
 ) -> dict[str, str]:
-    """Choose up to five words, each for a term that none before it has: word -> place."""
+    """Choose up to five words, each adding a new term: word -> part."""
     shown: dict[str, str] = {}
     named: set[str] = set()
-    for place, stretches in _by_weight(places, weights):
+    for section, stretches in _by_weight(sections, weights):
         new = [tokens for tokens in stretches if not _terms(tokens) <= named]
-        words = [one for tokens in new if (one := _matched(place.text, tokens, is_strict))]
+        words = [one for tokens in new if (one := _matched(section.text, tokens, is_strict))]
         for one in sorted(words, key=lambda one: -len(one.text)):
             if not one.terms <= named and not any(_is_in(one.text, known) for known in shown):
-                shown[one.text] = place.called
+                shown[one.text] = section.called
                 named |= one.terms
             if len(shown) == _SHOWN:
                 return shown
@@ -175,15 +177,15 @@ def _chosen(
 
 
 def _by_weight(
-    places: Sequence[Place], weights: Mapping[str, float]
-) -> list[tuple[Place, list[list[Token]]]]:
-    """Give the stretches that matched, those of one weight and place together, heaviest first."""
+    sections: Sequence[Section], weights: Mapping[str, float]
+) -> list[tuple[Section, list[list[Token]]]]:
+    """Return the contiguous matches, grouped by weight and part, heaviest first."""
     found: dict[tuple[float, int], list[list[Token]]] = {}
-    for at, place in enumerate(places):
-        for tokens in _joined(place.tokens):
+    for at, section in enumerate(sections):
+        for tokens in _joined(section.tokens):
             heaviest = max(weights[token.term] for token in tokens)
             found.setdefault((-heaviest, at), []).append(tokens)
-    return [(places[at], found[heaviest, at]) for heaviest, at in sorted(found)]
+    return [(sections[at], found[heaviest, at]) for heaviest, at in sorted(found)]
 
 
 def _terms(tokens: Sequence[Token]) -> frozenset[str]:
@@ -206,7 +208,7 @@ def _matched(text: str, tokens: Sequence[Token], is_strict: bool) -> _Matched | 
 
 
 def _joined(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Join what overlaps or touches."""
+    """Yield runs of tokens that overlap or touch."""
     run: list[Token] = []
     end = 0
     for token in sorted(tokens, key=lambda token: token.start):
@@ -220,7 +222,7 @@ def _joined(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _word(text: str, start: int, end: int) -> tuple[int, int]:
-    """Give the word of a script without spaces that a stretch is part of; no less than that."""
+    """Return the word around a match in a script without spaces, at least the match itself."""
     first = start
     if is_unspaced(text[start]):
         first -= unspaced_before(text, start)
@@ -246,11 +248,11 @@ def make_hit(
     weights: Mapping[str, float],
     files: Sequence[str] = (),
 ) -> Hit:
-    """Make a hit; excerpt and reason are read off the first 20,000 characters."""
+    """Return a hit; excerpt and reason come from the first 20,000 characters."""
     text = " ".join(unicodedata.normalize("NFC", content[:SCANNED_CHARS]).split())
     parts = {**_parts(kind, name, content, files), IN_TEXT: text}
-    places = _places(parts, whole_words(weights)) or _places(parts, weights)
-    tokens = next((place.tokens for place in places if place.called == IN_TEXT), ())
+    sections = _sections(parts, whole_words(weights)) or _sections(parts, weights)
+    tokens = next((section.tokens for section in sections if section.called == IN_TEXT), ())
     return Hit(
         id=item_id,
         kind=kind,
@@ -258,12 +260,12 @@ def make_hit(
         excerpt=_excerpt(text, tokens, weights),
         score=round(score, 4),
         agent_id=agent_id,
-        why=reason(places, weights),
+        why=reason(sections, weights),
     )
 
 
 def _parts(kind: Kind, name: str, content: str, files: Sequence[str]) -> dict[str, str]:
-    """Give the parts that count for more than text; a memory's name is but its beginning."""
+    """Return the parts with extra weight; a memory has none: its name repeats its beginning."""
     if kind is Kind.MEMORY:
         return {}
     parts = {
@@ -276,10 +278,10 @@ def _parts(kind: Kind, name: str, content: str, files: Sequence[str]) -> dict[st
     }
 
 
-def _places(parts: Mapping[str, str], terms: Collection[str]) -> list[Place]:
-    """Give the parts in which some of the terms stand."""
-    found = [Place(called, text, spots(text, terms)) for called, text in parts.items()]
-    return [place for place in found if place.tokens]
+def _sections(parts: Mapping[str, str], terms: Collection[str]) -> list[Section]:
+    """Return the parts in which any of the terms occur."""
+    found = [Section(called, text, spots(text, terms)) for called, text in parts.items()]
+    return [section for section in found if section.tokens]
 
 
 def _excerpt(text: str, tokens: Sequence[Token], weights: Mapping[str, float]) -> str:
@@ -293,7 +295,10 @@ def _excerpt(text: str, tokens: Sequence[Token], weights: Mapping[str, float]) -
 
 
 def _best_start(tokens: Sequence[Token], weights: Mapping[str, float]) -> int:
-    """Give the start of the stretch whose distinct terms weigh most, the first such one."""
+    """Return the start of the excerpt whose distinct terms weigh most, the first of equals.
+
+    A sliding window over the occurrences, so linear in their number.
+    """
     inside: Counter[str] = Counter()
     best, best_start, weight, first = 0.0, 0, 0.0, 0
     for token in tokens:

@@ -1,51 +1,58 @@
-"""BM25 (Robertson and Zaragoza 2009), with scores that mean the same for every query."""
+"""How a query weighs documents: BM25 (Robertson and Zaragoza 2009), comparable across queries."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-K1 = 1.2
+from core.knowledge.search.spelling import guesses, keys, likely
+from core.knowledge.search.tokens import name_term, read_question
+
+K1 = 1.2  # term saturation and length normalisation: the usual values of the paper
 B = 0.75
+# A constant, not the corpus mean: impacts are stored in the index, and must not go stale with it.
 MEAN_LENGTH = 100
-MAX_WEIGHED = 256
-FINDING_TERMS = 32
+MAX_WEIGHED = 256  # terms of a long query that are scored
+FINDING_TERMS = 32  # terms and postings read to find candidates: they bound the time of a query
+FINDING_POSTINGS = 20_000
+# A hit has a fifth of the query's weight, or for a whole feedback text one and a half unique words:
+# one shared syllable or common word must not bring up an item.
 SHARE = 0.2
 ENOUGH = 1.5
-FINDING_POSTINGS = 20_000
-BESIDE_LENGTH = 200
+BESIDE_LENGTH = 200  # the longest length that counts against a match in name or file paths
 NAMED = 1.0
-_NAMED_WEIGHT = 10.0
+_NAMED_WEIGHT = 10.0  # in ideal scores: above any sum of words, so that a full name comes first
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A tenant's documents: how many there are, and in how many of them a term stands.
+    """Statistics of a tenant's documents: their number, and document frequencies by term.
 
-    `frequencies` holds only terms that stand somewhere.
+    `frequencies` has only terms that occur.
     """
 
     documents: int
     frequencies: Mapping[str, int]
 
     def idf(self, term: str) -> float:
-        """Give the weight of a term: the rarer, the heavier; never negative."""
+        """Return the inverse document frequency of a term; never negative."""
         return self.idf_of(self.frequencies.get(term, 0))
 
     def idf_of(self, frequency: int) -> float:
-        """Give the weight of a term that stands in so many documents."""
+        """Return the inverse document frequency for a document frequency."""
         frequency = min(frequency, self.documents)
         return math.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5))
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """What a query asks of a document.
+    """The weights of a query.
 
-    `weights` are those of its terms that stand somewhere; the terms `finding` are enough to find
-    the documents worth scoring; `ideal` is the BM25 of the query taken as a document. `name` is
-    the key of items that bear the query as their name, empty where there are none.
+    `weights` has its terms that occur; the terms `finding` suffice to find every document worth
+    scoring; `ideal` is the BM25 of the query itself as a document. `name` is the key of items
+    named like the query, empty if there are none.
     """
 
     weights: Mapping[str, float]
@@ -56,29 +63,29 @@ class Weighing:
 
     @property
     def asked(self) -> Mapping[str, float]:
-        """The weights with that of the name: more than all words of a document can bring."""
+        """The weights with that of the name, which exceeds any sum of words."""
         return (
             {**self.weights, self.name: _NAMED_WEIGHT * self.ideal} if self.name else self.weights
         )
 
     def score(self, counts: Mapping[str, int], length: int) -> float:
-        """Give a document's similarity to the query, 0 to 1 (see `normalised`)."""
+        """Return a document's similarity to the query, 0 to 1 (see `normalised`)."""
         terms = {term: tf for term in self.weights if (tf := counts.get(term, 0))}
         return self.normalised(_bm25(self.weights, terms, length))
 
     def bm25(self, impacts: Mapping[str, float]) -> float:
-        """Give the BM25 of a document with these parts of it a term."""
+        """Return the BM25 of a document with these impacts by term."""
         return sum(weight * impacts.get(term, 0.0) for term, weight in self.asked.items())
 
-    def is_hit(self, held: Container[str]) -> bool:
-        """Tell whether a document holds enough of the query to be shown."""
-        return sum(w for term, w in self.asked.items() if term in held) >= self.needed
+    def is_hit(self, terms: Container[str]) -> bool:
+        """Whether a document with these terms matches enough of the query to be shown."""
+        return sum(w for term, w in self.asked.items() if term in terms) >= self.needed
 
     def normalised(self, bm25: float) -> float:
-        """Give a BM25 sum as a part of the ideal document's, at most 1.
+        """Return a BM25 sum as a fraction of the ideal document's, at most 1.
 
-        The ideal document is the query itself: 1 says that a document holds all of the query
-        in as few words. Terms that stand nowhere count against every document.
+        The ideal document is the query itself: 1 means that a document has all of the query in
+        as few words. Terms that occur nowhere count against every document.
         """
         return min(1.0, bm25 / self.ideal) if self.ideal > 0 else 0.0
 
@@ -92,11 +99,11 @@ def weigh(
     *,
     has_floor: bool = True,
 ) -> Weighing:
-    """Weigh the terms of a query (term -> how often it stands there).
+    """Weigh the terms of a query (term -> count).
 
-    `factors` says which tell less, `meant` which terms it may mean beside its own (term ->
-    factor and in how many documents), `name` is the key of what bears the query as its name.
-    Without a floor a document that shares any term is a hit.
+    `factors` reduces the weight of some, `meant` adds corrections of misspelt terms (term ->
+    factor and document frequency), `name` is the key of items named like the query. Without a
+    floor a document that shares any term is a hit.
     """
     worth = factors or {}
     asked = {term: corpus.idf(term) * worth.get(term, 1.0) for term in query}
@@ -118,7 +125,7 @@ def weigh(
 
 
 def _heaviest(asked: Mapping[str, float], frequencies: Mapping[str, int]) -> list[str]:
-    """Give the terms that stand somewhere, of a long query those that tell most."""
+    """Return the terms that occur, for a long query those of most weight."""
     terms = [term for term in asked if frequencies.get(term)]
     if len(terms) <= MAX_WEIGHED:
         return terms
@@ -128,10 +135,10 @@ def _heaviest(asked: Mapping[str, float], frequencies: Mapping[str, int]) -> lis
 def _finding(
     frequencies: Mapping[str, int], weights: Mapping[str, float], needed: float
 ) -> tuple[str, ...]:
-    """Choose the rarest terms, as far as they stand in 20,000 documents together.
+    """Choose the rarest terms, up to 20,000 postings together, at least one.
 
-    Common terms cost most and tell least: those that make no hit by themselves, all together,
-    need not find. The rarest is always there.
+    Common terms cost most and tell least: once those left could not make a hit even together,
+    they need not be read to find candidates.
     """
     chosen: list[str] = []
     postings, left = 0, sum(weights.values())
@@ -146,10 +153,10 @@ def _finding(
 
 
 def extrapolate(seen: int, sample: int, *, oldest: int, last: int, newest: int) -> int:
-    """Estimate how many there are in all, when counting stopped at `sample`.
+    """Estimate a total when counting stopped at `sample`.
 
-    Ids grow with time, so `seen` of them up to id `last` say how many there are between the
-    `oldest` and the `newest` document. Exact where counting did not stop.
+    Ids grow with time, so the density of `seen` up to id `last` extends from the `oldest` to the
+    `newest` document. Exact if counting did not stop.
     """
     if seen < sample or last >= newest:
         return seen
@@ -157,13 +164,13 @@ def extrapolate(seen: int, sample: int, *, oldest: int, last: int, newest: int) 
 
 
 def impact(count: int, length: int, *, beside: int = 0) -> float:
-    """Give a term's part of BM25 before its weight: it grows with the count up to K1 + 1,
-    in steps of a ten thousandth.
+    """Return a term's unweighted part of BM25: it grows with the count up to K1 + 1, rounded to
+    four digits.
 
-    The mean length of documents is taken as a constant, so that what is in the index stays true
-    and a score means the same today and tomorrow. `beside` is the part of the count that comes
-    from the name and the files: a long content makes it tell less, but only up to a length of
-    200 (as fields have lengths of their own in BM25F, Zaragoza and others 2004).
+    The mean document length is a constant, so that stored impacts stay valid and scores are
+    stable over time. `beside` is the part of the count from name and files: a long content
+    reduces it only up to a length of 200 (fields have lengths of their own in BM25F, Zaragoza
+    and others 2004).
     """
     told = (count - beside) / _norm(length) + beside / _norm(min(length, BESIDE_LENGTH))
     return round(told * (K1 + 1) / (told + K1), 4)
@@ -175,3 +182,34 @@ def _norm(length: int) -> float:
 
 def _bm25(weights: Mapping[str, float], counts: Mapping[str, int], length: int) -> float:
     return sum(weights[term] * impact(count, length) for term, count in counts.items())
+
+
+class Index(Protocol):
+    """The statistics of a tenant's index that a query needs."""
+
+    async def describe(self, terms: Sequence[str]) -> Corpus:
+        """Return the corpus with the frequencies of these terms."""
+
+    async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """Return the frequencies of further terms that occur."""
+
+    async def known(self, keys: Sequence[str]) -> set[str]:
+        """Return which of these terms and marked words have ever occurred."""
+
+
+async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | None:
+    """Weigh a query against an index; None if it has no words.
+
+    Spelling corrections are looked up only for words that occur nowhere. With `for_name`, items
+    named like the query come first, and items that match too little of it are no hits.
+    """
+    question = read_question(text)
+    if not question.counts:
+        return None
+    name = name_term(text) if for_name else ""
+    corpus = await index.describe([*question.counts, *filter(None, [name])])
+    found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
+    terms = likely(found, await index.known(keys(found))) if found else {}
+    counted = await index.count(list(terms)) if terms else {}
+    meant = {term: (terms[term], number) for term, number in counted.items()}
+    return weigh(question.counts, corpus, question.factors, meant, name, has_floor=for_name)

@@ -1,4 +1,4 @@
-"""What may have been meant by words that stand nowhere: slips of the keyboard, and of the blank."""
+"""Corrections of query words that occur nowhere: typing errors, and missing or extra blanks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from core.knowledge.search.question import Question, Run
-from core.knowledge.search.tokens import stem
+from core.knowledge.search.tokens import Question, Run, stem
 
 _ROWS = (
     ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
     ("ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔ", "ㅁㄴㅇㄹㅎㅗㅓㅏㅣ", "ㅋㅌㅊㅍㅠㅜㅡ"),
 )
-# Letters of one key, and those that sound alike.
+# Letters that share a key, and letters that sound alike.
 _ON_ONE_KEY = "ㅂㅃ ㅈㅉ ㄷㄸ ㄱㄲ ㅅㅆ ㅐㅒ ㅔㅖ"
 _ALIKE = "ㅐㅔ ㅚㅙ ㅚㅞ ㅙㅞ ㅢㅣ ㅗㅚ ㅜㅟ ㅓㅝ ㅏㅘ ㄴㄶ ㄹㅀ ㅂㅄ ㄱㄳ ㄹㄺ"
 _ONSETS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
@@ -24,20 +23,20 @@ _FIRST, _LAST = 0xAC00, 0xD7A3
 
 
 def letters(syllable: str) -> tuple[str, str, str]:
-    """Give the three letters of a Hangul syllable, a blank where it ends in a vowel."""
+    """Return the three letters of a Hangul syllable, a blank in place of a missing final."""
     rest, coda = divmod(ord(syllable) - _FIRST, len(_CODAS))
     onset, vowel = divmod(rest, len(_MEDIALS))
     return _ONSETS[onset], _MEDIALS[vowel], _CODAS[coda]
 
 
 def is_syllable(char: str) -> bool:
-    """Tell whether a character is a composed syllable of Hangul."""
+    """Whether a character is a composed Hangul syllable."""
     return _FIRST <= ord(char) <= _LAST
 
 
 @cache
 def slips(syllable: str) -> tuple[tuple[str, bool], ...]:
-    """Give the syllables of which one letter is another one, and whether that is a near slip."""
+    """Return the syllables that differ in one letter, and whether that is a likely slip."""
     onset, vowel, coda = letters(syllable)
     found = [(_syllable(other, vowel, coda), near(onset, other)) for other in _ONSETS]
     found += [(_syllable(onset, other, coda), near(vowel, other)) for other in _MEDIALS]
@@ -49,7 +48,7 @@ def slips(syllable: str) -> tuple[tuple[str, bool], ...]:
 
 
 def near(one: str, other: str) -> bool:
-    """Tell whether two letters lie side by side, on one key, or sound alike."""
+    """Whether two letters are adjacent on the keyboard, share a key, or sound alike."""
     return other in _neighbours().get(one, "")
 
 
@@ -72,14 +71,15 @@ def _neighbours() -> dict[str, str]:
 
 
 def _syllable(onset: str, vowel: str, coda: str) -> str:
-    place = _ONSETS.index(onset) * len(_MEDIALS) + _MEDIALS.index(vowel)
-    return chr(_FIRST + place * len(_CODAS) + _CODAS.index(coda))
+    index = _ONSETS.index(onset) * len(_MEDIALS) + _MEDIALS.index(vowel)
+    return chr(_FIRST + index * len(_CODAS) + _CODAS.index(coda))
 
 
-MAX_WORDS = 2
+MAX_WORDS = 2  # a word of ten letters has 349 variants to look up, a Korean pair 130
 MAX_MEANT = 4
 MARK = "="
 
+# What a corrected word counts, as a part of one typed right: likely slips, others, blanks.
 _NEAR, _FAR = 0.6, 0.4
 _SPLIT = 0.9
 _JOIN = 0.7
@@ -90,16 +90,16 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Guess(NamedTuple):
-    """Words that must all be known to be meant, and how sure that is."""
+    """Words that must all occur for the guess to apply, and its confidence."""
 
     words: tuple[str, ...]
     factor: float
 
 
 class Meant(NamedTuple):
-    """What may be meant by a word: one of `slips`, key -> how sure that is, or other `blanks`.
+    """Corrections of a word: `slips` (key -> confidence), or different `blanks`.
 
-    A key with a mark is a word as written, without it a stem; between blanks it may be either.
+    A marked key is a written word, an unmarked one a stem; a word of `blanks` may be either.
     """
 
     slips: Mapping[str, float]
@@ -110,17 +110,16 @@ Guesses = Mapping[str, Meant]
 
 
 def marked(word: str) -> str:
-    """Give the key of a word as written, beside the one of its stem."""
+    """Return the key of a written word, as opposed to that of its stem."""
     return MARK + word
 
 
 def guesses(question: Question, known: Callable[[str], bool]) -> Guesses:
-    """Give what may be meant by words of a query that stand nowhere: term -> guesses.
+    """Return corrections for the words of a query that occur nowhere: term -> corrections.
 
-    Of a Korean word only the first two syllables are guessed at: it begins with what it says, and
-    ends with what is looked for in vain even where all is right. A word of Latin letters may be
-    amiss as written or in its stem. A term that only joins two words has no
-    place in the query itself.
+    For a Korean word only the first two syllables are corrected: its meaning is at the beginning,
+    while endings are often unknown even if spelt right. A Latin word may be wrong as written or
+    in its stem. The key of a join of two words is no term of the query.
     """
     found: dict[str, Meant] = {}
     for run, term in _unknown(question.runs, known):
@@ -132,7 +131,7 @@ def guesses(question: Question, known: Callable[[str], bool]) -> Guesses:
 
 
 def keys(found: Guesses) -> list[str]:
-    """Give all keys to look up in the index."""
+    """Return all keys to look up in the index."""
     asked: dict[str, object] = {}
     for meant in found.values():
         asked.update(meant.slips)
@@ -142,7 +141,7 @@ def keys(found: Guesses) -> list[str]:
 
 
 def likely(found: Guesses, known: Container[str]) -> dict[str, float]:
-    """Give the terms that may be meant, as far as keys are known: term -> how sure that is."""
+    """Return the corrected terms whose keys occur: term -> confidence."""
     terms: dict[str, float] = {}
     for meant in found.values():
         for guess in _sure(meant, known)[:MAX_MEANT]:
@@ -154,7 +153,7 @@ def likely(found: Guesses, known: Container[str]) -> dict[str, float]:
 
 
 def _sure(meant: Meant, known: Container[str]) -> list[Guess]:
-    """Give the guesses that are known, the surest first, then by the alphabet."""
+    """Return the guesses that occur, the most confident first, then alphabetically."""
     slips = [
         Guess((key,), factor)
         for key, factor in meant.slips.items()
@@ -167,13 +166,13 @@ def _sure(meant: Meant, known: Container[str]) -> list[Guess]:
 
 
 def _key(word: str, known: Container[str]) -> str:
-    """Give the key by which a word is known, as written before its stem; empty where by none."""
+    """Return the known key of a word, its written form before its stem; empty if neither is."""
     keys = (word,) if word.startswith(MARK) else (marked(word), word)
     return next((key for key in keys if key in known), "")
 
 
 def _unknown(typed: Iterable[Run], known: Callable[[str], bool]) -> Iterator[tuple[Run, str]]:
-    """Give the words to guess at, with the term that stands nowhere."""
+    """Yield the words to correct, each with its unknown term."""
     for run in typed:
         if run.kind == "unspaced" and len(run.text) > 1 and not known(run.text[:2]):
             yield run, run.text[:2]
@@ -186,9 +185,9 @@ def _can_be_guessed(word: str) -> bool:
 
 
 def _joined(typed: Iterable[Run]) -> Iterator[tuple[str, Meant]]:
-    """Give what two words make that a blank has parted.
+    """Yield joins of two words that a blank may have separated.
 
-    Korean words of two syllables and more are found by what they hold themselves.
+    Korean words of two or more syllables are found by their own pairs already.
     """
     for one, two in pairwise(typed):
         if two.joins and one.kind == two.kind:
@@ -205,8 +204,8 @@ def _meant_by(run: Run) -> Meant:
 
 
 def _meant_by_word(word: str) -> Meant:
-    places = range(_LEAST_PART, len(word) - _LEAST_PART + 1)
-    blanks = tuple(Guess((word[:at], word[at:]), _SPLIT) for at in places)
+    cuts = range(_LEAST_PART, len(word) - _LEAST_PART + 1)
+    blanks = tuple(Guess((word[:at], word[at:]), _SPLIT) for at in cuts)
     slips = _slips_of_word(word, MARK)
     if len(stem(word)) >= _LEAST_WORD:
         slips |= _slips_of_word(stem(word))
@@ -214,9 +213,9 @@ def _meant_by_word(word: str) -> Meant:
 
 
 def _slips_of_word(word: str, mark: str = "") -> dict[str, float]:
-    """Give the words that one letter less, swapped, more or other would make (Damerau 1964).
+    """Return the words at one deletion, transposition, insertion or substitution (Damerau 1964).
 
-    Another letter is one beside it on the keyboard, or a vowel for a vowel.
+    A substitute is a letter adjacent on the keyboard, or a vowel for a vowel.
     """
     parts = [(mark + word[:at], word[at:]) for at in range(len(word) + 1)]
     slips = dict.fromkeys([a + c + b for a, b in parts for c in _LETTERS], _FAR)
@@ -234,7 +233,7 @@ def _instead_of(letter: str) -> frozenset[str]:
 
 
 def _meant_by_pair(run: str) -> dict[str, float]:
-    """Give the first pair of Hangul with another letter in one of its syllables."""
+    """Return the variants of the first Hangul pair with one letter changed."""
     one, two = run[0], run[1]
     meant: dict[str, float] = {}
     if is_syllable(one):

@@ -1,14 +1,15 @@
-"""Text to terms, for languages with and without spaces between words, and for identifiers."""
+"""Tokenise text, for scripts with and without spaces between words, and for identifiers."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
@@ -27,14 +28,14 @@ _LATIN_AFTER = re.compile(r"\s*[A-Za-z]")
 
 
 def is_little(word: str) -> bool:
-    """Tell whether a word is a function word of English, in any case."""
+    """Whether a word is an English function word, in any case."""
     return len(word) <= len("should") and word.casefold() in _LITTLE
 
 
 def is_name(text: str, start: int, end: int) -> bool:
-    """Tell whether a function word in a text is in capitals, as IT, WHO or plan A.
+    """Whether a function word in a text is capitalised as a name: IT, WHO or plan A.
 
-    One letter is no name where an English word or an apostrophe follows: it begins a sentence.
+    A single letter is none before an English word or an apostrophe: it begins a sentence.
     """
     if not text[start:end].isupper():
         return False
@@ -45,7 +46,7 @@ def is_name(text: str, start: int, end: int) -> bool:
 
 
 def shouts(text: str) -> bool:
-    """Tell whether a text is in capitals throughout, so that they make no names."""
+    """Whether a text is all capitals, which then mark no names."""
     return text.isupper() and len(_WORD.findall(text[:1_000])) >= _SHOUTED_WORDS
 
 
@@ -66,9 +67,9 @@ _HANGUL = re.compile("[\uac00-\ud7a3]+")
 
 
 def suffix_start(run: str) -> int:
-    """Give where the particle or ending of a Korean word begins, its length where it has none.
+    """Return where the particle or ending of a Korean word begins, its length if it has none.
 
-    What stays is two syllables at least, or one before what can be nothing but a particle.
+    At least two syllables remain, or one before an unambiguous particle.
     """
     if _HANGUL.fullmatch(run):
         found = (_SUFFIX.search(run, _LEAST_STEM), _SURE_SUFFIX.search(run, 1))
@@ -108,9 +109,9 @@ _UNIT_VALUES = {
 
 
 class Token(NamedTuple):
-    """A term, and where it stands in the NFC form of the text; `word` as written, case folded.
+    """A term and its span in the NFC form of the text; `word` is its written form, case folded.
 
-    `word` is empty but for words in a script with spaces.
+    `word` is empty for scripts without spaces and for numbers.
     """
 
     term: str
@@ -130,20 +131,19 @@ def term_counts(text: str, *, limit: int = MAX_TERMS) -> Counter[str]:
 
 
 def scan(text: str) -> Iterator[Token]:
-    """Give the terms of the first 100,000 characters of a text (in NFC), in order.
+    """Yield the terms of the first 100,000 characters of a text (in NFC), in order.
 
-    Scripts without spaces, and Hangul with its particles, give single characters and pairs.
-    Words are case folded, stemmed where they are ASCII, and taken apart at the humps of
-    identifiers; English function words are left out but for names (`IT`, `WHO`), and for a text
-    that says nothing else. Numbers lose their grouping; a Korean unit gives the number in full as
-    well (`100만` is also 1000000).
+    Scripts without spaces, and Hangul with its particles, yield single characters and pairs.
+    Words are case folded, stemmed if ASCII, and split at the humps of identifiers; English
+    function words are dropped, except names (`IT`, `WHO`) and in a text of nothing else. Numbers
+    lose their grouping; one with a Korean unit also yields its full value (`100만`: 1000000).
     """
     for _, _, tokens in runs(text):
         yield from tokens
 
 
 class Reader:
-    """Reads stretches of one text (NFC) as they are read in the whole of it."""
+    """Tokenise parts of one text (NFC) exactly as they are tokenised in the whole."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -151,7 +151,7 @@ class Reader:
         self._shouts = not self._keeps_all and not _SINGLE.search(text) and shouts(text)
 
     def runs(self, start: int, end: int) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
-        """Give what stands together between two places, with its terms."""
+        """Yield the runs between two positions, each with its terms."""
         for piece in _PIECE.finditer(self._text, start, end):
             match piece.lastgroup:
                 case "number":
@@ -162,7 +162,7 @@ class Reader:
                     yield "word", piece, self._word(piece)
 
     def scan(self, start: int, end: int) -> Iterator[Token]:
-        """Give the terms between two places, in order."""
+        """Yield the terms between two positions, in order."""
         for _, _, tokens in self.runs(start, end):
             yield from tokens
 
@@ -173,11 +173,11 @@ class Reader:
         start = piece.start()
         for part in parts:
             end = start + len(part)
-            if not is_little(part) or self._is_kept(start, end):
+            if not is_little(part) or self._is_indexed(start, end):
                 yield _stemmed(part, start)
             start = end
 
-    def _is_kept(self, start: int, end: int) -> bool:
+    def _is_indexed(self, start: int, end: int) -> bool:
         if self._keeps_all:
             return True
         around = self._text[max(0, start - 1) : start] + self._text[end : end + 1]
@@ -187,45 +187,45 @@ class Reader:
 
 
 def runs(text: str) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
-    """Give what stands together in a text (NFC), as `number`, `unspaced` or `word`, with terms."""
+    """Yield the runs of a text (NFC), `number`, `unspaced` or `word`, each with its terms."""
     text = unicodedata.normalize("NFC", text[:MAX_CHARS])
     return Reader(text).runs(0, len(text))
 
 
 def is_single(term: str) -> bool:
-    """Tell whether a term is one character of a script without spaces: a part of a word."""
+    """Whether a term is one character of a script without spaces, so part of a word."""
     return len(term) == 1 and _SINGLE.match(term) is not None
 
 
 def is_unspaced(char: str) -> bool:
-    """Tell whether a character is of a script without spaces, or of Hangul."""
+    """Whether a character belongs to a script without spaces, or to Hangul."""
     return _SINGLE.match(char) is not None
 
 
 def is_gram(term: str) -> bool:
-    """Tell whether a term stands wherever its letters do: in a script without spaces, no number."""
+    """Whether a term occurs wherever its characters do: no number, in a script without spaces."""
     return _RUN.fullmatch(term) is not None and not any(map(str.isdecimal, term))
 
 
 def has_strays(text: str) -> bool:
-    """Tell whether single letters of Hangul stand in a text: among syllables they are slips."""
+    """Whether a text has single Hangul letters, which are slips among syllables."""
     return _STRAY.search(text) is not None
 
 
 def unspaced_before(text: str, at: int) -> int:
-    """Give how many characters such as those stand before a place, at most 64."""
+    """Count the characters of such scripts before a position, at most 64."""
     found = _RUN.match(text[max(0, at - MAX_TERM_CHARS) : at][::-1])
     return found.end() if found else 0
 
 
 def unspaced_after(text: str, at: int) -> int:
-    """Give how many characters such as those stand from a place on, at most 64."""
+    """Count the characters of such scripts from a position on, at most 64."""
     found = _RUN.match(text, at, at + MAX_TERM_CHARS)
     return found.end() - at if found else 0
 
 
 def plain_run(run: str) -> Sequence[tuple[int, str]]:
-    """Give the characters of a run with their places, without letters that stray between syllables.
+    """Return the characters of a run with their positions, without stray letters in it.
 
     `승ㅇ인` and `네ㅋㅋ` are slips of a Korean keyboard, or laughter.
     """
@@ -267,12 +267,112 @@ def _number(text: str, piece: re.Match[str]) -> Iterator[Token]:
 
 
 def stem(word: str) -> str:
-    """Give a word case folded and, where it is ASCII, by its English stem."""
+    """Return a word case folded and, if it is ASCII, reduced to its English stem."""
     return _stem(word[:MAX_TERM_CHARS])[0]
 
 
 @lru_cache(maxsize=10_000)
 def _stem(word: str) -> tuple[str, str]:
-    """Give the stem of a word, and the word case folded."""
+    """Return the stem of a word, and the word case folded."""
     folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]
     return (str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded), folded
+
+
+MAX_QUERY_TERMS = 2_000
+MAX_RUNS = 64
+
+# Factors for Hangul, whose pairs of syllables carry the meaning.
+SINGLE = 0.3  # one syllable: it occurs in unrelated words
+SUFFIX = 0.3  # what a particle or an ending adds
+ALONE = 0.5  # a one-syllable word among others
+
+_CLOSE = re.compile(r"[ \t_-]?")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A word as typed: case folded, without stray letters.
+
+    `joins`: only a blank, a hyphen or an underscore separates it from the run before.
+    """
+
+    kind: str
+    text: str
+    joins: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """The terms of a query with their counts; a factor below 1 reduces the weight of a term.
+
+    `runs` is empty for a long query, whose single words need no spelling correction.
+    """
+
+    counts: Mapping[str, int]
+    factors: Mapping[str, float]
+    runs: tuple[Run, ...]
+
+
+def read_question(text: str, *, limit: int = MAX_QUERY_TERMS) -> Question:
+    """Parse a query up to its first `limit` distinct terms.
+
+    A single Hangul syllable weighs less than a pair, half as a word among others; so does what a
+    particle or an ending adds.
+    """
+    counts: Counter[str] = Counter()
+    factors: dict[str, float] = {}
+    typed: list[Run] = []
+    for run, terms in _read(text):
+        for term, factor in terms:
+            if len(counts) >= limit and term not in counts:
+                return Question(counts, factors, ())
+            counts[term] += 1
+            factors[term] = max(factor, factors.get(term, 0.0))
+        typed.append(run)
+    if len(typed) > 1:
+        factors |= {run.text: ALONE for run in typed if is_single(run.text)}
+    return Question(counts, factors, tuple(typed) if len(typed) <= MAX_RUNS else ())
+
+
+def _read(text: str) -> Iterator[tuple[Run, list[tuple[str, float]]]]:
+    composed = unicodedata.normalize("NFC", text)
+    end, last = 0, ""
+    for kind, piece, tokens in runs(text):
+        close = kind == last and _CLOSE.fullmatch(composed, end, piece.start()) is not None
+        plain = "".join(char for _, char in plain_run(piece[0])) if kind == "unspaced" else piece[0]
+        folded = unicodedata.normalize("NFC", plain.casefold())
+        terms = [(token.term, 1.0) for token in tokens]
+        if kind == "unspaced":
+            terms = _worth(plain)
+        yield Run(kind, folded, close), terms
+        end, last = piece.end(), kind
+
+
+def _worth(run: str) -> list[tuple[str, float]]:
+    stem = suffix_start(run)
+    terms = []
+    for at, char in enumerate(run):
+        factor = 1.0 if at < stem else SUFFIX
+        terms.append((char, SINGLE * factor if is_single(char) and len(run) > 1 else factor))
+    for at, (one, two) in enumerate(pairwise(run)):
+        terms.append((one + two, 1.0 if at + 1 < stem else SUFFIX))
+    return terms
+
+
+MAX_NAME = 500
+NAME_MARK = "=="
+
+# Word separators, and characters that the database cannot store.
+_BETWEEN = re.compile(r"[\s_\-\0\ud800-\udfff]+")
+
+
+def name_term(text: str) -> str:
+    """Return the term that finds an item by its whole name, empty if there is none.
+
+    Case, blanks, hyphens and underscores are ignored.
+    """
+    if len(text) > MAX_NAME:
+        return ""
+    plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    joined = _BETWEEN.sub("", plain)
+    return f"{NAME_MARK}{joined}" if joined else ""

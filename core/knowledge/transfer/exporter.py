@@ -1,4 +1,4 @@
-"""All that is known as lines that an import takes: memories, rules, then whole skills."""
+"""Export knowledge as lines that an import accepts: memories, rules, then whole skills."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Line = dict[str, JsonValue]
 
 @dataclass(frozen=True, kw_only=True)
 class Exporter:
-    """Gives lines in a lasting order: by kind, then tenant, then id or name."""
+    """Export lines in a stable order: by kind, then tenant, then id or name."""
 
     pages: KnowledgePages
     agents: Agents
@@ -26,7 +26,7 @@ class Exporter:
     async def lines(
         self, *, kind: Kind | None, tenant_id: str | None, agent_id: str | None
     ) -> AsyncIterator[Line]:
-        """Give what is known now; of a tenant, of an agent. Raises NotFound, DependencyDown."""
+        """Yield current items, of one tenant or agent if given. Raises NotFound, DependencyDown."""
         if agent_id is not None:
             tenant_id = (await self.agents.get(agent_id)).tenant_id
         for wanted in (Kind.MEMORY, Kind.DMN_RULE):

@@ -1,4 +1,4 @@
-"""One line of an import through the change gate: created, known already, put in place, refused."""
+"""Import one line through the change gate: created, already known, replaced or refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SAYS = {
 
 
 def refusal(line: KnowledgeLine, receipt: Receipt, key: str) -> str:
-    """Give the reason, with what to do to the line. Rows are named by their place in it."""
+    """Return why a line was refused and what to do about it. Rows are numbered as in the line."""
     if receipt.hits:
         hit = receipt.hits[0]
         says = _SAYS.get(hit.why, "says nearly this already")
@@ -58,13 +58,13 @@ def refusal(line: KnowledgeLine, receipt: Receipt, key: str) -> str:
         )
     message = receipt.message
     rows = len(line.entry.rule.rows) if line.entry.rule else 0
-    for place in range(1, 1 + rows):
-        message = message.replace(f"'{new_item_id('row', f'{key}#{place}')}'", str(place))
+    for number in range(1, 1 + rows):
+        message = message.replace(f"'{new_item_id('row', f'{key}#{number}')}'", str(number))
     return message
 
 
 def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
-    """Ask for a new item; that it is unrelated to what is near was for the user to say."""
+    """Return the request for a new item, declared unrelated: the user has decided to import it."""
     entry = line.entry
     given = {
         "operation": Operation.CREATE,
@@ -77,7 +77,7 @@ def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
 
 
 def replace_request(line: KnowledgeLine, target_id: str, reason: str) -> ChangeRequest:
-    """Ask that the line takes the place of a known item."""
+    """Return the request to replace a known item by the line."""
     given = {
         "operation": Operation.UPDATE,
         "target_id": target_id,
@@ -98,7 +98,7 @@ def _request(line: KnowledgeLine, given: Mapping[str, object]) -> ChangeRequest:
 
 
 def line_key(line: KnowledgeLine, owner: Owner) -> str:
-    """Give the idempotency key: of whose it is and what it says, not of where it stands."""
+    """Return the idempotency key, from owner and content, not from the line number."""
     entry = line.entry
     content = line.text
     if line.folder is not None:
@@ -110,12 +110,12 @@ def line_key(line: KnowledgeLine, owner: Owner) -> str:
 
 
 def attach_key(name: str, tenant_id: str, agent_id: str) -> str:
-    """Give the idempotency key of putting a skill on an agent's list."""
+    """Return the idempotency key of adding a skill to an agent's list."""
     return f"import:attach:{text_hash(json.dumps([tenant_id, agent_id, name]))}"
 
 
 def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | None) -> bool:
-    """Tell whether a known item holds just what the line says. Raises RuleInvalid."""
+    """Whether a known item says exactly what the line says. Raises RuleInvalid."""
     if line.folder is not None:
         return folder is not None and dict(folder.files) == dict(line.folder)
     if line.entry.kind is Kind.MEMORY or item.content == line.text:
@@ -128,9 +128,9 @@ def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | Non
 
 
 def turn_of(line: KnowledgeLine, owner: Owner) -> str:
-    """Give what only one line at a time may bring in: its name, or of a memory what it says.
+    """Return the key by which lines exclude each other: the name, or the text of a memory.
 
-    Raises InvalidInput where the name of a line is not that of its rule, RuleInvalid.
+    Raises InvalidInput if the names of a line and its rule differ, RuleInvalid.
     """
     name = line.entry.name
     if line.entry.kind is Kind.MEMORY:
@@ -168,7 +168,7 @@ _OPEN = {ChangeStatus.APPLYING, ChangeStatus.HELD, ChangeStatus.STALE, ChangeSta
 
 
 class Imported(Model):
-    """What became of a line; in a dry run, what would become of it."""
+    """The outcome of a line, in a dry run the expected one."""
 
     line: int
     outcome: Literal["created", "updated", "known", "held"]
@@ -180,7 +180,7 @@ class Imported(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Importer:
-    """Brings lines in. `origin` names the file; `replace` puts a line in place of what differs."""
+    """Import lines. `origin` names the file; with `replace` a line replaces a differing item."""
 
     gate: Gate
     changes: ChangeLog
@@ -190,25 +190,26 @@ class Importer:
     origin: str
     replace: bool = False
     dry_run: bool = False
-    # A skill also changes lists that other skills change: they take turns.
-    _skill_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Serialises skills: each also changes the agents' lists that others change.
+    _skill_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Keys of lines in progress: of two lines of one name the first in the file must win.
     _busy: dict[str, asyncio.Event] = field(default_factory=dict)
 
     async def bring_in(self, line: KnowledgeLine) -> Imported:
-        """Store a line. Raises InvalidInput, Refused, NotFound for it alone; DependencyDown."""
+        """Import a line. Raises InvalidInput, Refused, NotFound for it alone; DependencyDown."""
         owner = self.owners.of(line.entry)
         if line.entry.kind is not Kind.SKILL:
             async with self._alone(turn_of(line, owner)):
                 return await self._brought_in(line, owner)
-        async with self._skill_turn:
+        async with self._skill_lock:
             done = await self._brought_in(line, owner)
-            if not self.dry_run and done.outcome != "held":  # nobody can be given it yet
+            if not self.dry_run and done.outcome != "held":  # a held skill does not exist yet
                 await self._attach(done, owner, line)
             return done
 
     @asynccontextmanager
     async def _alone(self, key: str) -> AsyncIterator[None]:
-        """Let lines that could be one item take turns: the first in the file comes first."""
+        """Serialise lines that could be the same item, in file order."""
         while key in self._busy:
             await self._busy[key].wait()
         self._busy[key] = asyncio.Event()
@@ -230,7 +231,7 @@ class Importer:
     async def _key(
         self, base: str, stands: Callable[[Change], Awaitable[bool]]
     ) -> tuple[str, Change | None]:
-        """Give a key, and what was done under it. What does not stand any more is done anew."""
+        """Return a key and the change made under it; a new key if that change no longer stands."""
         key = base
         while True:
             earlier = await self.changes.find(key)
@@ -248,7 +249,7 @@ class Importer:
     async def _beside(
         self, line: KnowledgeLine, owner: Owner, item_id: str, *, came_before: bool
     ) -> Imported:
-        """Bring in a line whose name or id is taken. Raises Refused where it says other things."""
+        """Import a line whose name or id is taken. Raises Refused if the contents differ."""
         kind = line.entry.kind
         item = await self.knowledge.get(kind, owner.tenant_id, item_id)
         folder = await self.skills.read(item_id, owner.tenant_id) if kind is Kind.SKILL else None
@@ -260,7 +261,7 @@ class Importer:
             )
         if not self.replace or not is_own:
             raise Refused(_taken(line, item, owner, may_replace=is_own))
-        # Once to each state of the item, which each change of it makes another.
+        # Keyed by the state of the item, so that a repeated import replaces each state once.
         seen = bundle_hash(folder) if folder else text_hash(item.content)
         key = f"{line_key(line, owner)}:{item.change_id}:{seen[:12]}"
         reason = self._asked(await self.changes.find(key), line)
@@ -268,10 +269,10 @@ class Importer:
         return _imported(line, await self._submit(request, key, owner), key)
 
     async def _attach(self, done: Imported, owner: Owner, line: KnowledgeLine) -> None:
-        """Put a skill on the lists of all agents that the line names."""
+        """Add a skill to the lists of all agents that the line names."""
         agent_ids = owner.others if done.outcome == "created" else (owner.agent_id, *owner.others)
         for agent_id in filter(None, agent_ids):
-            # The list tells whether what was done still stands: each time that is asked anew.
+            # Only the list shows whether an earlier addition still stands: submit it again.
             base = attach_key(done.id, owner.tenant_id, agent_id)
             key, earlier = await self._key(base, _never)
             request = AttachRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
@@ -288,8 +289,10 @@ class Importer:
         return await self.gate.submit(request, context)
 
     def _asked(self, earlier: Change | None, line: KnowledgeLine) -> str:
-        """Give why a line asks. The gate takes a key again only with the same request."""
-        # The line may have moved.
+        """Return the reason of a request, that of an earlier one if still open.
+
+        The gate accepts a key again only with the same request, and the line may have moved.
+        """
         return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
 
     def _reason(self, line: KnowledgeLine) -> str:
@@ -302,7 +305,7 @@ async def _never(made: Change) -> bool:
 
 
 def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:
-    """Give what a receipt says of a line. Raises Refused, InvalidInput."""
+    """Return the outcome of a line from its receipt. Raises Refused, InvalidInput."""
     if receipt.status is ReceiptStatus.REFUSED:
         raise Refused(refusal(line, receipt, key))
     if not receipt.status.is_outcome:

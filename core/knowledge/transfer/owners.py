@@ -1,4 +1,4 @@
-"""Whose a line is: the agents and the tenant it names, or those that were said for all (pure)."""
+"""Determine the owner of a line: its own agents and tenant, or those set for all (pure)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.domain.models import Agent, Kind
 
 @dataclass(frozen=True)
 class Owner:
-    """A tenant, the agent that gets the item ("" for a skill that none has), and further ones."""
+    """A tenant, the agent that gets the item ("" for a skill without one), and further agents."""
 
     tenant_id: str
     agent_id: str
@@ -22,14 +22,14 @@ class Owner:
 
 @dataclass(frozen=True)
 class Owners:
-    """Says whose a line is; `agent_id` and `tenant_id` take the place of what lines say."""
+    """Determine owners; `agent_id` and `tenant_id`, if set, override those of the lines."""
 
     agents: Mapping[str, Agent]
     tenant_id: str | None = None
     agent_id: str | None = None
 
     def of(self, entry: KnowledgeEntry) -> Owner:
-        """Give the owner of a line. Raises InvalidInput where there is none such."""
+        """Return the owner of a line. Raises InvalidInput if it is missing or unknown."""
         agent_id = self.agent_id or entry.agent_id
         others = () if self.agent_id else entry.other_agent_ids
         if agent_id is None:
@@ -42,7 +42,7 @@ class Owners:
         return Owner(tenant_id, agent_id, tuple(name for name in others if name != agent_id))
 
     def _nobodys(self, entry: KnowledgeEntry, others: tuple[str, ...]) -> Owner:
-        """Give the owner of a skill that only its tenant has."""
+        """Return the owner of a skill that belongs to its tenant alone."""
         tenant_id = self.tenant_id or entry.tenant_id
         if entry.kind is not Kind.SKILL or others:
             raise InvalidInput("agent_id is missing: whose it is, unless --agent says so for all")

@@ -1,4 +1,4 @@
-"""Lines worked off a few at a time, told of in their order, until they end or a stop is asked."""
+"""Import lines concurrently, report them in order, and stop cleanly when cancelled."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from core.domain.input_formats.knowledge import read_knowledge_line
 from core.domain.input_formats.lines import RawLine
 from core.knowledge.transfer.importer import Imported, Importer
 
-# As many as the pool has connections; and what they hold of the file at once, in bytes.
+# As many as the pool has connections; and their share of the file in memory, in bytes.
 AT_ONCE = 8
-MAX_HELD = 96 * 2**20
-# What is wrong with one line says nothing about the next; a dependency that is down does.
+MAX_BYTES_AT_ONCE = 96 * 2**20
+# Errors of one line; any other, as a dependency that is down, ends the import.
 _OF_THE_LINE = (InvalidInput, Refused, NotFound, Stale, KeyReused, TargetBusy)
 
 Told = Callable[[Imported | Problem | None, int], None]
@@ -32,9 +32,9 @@ Told = Callable[[Imported | Problem | None, int], None]
 async def import_lines(
     lines: AsyncIterator[RawLine], importer: Importer, max_chars: int, tell: Told
 ) -> None:
-    """Bring lines in; `tell` gets what became of each (None: blank) and its size, in order.
+    """Import lines; `tell` gets the outcome of each (None: blank) and its size, in order.
 
-    Cut off, or with a dependency down, it lets what has begun end first, and tells of that.
+    When cancelled, or with a dependency down, it first finishes and reports the lines begun.
     """
     begun: deque[tuple[int, asyncio.Task[Imported | Problem | None]]] = deque()
 
@@ -44,7 +44,7 @@ async def import_lines(
 
     try:
         async for raw in lines:
-            while begun and (len(begun) >= AT_ONCE or _held(begun) + raw.size > MAX_HELD):
+            while begun and (len(begun) >= AT_ONCE or _size(begun) + raw.size > MAX_BYTES_AT_ONCE):
                 await tell_oldest()
             begun.append((raw.size, asyncio.ensure_future(_taken(raw, importer, max_chars))))
         while begun:
@@ -62,7 +62,7 @@ async def _let_end(
             tell(task.result(), size)
 
 
-def _held(begun: deque[tuple[int, asyncio.Task[Imported | Problem | None]]]) -> int:
+def _size(begun: deque[tuple[int, asyncio.Task[Imported | Problem | None]]]) -> int:
     return sum(size for size, _ in begun)
 
 

@@ -1,9 +1,8 @@
 """A skill folder in memory: its hash, the rules for its paths, reading and writing zips (pure)."""
 
-from core.skills.bundle.archive import bundle_to_zip, read_zip, zip_to_bundle
-from core.skills.bundle.disk import read_folder
-from core.skills.bundle.files import (
+from core.skills.bundle.archive import (
     bundle_hash,
+    bundle_to_zip,
     check_bundle,
     check_path,
     file_hash,
@@ -11,8 +10,11 @@ from core.skills.bundle.files import (
     file_refs,
     is_script,
     is_text,
+    read_zip,
     sound,
+    zip_to_bundle,
 )
+from core.skills.bundle.disk import read_folder
 from core.skills.validation.paths import (
     MAX_BUNDLE_BYTES,
     MAX_DEPTH,

@@ -7,8 +7,9 @@ import stat
 from pathlib import Path
 
 from core.domain.errors import BundleInvalid, NotFound
+from core.domain.messages import joined
 from core.domain.models import Bundle, SkillFile
-from core.skills.bundle.files import sound
+from core.skills.bundle.archive import sound
 from core.skills.validation.folder import FolderFile, list_folder
 from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES
 
@@ -19,7 +20,7 @@ def read_folder(path: Path) -> Bundle:
     try:
         files, problems = list_folder(folder)
         if problems:
-            raise BundleInvalid("; ".join(problem.message for problem in problems))
+            raise BundleInvalid(joined(problem.message for problem in problems))
         _see_bounds(files)
         read = {file.path: _read(file) for file in files}
     except (FileNotFoundError, NotADirectoryError):

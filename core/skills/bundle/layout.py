@@ -7,8 +7,7 @@ import zlib
 from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid
-from core.skills.validation.paths import MAX_FILES
-from core.skills.validation.problems import shown
+from core.skills.validation.paths import MAX_FILES, shown
 
 FULL_32 = 0xFFFFFFFF
 ZIP64, UNICODE_PATH = 0x0001, 0x7075
@@ -61,14 +60,14 @@ def unicode_path(fields: dict[int, bytes], raw_name: bytes, name: str) -> str | 
         raise BundleInvalid(f"{shown(name)} has a second name that is not UTF-8") from None
 
 
-MAX_ENTRIES = 2 * MAX_FILES
+MAX_ENTRIES = 2 * MAX_FILES  # folders may have entries of their own
 FULL_16 = 0xFFFF
 
 _END = struct.Struct("<4s4H2LH")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR_64 = struct.Struct("<4sLQL")
 _CENTRAL = struct.Struct("<4s4B4H3L5H2L")
-_MAX_COMMENT = 0xFFFF
+_MAX_COMMENT = 0xFFFF  # its length field has 16 bits
 _MAX_VERSION = 63  # 6.3, the last version of the format
 
 

@@ -142,6 +142,6 @@ def compared(sent: Bundle, returned: Bundle, base: Bundle | None) -> Bundle:
     ]
     if problems:
         raise StepFailed(f"compare: what came back is not what was sent ({'; '.join(problems)})")
-    kept = set(base.files) if base else set()
-    files = {p: file for p, file in sent.files.items() if p not in missing or p in kept}
+    existing = set(base.files) if base else set()
+    files = {p: file for p, file in sent.files.items() if p not in missing or p in existing}
     return Bundle(name=sent.name, files=files)

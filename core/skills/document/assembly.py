@@ -19,7 +19,7 @@ from core.skills.document.frontmatter import (
 from core.skills.document.markdown import headings
 from core.skills.validation.check import check_bundle
 from core.skills.validation.document import name_problems
-from core.skills.validation.problems import errors_of
+from core.skills.validation.paths import errors_of
 
 _HEAD_INSIDE = re.compile(r"\s*---[ \t]*\r?\n\s*(?:name|description)[ \t]*:")
 _NUMBERED = re.compile(r"\s*\d{1,2}[.)]\s+")

@@ -19,7 +19,7 @@ _TASK = re.compile(r"\[[ xX]\][ \t]")
 _LISTS = frozenset(("bullet_list_open", "ordered_list_open"))
 _TAB = 4
 _WIDEST_GAP = 4  # five blanks after a marker begin indented code
-_HIGHEST = 999_999_999
+_HIGHEST = 999_999_999  # CommonMark reads at most nine digits as a marker
 # What begins with more digits is a year, not an item that the author numbered.
 _NUMBERED = re.compile(r" {0,3}(?:[-+*]|\d{1,3}[.)])(?:[ \t]|$)")
 

@@ -25,6 +25,7 @@ _LONGEST = 400
 # More changed passages than this are a rewrite, whatever they say; it bounds the work.
 _COMPARED = 4_000
 _COMPARED_PAIRS = 64_000_000  # of characters, summed over the pairs of passages
+# Comparing all pairs of passages is quadratic: only those that share rare words are compared.
 _AMONG = 20_000
 _CANDIDATES = 4
 _TELLING_WORDS = 6

@@ -7,22 +7,30 @@ from functools import cache
 from importlib.resources import files
 
 from core.domain.models import SKILL_MD, Bundle
-from core.skills.validation.document import description_of, name_problems
-from core.skills.validation.problems import Problem, errors_of
-from core.skills.validation.skill import as_new, skill_problems, tolerated
+from core.skills.validation.document import (
+    as_new,
+    description_of,
+    name_problems,
+    skill_problems,
+    tolerated,
+)
+from core.skills.validation.paths import Problem, errors_of
 
 # In dependency order.
 _PARTS = (
-    "problems",
     "paths",
     "folder",
     "head_values",
     "head_reader",
     "document",
-    "skill",
     "script",
 )
 _FUTURE = "from __future__ import annotations\n"
+# Nothing is translated in a pod: there a message is its English text.
+_MESSAGE = '''def Message(_code: str, english: str, /, **parameters: object) -> str:
+    """Return the text of a message."""
+    return english.format_map(parameters)
+'''
 
 
 def check_bundle(
@@ -94,7 +102,7 @@ def _joined() -> str:
     sources = {part: (folder / f"{part}.py").read_text(encoding="utf-8") for part in _PARTS}
     doc = ast.get_docstring(ast.parse(sources[_PARTS[-1]]))
     bodies = [_without_imports_of_ours(source) for source in sources.values()]
-    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', *bodies])
+    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', _MESSAGE, *bodies])
 
 
 def _without_imports_of_ours(source: str) -> str:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from core.domain.messages import Message
 from core.skills.validation.head_reader import find_head, read_head
 from core.skills.validation.head_values import HeadError, Node
-from core.skills.validation.paths import is_device_name, is_invisible
-from core.skills.validation.problems import ERROR, SKILL_MD, WARNING, Problem, cut
+from core.skills.validation.paths import (
+    ERROR,
+    SKILL_MD,
+    WARNING,
+    Problem,
+    cut,
+    folder_problems,
+    is_device_name,
+    is_invisible,
+)
 
+# The limits of the Agent Skills specification; those of the body are recommendations.
 MAX_NAME = 64
 MAX_DESCRIPTION = 1_024
 MAX_COMPATIBILITY = 500
 MAX_BODY_LINES = 500
 MAX_BODY_TOKENS = 5_000
 KEYS = ("name", "description", "license", "allowed-tools", "metadata", "compatibility")
+# Words that platforms refuse in the name of an uploaded skill.
 RESERVED = ("claude", "anthropic")
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -64,14 +74,14 @@ def name_problems(name: str) -> list[Problem]:
         message = f"Name has {len(name)} characters, more than {MAX_NAME}"
         found.append(_error("name-length", message, "shorten it"))
     if is_device_name(name):
-        said = Message(
+        message = Message(
             "skill.name_is_device", "Name {name!r} is a device name on some systems", name=name
         )
-        found.append(_warning("name-device", said, "choose another name"))
+        found.append(_warning("name-device", message, "choose another name"))
     for word in RESERVED:
         if word in name.lower():
-            said = Message("skill.name_word", "Name must not contain {word!r}", word=word)
-            found.append(_warning("name-reserved", said, "platforms refuse it at upload"))
+            message = Message("skill.name_word", "Name must not contain {word!r}", word=word)
+            found.append(_warning("name-reserved", message, "platforms refuse it at upload"))
     return found
 
 
@@ -87,13 +97,13 @@ def description_problems(description: str) -> list[Problem]:
         message = f"Description has {len(description)} characters, more than {MAX_DESCRIPTION}"
         found.append(_error("description-length", message, "keep details for the body"))
     if re.search(r"[\r\n]", description.strip()):
-        said = Message("skill.description_lines", "Description must be one line")
-        found.append(_warning("description-lines", said, "join its lines"))
+        message = Message("skill.description_lines", "Description must be one line")
+        found.append(_warning("description-lines", message, "join its lines"))
     if any(is_invisible(char) and char not in _JOINERS + "\r\n" for char in description):
-        said = Message(
+        message = Message(
             "skill.description_invisible", "Description has control or invisible characters"
         )
-        found.append(_warning("description-invisible", said, "leave them out"))
+        found.append(_warning("description-invisible", message, "leave them out"))
     return found
 
 
@@ -117,61 +127,63 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
 
 def _folder_problems(folder_name: str, name: str) -> Iterator[Problem]:
     if name != folder_name:
-        said = Message(
+        message = Message(
             "skill.name_not_folder",
             "the frontmatter's name is {name!r}, the skill's folder {folder!r}",
             name=cut(name),
             folder=cut(folder_name),
         )
-        yield _warning("name-folder", said, "let both be the same")
+        yield _warning("name-folder", message, "let both be the same")
 
 
 def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
     for key in head:
         if key not in KEYS:
-            said = Message(
+            message = Message(
                 "skill.key_unknown",
                 "Key {key!r} is not one of the specification: {keys}",
                 key=cut(key),
                 keys=", ".join(KEYS),
             )
-            yield _warning("key-unknown", said, "platforms may refuse it; metadata can hold it")
+            yield _warning("key-unknown", message, "platforms may refuse it; metadata can hold it")
     value = head["compatibility"].value if "compatibility" in head else "none"
     if not isinstance(value, str) or not 0 < len(value) <= MAX_COMPATIBILITY:
-        said = Message(
+        message = Message(
             "skill.compatibility",
             "Compatibility must be text of 1 to {n} characters",
             n=MAX_COMPATIBILITY,
         )
-        yield _warning("compatibility", said, "shorten it")
+        yield _warning("compatibility", message, "shorten it")
 
 
 def _mark_problems(document: str) -> Iterator[Problem]:
     if document.startswith("\ufeff"):
-        said = Message("skill.byte_order_mark", "SKILL.md begins with a byte order mark")
-        yield _warning("document-mark", said, "save it without; some readers find no frontmatter")
+        message = Message("skill.byte_order_mark", "SKILL.md begins with a byte order mark")
+        yield _warning(
+            "document-mark", message, "save it without; some readers find no frontmatter"
+        )
 
 
 def _body_problems(body: str) -> Iterator[Problem]:
     lines = len(body.splitlines())
     if lines > MAX_BODY_LINES:
-        said = Message(
+        message = Message(
             "skill.many_lines",
             "the body has {lines} lines, more than {most}",
             lines=lines,
             most=MAX_BODY_LINES,
         )
-        yield _warning("body-lines", said, _BODY_HINT)
+        yield _warning("body-lines", message, _BODY_HINT)
     # A token is about four bytes of UTF-8, in English as in Korean.
     tokens = len(body.encode("utf-8")) // 4
     if tokens > MAX_BODY_TOKENS:
-        said = Message(
+        message = Message(
             "skill.many_tokens",
             "the body has about {tokens} tokens, more than {most}",
             tokens=tokens,
             most=MAX_BODY_TOKENS,
         )
-        yield _warning("body-tokens", said, _BODY_HINT)
+        yield _warning("body-tokens", message, _BODY_HINT)
 
 
 def _error(code: str, message: str, hint: str) -> Problem:
@@ -180,3 +192,46 @@ def _error(code: str, message: str, hint: str) -> Problem:
 
 def _warning(code: str, message: str, hint: str) -> Problem:
     return Problem(code, WARNING, SKILL_MD, message, hint)
+
+
+# Warnings for an existing skill; what is created must not have them.
+_BIND_WHAT_IS_NEW = frozenset(
+    (
+        "compatibility",
+        "description-invisible",
+        "description-lines",
+        "document-mark",
+        "key-unknown",
+        "name-device",
+        "name-folder",
+        "name-reserved",
+    )
+)
+
+
+def skill_problems(
+    name: str, sizes: Mapping[str, int], document: bytes | None, folders: Iterable[str] = ()
+) -> list[Problem]:
+    """Return the rules that a skill breaks: its folder's name, files (path -> bytes) and SKILL.md.
+
+    Errors come first, each kind in the order of the rules.
+    """
+    found = [*document_problems(name, document), *folder_problems(sizes, folders)]
+    return sorted(found, key=lambda problem: problem.severity != ERROR)
+
+
+def as_new(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems as they bind what is created: the platforms' upload rules are errors."""
+    return [
+        problem._replace(severity=ERROR) if problem.code in _BIND_WHAT_IS_NEW else problem
+        for problem in problems
+    ]
+
+
+def tolerated(problems: Iterable[Problem], known: Iterable[tuple[str, str]]) -> list[Problem]:
+    """Return the problems, those whose (code, path) was `known` before as warnings."""
+    before = set(known)
+    return [
+        problem._replace(severity=WARNING) if (problem.code, problem.path) in before else problem
+        for problem in problems
+    ]

@@ -8,8 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from core.skills.validation.paths import MAX_DEPTH, MAX_FILES
-from core.skills.validation.problems import ERROR, Problem, shown
+from core.skills.validation.paths import ERROR, MAX_DEPTH, MAX_FILES, Problem, shown
 
 _LITTER = frozenset((".DS_Store", "__pycache__"))
 

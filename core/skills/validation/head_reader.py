@@ -1,4 +1,8 @@
-"""The only reader of a frontmatter: the subset of YAML that every reader understands alike."""
+"""The only reader of a frontmatter: the subset of YAML that every reader understands alike.
+
+It is our own because it also runs in pods, where PyYAML may be missing, and because YAML 1.1 and
+1.2 readers disagree on scalars such as `no` or `012`: here every scalar is text.
+"""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]|\r(?!\n)"
 )
 _MARKER = re.compile(r"(?:---|\.\.\.)(?:[ \t]|$)")
-_MAX_LEVELS = 32
+_MAX_LEVELS = 32  # the reader recurses, and a hostile head must not exhaust the stack
 
 
 class HeadError(ValueError):

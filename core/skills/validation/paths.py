@@ -5,13 +5,47 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from core.skills.validation.problems import ERROR, SKILL_MD, Problem, shown
+ERROR = "error"
+WARNING = "warning"
+SKILL_MD = "SKILL.md"
+
+
+class Problem(NamedTuple):
+    """A rule that a skill breaks.
+
+    `code` is the rule's stable name, `severity` `error` or `warning`, `path` the file it is about
+    (empty: the folder), `hint` what to do.
+    """
+
+    code: str
+    severity: str
+    path: str
+    message: str
+    hint: str = ""
+
+
+def errors_of(problems: Iterable[Problem]) -> list[Problem]:
+    """Return the problems that make a skill invalid."""
+    return [problem for problem in problems if problem.severity == ERROR]
+
+
+def shown(path: str) -> str:
+    """Return a path for a message: quoted, escaped and not too long."""
+    return repr(cut(path))
+
+
+def cut(text: str) -> str:
+    """Return the beginning of a text, as much as a message should carry."""
+    return text if len(text) <= 80 else text[:77] + "..."
+
 
 MAX_FILES = 1_000
 MAX_FILE_BYTES = 24 * 2**20
 MAX_BUNDLE_BYTES = 48 * 2**20
 MAX_DEPTH = 16
+# The tightest of common file systems: 255 bytes a name on Linux, 1,024 a path on macOS.
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1_024
 

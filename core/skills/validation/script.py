@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Iterable
 
+from core.skills.validation.document import skill_problems, tolerated
 from core.skills.validation.folder import list_folder
-from core.skills.validation.paths import MAX_FILE_BYTES
-from core.skills.validation.problems import ERROR, SKILL_MD, Problem, errors_of
-from core.skills.validation.skill import skill_problems, tolerated
+from core.skills.validation.paths import ERROR, MAX_FILE_BYTES, SKILL_MD, Problem, errors_of
 
 VALID = "Skill is valid!"
 # (code, path) of what the skill broke before it was changed; a pod's script may carry some.
@@ -52,10 +51,10 @@ def main(arguments: list[str]) -> int:
     return 1 if errors else 0
 
 
-def _read_document(place: bytes) -> bytes | None:
-    if os.path.islink(place) or not os.path.isfile(place):
+def _read_document(location: bytes) -> bytes | None:
+    if os.path.islink(location) or not os.path.isfile(location):
         return None
-    with open(place, "rb") as file:
+    with open(location, "rb") as file:
         return file.read(MAX_FILE_BYTES + 1)
 
 

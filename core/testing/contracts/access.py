@@ -1,4 +1,4 @@
-"""What every store of tokens and of answers must do; a test class supplies it and the time."""
+"""Contract of the stores of tokens and answers; a test class supplies them and the time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Age = Callable[[float], Awaitable[None]]
 
 
 def token(id_: str, **fields: object) -> AccessToken:
-    """Make a token whose hash and name follow from its id."""
+    """Return a token whose hash and name derive from its id."""
     made = {"id": id_, "hash": f"hash of {id_}", "name": id_, "roles": (Role.READ,), **fields}
     return AccessToken.model_validate(made)
 
@@ -127,7 +127,7 @@ class TokensContract:
 
 
 class AnswersContract:
-    """Tests for any store of answers; `age` lets so many seconds go by for all in it."""
+    """Tests for any store of answers; `age` ages all of them by a number of seconds."""
 
     @pytest.fixture(autouse=True)
     def _stores(self, answers: Answers, age: Age) -> None:

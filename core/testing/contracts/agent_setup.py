@@ -1,4 +1,4 @@
-"""What every pair of inbox and agents must do where new agents are set up."""
+"""Contract of inbox and agents for setting up new agents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OTHER = PIECE.model_copy(update={"id": "q"})
 
 
 class AgentSetupContract:
-    """Tests for `Inbox.add_first`; `greeting` are agents that are set up, `inbox` knows them."""
+    """Tests for `Inbox.add_first`; `greeting` sets up new agents, `inbox` knows them."""
 
     async def test_an_agent_that_waits_gets_one_piece(self, greeting: Agents, inbox: Inbox) -> None:
         await greeting.save(SALES)

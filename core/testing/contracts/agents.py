@@ -1,4 +1,4 @@
-"""What every store of agents must do; a test class supplies `agents`."""
+"""Contract of every store of agents; a test class supplies `agents`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SALES = Agent(
 
 
 class AgentsContract:
-    """Tests for any store of agents; `greeting` is one that sets up those that are new."""
+    """Tests for any store of agents; `greeting` is one that sets up new agents."""
 
     async def test_new_agents_with_a_goal_wait_to_be_set_up_once(self, greeting: Agents) -> None:
         await greeting.save(SALES)

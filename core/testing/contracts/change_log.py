@@ -1,4 +1,4 @@
-"""What every change log must do; a test class supplies `change_log` and `knowledge`."""
+"""Contract of every change log; a test class supplies `change_log` and `knowledge`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.domain.ports import ChangeLog, Knowledge
 
 
 def memory_change(change_id: str, before: str | None, after: str | None) -> Change:
-    """A change of the memory `mem-1` from one text to another, ready to be opened."""
+    """Return a change of memory `mem-1` from one text to another, ready to be opened."""
     states = [
         None if text is None else Snapshot(content=text, name=text) for text in (before, after)
     ]
@@ -45,7 +45,7 @@ def memory_change(change_id: str, before: str | None, after: str | None) -> Chan
 
 
 def history_of(change: Change) -> HistoryRecord:
-    """The record of an applied change."""
+    """Return the history record of an applied change."""
     return HistoryRecord(
         id=f"history-{change.id}",
         knowledge_type=change.kind,
@@ -65,7 +65,7 @@ def history_of(change: Change) -> HistoryRecord:
 
 
 async def carry_out(log: ChangeLog, change: Change) -> None:
-    """Open and settle a change."""
+    """Open and apply a change."""
     await log.open(change, {})
     async with log.unit_of_work(change) as unit:
         await unit.write_item(change)
@@ -74,11 +74,31 @@ async def carry_out(log: ChangeLog, change: Change) -> None:
 
 
 async def break_half_way(log: ChangeLog, change: Change) -> None:
-    """Settle a change and fail before the transaction commits."""
+    """Apply a change and fail before the transaction commits."""
     async with log.unit_of_work(change) as unit:
         await unit.write_item(change)
         await unit.close(change.id, ChangeStatus.APPLIED)
         raise ZeroDivisionError
+
+
+def remembered(item_id: str, text: str, seen: int | None, *, agent_id: str = "a") -> Change:
+    """Make an intent that creates a memory, compared with what was known up to `seen`."""
+    return Change(
+        id=f"change-{item_id}",
+        key=f"key-{item_id}",
+        digest="d",
+        tenant_id="t",
+        agent_id=agent_id,
+        kind=Kind.MEMORY,
+        target_id=item_id,
+        target_name=item_id,
+        operation=Operation.CREATE,
+        before=None,
+        after=Snapshot(content=text, name=item_id),
+        base_hash=state_hash(None),
+        status=ChangeStatus.APPLYING,
+        seen=seen,
+    )
 
 
 class ChangeLogContract:

@@ -1,4 +1,4 @@
-"""What all deliveries must do; a test class supplies `inbox`, `deliveries`, `intake` over it."""
+"""Contract of deliveries; a test class supplies `inbox`, `deliveries`, `intake` over it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
 
 
 async def ended(inbox: Inbox, source_id: str, source: str = "platform") -> Feedback:
-    """Bring a piece of a source to its end and give it as it was claimed, with that status."""
+    """Finish a piece of a source; return it as claimed, with the final status."""
     ((feedback_id, _),) = await inbox.add(source, [piece(source_id)])
     held = await claimed(inbox, feedback_id)
     await inbox.finish(held, FAILED)
@@ -18,7 +18,7 @@ async def ended(inbox: Inbox, source_id: str, source: str = "platform") -> Feedb
 
 
 async def unacknowledged(deliveries: Deliveries, limit: int = 10) -> list[str]:
-    """Give the ids at the source of what it has yet to be told."""
+    """Return the source ids of outcomes the source has yet to be told."""
     return [one.source_id for one in await deliveries.unacknowledged("platform", limit)]
 
 

@@ -1,4 +1,4 @@
-"""What every store must tell of feedback that said what others had said."""
+"""Contract of the store of duplicate waiters: feedback that repeats earlier feedback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every embedding model must do; a test class supplies `embeddings`."""
+"""Contract of every embedding model; a test class supplies `embeddings`."""
 
 from __future__ import annotations
 

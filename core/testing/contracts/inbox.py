@@ -1,4 +1,4 @@
-"""What every inbox must do; a test class supplies each port, and `jobs`: those that wait."""
+"""Contract of every inbox; a test class supplies each port, and `jobs`: those that wait."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DONE = Outcome(status=FeedbackStatus.COMPLETED)
 
 
 def piece(source_id: str | None = "s-1", content: str = "금액은 원화로 👩‍💻 𠀀") -> NewFeedback:
-    """A piece of feedback with every field set."""
+    """Return a piece of feedback with every field set."""
     return NewFeedback(
         id=source_id,
         tenant_id="tenant",
@@ -45,13 +45,13 @@ def piece(source_id: str | None = "s-1", content: str = "금액은 원화로 �
 
 
 async def added(inbox: Inbox, new: NewFeedback | None = None) -> str:
-    """Add one piece and give its id."""
+    """Add one piece and return its id."""
     ((feedback_id, _),) = await inbox.add("cli", [new or piece()])
     return feedback_id
 
 
 async def claimed(inbox: Inbox, feedback_id: str) -> Feedback:
-    """Claim a piece that is not ended."""
+    """Claim an unfinished piece."""
     found = await inbox.claim(feedback_id)
     assert found is not None
     return found
@@ -142,11 +142,11 @@ class InboxContract:
     async def test_why_it_waits_or_ended_is_known_with_its_parameters(self, inbox: Inbox) -> None:
         feedback_id = await added(inbox)
         for error in (_BUSY, Message("test.ended", "it ended: {why}", why=_BUSY)):
-            held = await claimed(inbox, feedback_id)
+            claim = await claimed(inbox, feedback_id)
             if error is _BUSY:
-                await inbox.give_back(held, error, 0)
+                await inbox.give_back(claim, error, 0)
             else:
-                await inbox.finish(held, Outcome(status=FeedbackStatus.FAILED, error=error))
+                await inbox.finish(claim, Outcome(status=FeedbackStatus.FAILED, error=error))
             found = (await inbox.get(feedback_id)).error
             assert isinstance(found, Message)
             assert found.to_json() == error.to_json()
@@ -167,13 +167,13 @@ class InboxContract:
         self, inbox: Inbox, jobs: WaitingJobs
     ) -> None:
         feedback_id = await added(inbox)
-        held = await claimed(inbox, feedback_id)
-        await inbox.finish(held, FAILED)
+        claim = await claimed(inbox, feedback_id)
+        await inbox.finish(claim, FAILED)
         assert await inbox.claim(feedback_id) is None
         with pytest.raises(LeaseLost):
-            await inbox.give_back(held, "late", 0)
+            await inbox.give_back(claim, "late", 0)
         with pytest.raises(LeaseLost):
-            await inbox.finish(held, DONE)
+            await inbox.finish(claim, DONE)
         found = await inbox.get(feedback_id)
         assert (found.status, found.error) == (FeedbackStatus.FAILED, "it broke")
         assert found.finished_at is not None
@@ -204,13 +204,13 @@ class InboxContract:
         )
         first, second = await matched(inbox, runs, feedback_id)
         for generation in (1, 2):
-            held = await claimed(inbox, feedback_id)
+            claim = await claimed(inbox, feedback_id)
             started = await runs.start(first, generation)
             await journal.emit(RunEvent(name="model.called", candidate_id=first.id), one)
             await journal.emit(RunEvent(name="tool.called", candidate_id=first.id))
             await replies.put(f"{started.thread}:1:0:author:x", 0, {}, one, tenant_id="t")
             await runs.finish(started, verdict_of(one))
-            await inbox.finish(held, FAILED)
+            await inbox.finish(claim, FAILED)
             told = await inbox.get(feedback_id)
             assert told.usage == Usage(
                 model_calls=1 + 2 * generation,
@@ -225,7 +225,7 @@ class InboxContract:
 
 
 async def refused(inbox: Inbox, overtaken: Feedback) -> None:
-    """Show that a piece is no longer its claimer's."""
+    """Assert that a piece is no longer its claimer's."""
     with pytest.raises(LeaseLost):
         await inbox.give_back(overtaken, "late", 0)
     with pytest.raises(LeaseLost):
@@ -239,7 +239,7 @@ async def matched(inbox: Inbox, runs: Runs, feedback_id: str) -> Sequence[Candid
 
 
 def parts_of(feedback: Feedback) -> list[AgentFeedback]:
-    """A matcher's answer: a part for each agent of the feedback."""
+    """Return a matcher's answer: a part for each agent of the feedback."""
     return [
         AgentFeedback(
             agent_id=agent_id,
@@ -251,5 +251,5 @@ def parts_of(feedback: Feedback) -> list[AgentFeedback]:
 
 
 def verdict_of(usage: Usage) -> Verdict:
-    """A verdict that something was learnt."""
+    """Return a verdict that something was learnt."""
     return Verdict(status=VerdictStatus.COMPLETED, reason="learnt", usage=usage)

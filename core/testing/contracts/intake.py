@@ -1,4 +1,4 @@
-"""What every intake must do; a test class supplies each port, and `jobs`: those that wait."""
+"""Contract of every intake; a test class supplies each port, and `jobs`: those that wait."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class IntakeContract:
         self, inbox: Inbox, intake: Intake, runs: Runs, jobs: WaitingJobs
     ) -> None:
         feedback_id = await added(inbox)
-        held = await claimed(inbox, feedback_id)
+        claim = await claimed(inbox, feedback_id)
         before = await matched(inbox, runs, feedback_id)
         await runs.finish(await runs.start(before[0], 1), verdict_of(Usage()))
-        await inbox.finish(held, FAILED)
+        await inbox.finish(claim, FAILED)
         revived = await intake.revive(feedback_id)
         assert revived == await inbox.get(feedback_id)
         assert (revived.status, revived.generation) == (FeedbackStatus.QUEUED, 2)
@@ -49,7 +49,7 @@ class IntakeContract:
         assert [candidate.id for candidate in after] == [candidate.id for candidate in before]
         assert [candidate.verdict for candidate in after] == [None, None]
         assert list(await jobs()) == [feedback_id, feedback_id]
-        await refused(inbox, held)
+        await refused(inbox, claim)
 
     async def test_what_waits_can_be_cancelled_and_its_job_goes(
         self, inbox: Inbox, intake: Intake, jobs: WaitingJobs
@@ -66,11 +66,11 @@ class IntakeContract:
         self, inbox: Inbox, intake: Intake, runs: Runs
     ) -> None:
         feedback_id = await added(inbox)
-        held = await claimed(inbox, feedback_id)
+        claim = await claimed(inbox, feedback_id)
         first, _ = await matched(inbox, runs, feedback_id)
         started = await runs.start(first, 1)
         await intake.cancel(feedback_id, "sent twice")
-        await refused(inbox, held)
+        await refused(inbox, claim)
         with pytest.raises(LeaseLost):
             await runs.check(Fence(candidate_id=started.id, epoch=started.epoch))
         with pytest.raises(LeaseLost):

@@ -1,4 +1,7 @@
-"""Whoever writes events tells of them; supply `journal`, `change_log`, `replies` and `told`."""
+"""Contract of observers: every writer of events notifies them.
+
+Supply `journal`, `change_log`, `replies` and `told`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ HAPPENED = RunEvent(name="change.applied", tenant_id="t", data={"kind": "MEMORY"
 
 
 class ObservedContract:
-    """Tests for what an observer is told; `told` is the list into which it writes."""
+    """Tests for what observers receive; `told` is the list they write to."""
 
     async def test_an_event_is_told_with_what_was_spent(self, journal: Journal, told: Told) -> None:
         spent = Usage(model_calls=1, input_tokens=7, output_tokens=2)

@@ -1,4 +1,4 @@
-"""What pods and skill documents must do; a test class supplies the fixtures `pods`, `documents`."""
+"""Contract of pods and skill documents; a test class supplies `pods` and `documents`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PodsContract:
 
 
 class SkillDocumentsContract:
-    """Inherit in a test class whose fixture `documents` holds SCRIPT_TEXT as SCRIPT of SKILL."""
+    """Inherit in a test class whose fixture `documents` has SCRIPT_TEXT as SCRIPT of SKILL."""
 
     async def test_a_document_reads_as_it_is(self, documents: SkillDocuments) -> None:
         assert await documents.read(SKILL, SCRIPT) == SCRIPT_TEXT

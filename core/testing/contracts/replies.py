@@ -1,4 +1,4 @@
-"""What every store of model replies must do; a test class supplies `replies`."""
+"""Contract of every store of model replies; a test class supplies `replies`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every store of changes that wait for a person must do."""
+"""Contract of the store of held changes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from core.domain.errors import Decided, TargetBusy
 from core.domain.hashing import content_hash
 from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
 from core.domain.ports import ChangeLog, Reviews
-from core.testing.contracts.neighbours import remembered
+from core.testing.contracts.change_log import remembered
 
 HAPPENED = RunEvent(name="change.held")
 
 
 def waiting(item_id: str = "m1", text: str = "원화") -> Change:
-    """Make a change that waits."""
+    """Return a held change."""
     change = remembered(item_id, text, None).model_copy(
         update={"status": ChangeStatus.HELD, "held": ("every change is reviewed",)}
     )
@@ -115,7 +115,7 @@ class ReviewsContract:
         await reviews.replace(long_ago, held, {}, HAPPENED)
         assert len(await reviews.remind(3600)) == 1
 
-    async def test_a_skill_deleted_before_a_list_was_prepared_again_is_in_nobody_s_way(
+    async def test_a_skill_deleted_before_a_list_was_prepared_again_does_not_matter(
         self, change_log: ChangeLog, reviews: Reviews
     ) -> None:
         listed = {"kind": Kind.AGENT_SKILLS, "target_id": "a", "before": None}

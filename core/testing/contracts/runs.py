@@ -1,4 +1,4 @@
-"""What every store of runs must do; a test class supplies `inbox`, `runs` and `change_log`."""
+"""Contract of every store of runs; a test class supplies `inbox`, `runs` and `change_log`."""
 
 from __future__ import annotations
 

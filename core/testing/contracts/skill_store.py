@@ -1,4 +1,4 @@
-"""What every skill store must do; a test class supplies the fixture `store`, which is empty."""
+"""Contract of every skill store; a test class supplies the fixture `store`, which is empty."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENT = (
 
 
 def refund_skill(name: str = "refund") -> Bundle:
-    """A skill with text, a script, a binary file and a Korean file name."""
+    """Return a skill with text, a script, a binary file and a Korean file name."""
     return Bundle(
         name=name,
         files={

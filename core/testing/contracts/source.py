@@ -1,4 +1,4 @@
-"""What every source of feedback must do; a test class supplies `world`: a platform and a source.
+"""Contract of every source of feedback; a test class supplies `world`: a platform and a source.
 
 class TestMySource(SourceContract):
     @pytest.fixture
@@ -26,20 +26,20 @@ SAID = ("금액은 원화로 👩‍💻 𠀀", 'second, "quoted" \\ and/slashed
 
 
 class SourceWorld(Protocol):
-    """A platform on which users speak, and the inbox that its feedback goes to."""
+    """A platform with users, and the inbox that its feedback goes to."""
 
     @property
     def inbox(self) -> MemoryInbox:
-        """The inbox; a source that asks what is known asks it."""
+        """The inbox, which a source may ask for known feedback."""
 
     def source(self) -> FeedbackSource:
-        """Make a source as a worker has it: two of them are two workers on one platform."""
+        """Return a source as a worker has it: two of them are two workers on one platform."""
 
     def say(self, content: str) -> None:
-        """Let a user say something, later than all before."""
+        """Add feedback of a user, later than all before."""
 
     def told(self, content: str) -> bool | None:
-        """Give whether the platform was told of success, of failure, or of nothing yet."""
+        """Return whether the platform was told of success, of failure, or of nothing yet."""
 
 
 class SourceContract:
@@ -178,13 +178,13 @@ async def _take(world: SourceWorld, source: FeedbackSource, limit: int = 10) -> 
 
 
 async def _new(world: SourceWorld, source: FeedbackSource) -> Sequence[str]:
-    """Give what a fetch brings that is not in the inbox yet."""
+    """Return what a fetch brings that is not in the inbox yet."""
     known = {piece.source_id for piece in world.inbox.feedback.values()}
     return [piece.content for piece in (await source.fetch(10)).pieces if piece.id not in known]
 
 
 async def _end(world: SourceWorld, source: FeedbackSource, outcome: Outcome) -> None:
-    """Bring all that is unfinished to this end, and tell of every end there is."""
+    """Finish all unfinished pieces with this outcome, and acknowledge every outcome."""
     for piece in list(world.inbox.feedback.values()):
         claimed = await world.inbox.claim(piece.id)
         if claimed is not None:

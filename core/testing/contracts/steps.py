@@ -1,4 +1,4 @@
-"""What every store must tell of how targets came to be what they are."""
+"""Contract of the store of steps: how targets came to their state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from core.changes.gate.records import applied
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
 from core.domain.ports import ChangeLog, Steps
-from core.testing.contracts.neighbours import remembered
+from core.testing.contracts.change_log import remembered
 
 HELD = RunEvent(name="change.held")
 
 
 def taught(number: int, before: str | None, after: str | None, **given: object) -> Change:
-    """Make an intent that leads memory `m1` from one text to the next."""
+    """Return an intent to change memory `m1` from one text to the next."""
     old = None if before is None else Snapshot(content=before, name="m1")
     new = None if after is None else Snapshot(content=after, name="m1")
     operation = Operation.DELETE if new is None else Operation.UPDATE

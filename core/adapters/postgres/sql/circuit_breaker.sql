@@ -1,6 +1,6 @@
 -- name: state
 SELECT failures, open_since, fatal, reason, said,
-       extract(epoch FROM probe_at - clock_timestamp())::float8 AS look_in
+       extract(epoch FROM probe_at - clock_timestamp())::float8 AS probe_in
 FROM model_lines WHERE model = %(model)s
 
 -- name: fail
@@ -8,7 +8,7 @@ FROM model_lines WHERE model = %(model)s
 -- probe.
 INSERT INTO model_lines AS line (model, failures, reason, said, open_since, probe_at)
 SELECT %(model)s, %(count)s, %(reason)s, %(said)s::jsonb, opened,
-       opened + make_interval(secs => %(look)s)
+       opened + make_interval(secs => %(probe_after)s)
 FROM (SELECT CASE WHEN %(count)s >= %(limit)s THEN clock_timestamp() END AS opened) AS first
 ON CONFLICT (model) DO UPDATE
 SET failures = line.failures + excluded.failures,
@@ -21,9 +21,9 @@ SET failures = line.failures + excluded.failures,
                     THEN greatest(line.probe_at,
                                   clock_timestamp() + make_interval(secs => %(asked)s))
                     WHEN line.failures + excluded.failures >= %(limit)s
-                    THEN clock_timestamp() + make_interval(secs => %(look)s) END
+                    THEN clock_timestamp() + make_interval(secs => %(probe_after)s) END
 RETURNING failures, open_since, fatal, reason, said,
-          extract(epoch FROM probe_at - clock_timestamp())::float8 AS look_in
+          extract(epoch FROM probe_at - clock_timestamp())::float8 AS probe_in
 
 -- name: answer
 -- Only a probe closes the circuit: calls that succeed while it is open were made before.
@@ -39,11 +39,11 @@ WHERE model = %(model)s
   AND (probe_at <= clock_timestamp() OR open_since > clock_timestamp()
        OR (fatal AND %(unseen)s))
 RETURNING open_since,
-          extract(epoch FROM clock_timestamp() - open_since)::float8 AS held_for
+          extract(epoch FROM clock_timestamp() - open_since)::float8 AS open_for
 
 -- name: prolong
 UPDATE model_lines
-SET probe_at = clock_timestamp() + make_interval(secs => %(look)s),
+SET probe_at = clock_timestamp() + make_interval(secs => %(probe_after)s),
     fatal = %(fatal)s, reason = %(reason)s, said = %(said)s
 WHERE model = %(model)s AND open_since = %(open_since)s
 
@@ -53,8 +53,8 @@ SET failures = 0, open_since = NULL, probe_at = NULL, fatal = false, reason = ''
 WHERE model = %(model)s AND open_since = %(open_since)s
 
 -- name: take_slot
--- A slot is one row: of two that take the same one at once, one gets it. An expired slot is taken
--- over.
+-- A slot is one row: of two that take the same one at once, one gets it; random, so that this is
+-- rare. An expired slot is taken over.
 INSERT INTO model_permits AS permit (model, place, id, expires_at)
 SELECT %(model)s, free.place, %(id)s, clock_timestamp() + make_interval(secs => %(lasts)s)
 FROM generate_series(1, %(slots)s) AS free (place)

@@ -66,7 +66,7 @@ RETURNING *
 -- name: lock_feedback
 SELECT FROM feedback WHERE id = %(feedback_id)s FOR UPDATE
 
--- name: settle_feedback
+-- name: end_held_feedback
 -- Once its last held change is decided, the feedback ends with the outcome of all.
 UPDATE feedback f
 SET status = CASE WHEN EXISTS (

@@ -50,8 +50,8 @@ async def save_agent(
     agent_id: AgentPath, agent: AgentIn, service: AgentsServiceDep, response: Response
 ) -> Agent:
     """Add an agent, or change one that is there."""
-    told = agent.model_dump(exclude={"tenant_id"})
-    given = Agent(id=agent_id, tenant_id=agent.tenant_id or "", **told)
+    fields = agent.model_dump(exclude={"tenant_id"})
+    given = Agent(id=agent_id, tenant_id=agent.tenant_id or "", **fields)
     saved, is_new = await service.save(given, agent.tenant_id)
     if is_new:
         response.status_code = 201

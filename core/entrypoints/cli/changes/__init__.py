@@ -70,8 +70,8 @@ def show(
 
     change, cost, currency, text = with_app(lambda opened: _read(opened, change_id, diff))
     if as_json:
-        told = {"cost": {**cost.model_dump(mode="json"), "currency": currency}}
-        print_model(change, told | ({"diff": text} if diff else {}))
+        extra = {"cost": {**cost.model_dump(mode="json"), "currency": currency}}
+        print_model(change, extra | ({"diff": text} if diff else {}))
         return
     show_change(change, text, change_cost_in_words(cost, currency))
 

@@ -43,7 +43,7 @@ _GO_ON = "repeat the import to go on"
 
 
 @dataclass
-class Tally:
+class ImportSummary:
     """The outcome of the lines so far; results are retained only if all are printed at the end."""
 
     keep: bool
@@ -70,7 +70,7 @@ class Tally:
                 self.problems.append(result.model_dump(mode="json", exclude={"size"}))
 
     @property
-    def summary(self) -> str:
+    def words(self) -> str:
         """Return the counts in one line."""
         words = [f"{self.counts[word]} {word}" for word in _ORDER if self.counts[word]]
         words += [f"{self.refused} refused"] if self.refused else []
@@ -81,7 +81,7 @@ class Tally:
     def show(self) -> None:
         """Print the final result."""
         if not self.keep:
-            say(self.summary)
+            say(self.words)
             return
         counts: Mapping[str, JsonValue] = {word: self.counts[word] for word in _ORDER}
         print_json(
@@ -130,36 +130,36 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Bring memories, rules and skills in, one JSON object a line. Good lines go in."""
-    tally = Tally(keep=as_json, dry_run=dry_run)
+    summary = ImportSummary(keep=as_json, dry_run=dry_run)
     settings = load(interactive=True)
-    with told_so_far(tally):
+    with reports_progress(summary):
         run_until_stopped(
-            lambda stop: _work(settings, _Asked(file, tenant, agent, replace), tally, stop),
+            lambda stop: _work(settings, _Asked(file, tenant, agent, replace), summary, stop),
             lambda: talk("Stopping when what has begun is stored; a second signal stops at once."),
             whole=True,
         )
-    tally.show()
-    if tally.refused:
+    summary.show()
+    if summary.refused:
         raise typer.Exit(FAILED)
 
 
 @contextmanager
-def told_so_far(tally: Tally) -> Iterator[None]:
+def reports_progress(summary: ImportSummary) -> Iterator[None]:
     """Report how far an import came, whatever interrupts it."""
     try:
         yield
     except typer.Exit:
-        tally.show()
+        summary.show()
         talk(f"{_GO_ON}: what is in already stays as it is")
         raise
     except SkillWorkerError as error:
-        if tally.counts:
-            so_far = f"so far: {tally.summary}; {_GO_ON}"
+        if summary.counts:
+            so_far = f"so far: {summary.words}; {_GO_ON}"
             error.hint = f"{error.hint}; {so_far}" if error.hint else so_far
         raise
     except Exception:
-        if tally.counts or tally.refused:
-            talk(f"so far: {tally.summary}; {_GO_ON}")
+        if summary.counts or summary.refused:
+            talk(f"so far: {summary.words}; {_GO_ON}")
         raise
 
 
@@ -171,7 +171,9 @@ class _Asked:
     replace: bool
 
 
-async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.Event) -> None:
+async def _work(
+    settings: Settings, asked: _Asked, summary: ImportSummary, stop: asyncio.Event
+) -> None:
     from core.app import program
     from core.domain.input_formats.knowledge import MAX_LINE_BYTES
     from core.entrypoints.cli.files import open_input, read_lines, size_of
@@ -181,11 +183,11 @@ async def _work(settings: Settings, asked: _Asked, tally: Tally, stop: asyncio.E
     with open_input(asked.file) as handle, byte_bar("importing", size_of(asked.file)) as advance:
 
         def tell(result: Imported | Problem | None, size: int) -> None:
-            tally.add(result)
+            summary.add(result)
             advance(size)
 
-        async with program.open_app(settings, dry_run=tally.dry_run) as opened:
-            importer = await _importer(opened, asked, dry_run=tally.dry_run)
+        async with program.open_app(settings, dry_run=summary.dry_run) as opened:
+            importer = await _importer(opened, asked, dry_run=summary.dry_run)
             lines = read_lines(handle, MAX_LINE_BYTES, stop)
             await import_lines(lines, importer, settings.feedback_max_chars, tell)
 

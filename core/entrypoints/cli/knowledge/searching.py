@@ -89,7 +89,7 @@ class _Search:
     async def hits(self, query: str) -> Sequence[Hit]:
         """Return the hits. Raises InvalidInput if the query contains no words."""
         from core.domain.models import Kind
-        from core.knowledge.search.question import read_question
+        from core.knowledge.search.tokens import read_question
 
         if not read_question(query).counts:
             raise InvalidInput(

@@ -76,7 +76,7 @@ class _Asked:
 
 
 @dataclass
-class _Told:
+class _Outcomes:
     """The outcome of each table; problems are also printed as they occur."""
 
     items: list[JsonValue] = field(default_factory=list)
@@ -91,8 +91,8 @@ class _Told:
         if not receipt.status.is_outcome:
             self.failed(document.file, *refusal(document, receipt))
             return
-        told = receipt.model_dump(mode="json", exclude={"hits", "category"})
-        self.items.append({"file": document.file, "left_out": [*document.left_out], **told})
+        outcomes = receipt.model_dump(mode="json", exclude={"hits", "category"})
+        self.items.append({"file": document.file, "left_out": [*document.left_out], **outcomes})
 
     def failed(self, file: str, reason: str, findings: Sequence[str] = ()) -> None:
         """Record why a file was not imported, and print it; each finding on a line of its own."""
@@ -141,21 +141,25 @@ def import_(
             "--decision goes with one file", hint="see `skill-worker rule import --help`"
         )
     asked = _Asked(agent, tenant, replace, unrelated.strip(), dry_run)
-    told = _Told()
-    documents = [found for file in files for found in _read(file, decision or (), told)]
-    _submit(documents, asked, told)
+    outcomes = _Outcomes()
+    documents = [found for file in files for found in _read(file, decision or (), outcomes)]
+    _submit(documents, asked, outcomes)
     if as_json:
-        problems = told.problems
-        print_json({"items": told.items, "next": None, "problems": problems, "dry_run": dry_run})
+        problems = outcomes.problems
+        print_json(
+            {"items": outcomes.items, "next": None, "problems": problems, "dry_run": dry_run}
+        )
     else:
-        for item in told.items:
+        for item in outcomes.items:
             assert isinstance(item, dict)
             say(f"{item['file']}: {item['status']}: {item['message']}")
-    if told.problems:
+    if outcomes.problems:
         raise typer.Exit(FAILED)
 
 
-def _read(file: Path, decisions: tuple[str, ...] | list[str], told: _Told) -> list[Document]:
+def _read(
+    file: Path, decisions: tuple[str, ...] | list[str], outcomes: _Outcomes
+) -> list[Document]:
     """Return the tables of a file; one that cannot be read is a problem of its own."""
     from core.domain.errors import InvalidInput, NotFound
     from core.entrypoints.cli.rule.documents import documents_of
@@ -163,7 +167,7 @@ def _read(file: Path, decisions: tuple[str, ...] | list[str], told: _Told) -> li
     try:
         return documents_of(file, decisions)
     except (InvalidInput, NotFound) as error:
-        told.failed(str(file), _in_words(error))
+        outcomes.failed(str(file), _in_words(error))
         return []
 
 
@@ -171,7 +175,7 @@ def _in_words(error: SkillWorkerError) -> str:
     return f"{error.message}. {error.hint}" if error.hint else error.message
 
 
-def _submit(documents: list[Document], asked: _Asked, told: _Told) -> None:
+def _submit(documents: list[Document], asked: _Asked, outcomes: _Outcomes) -> None:
     from core.domain.errors import InvalidInput, Refused
     from core.entrypoints.cli.rule.documents import Importer
 
@@ -184,9 +188,9 @@ def _submit(documents: list[Document], asked: _Asked, told: _Told) -> None:
             importer = await _importer(app)
             for document in documents:
                 try:
-                    told.done(document, await importer.take(document))
+                    outcomes.done(document, await importer.take(document))
                 except (InvalidInput, Refused) as error:
-                    told.failed(document.file, _in_words(error))
+                    outcomes.failed(document.file, _in_words(error))
 
     async def _importer(app: App) -> Importer:
         return await Importer.open(

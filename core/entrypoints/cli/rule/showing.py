@@ -64,13 +64,13 @@ def _nearest(decided: Decided) -> tuple[list[RowOutcome], list[RowOutcome]]:
     """Return the rows to show, in table order, and the others."""
     fired = set(decided.fired)
 
-    def distance(place: int) -> tuple[bool, int]:
-        row = decided.rows[place]
+    def distance(index: int) -> tuple[bool, int]:
+        row = decided.rows[index]
         return row.id not in fired, sum(not cell.holds for cell in row.cells)
 
     near = set(sorted(range(len(decided.rows)), key=distance)[:_SHOWN])
-    shown = [row for place, row in enumerate(decided.rows) if place in near]
-    return shown, [row for place, row in enumerate(decided.rows) if place not in near]
+    shown = [row for index, row in enumerate(decided.rows) if index in near]
+    return shown, [row for index, row in enumerate(decided.rows) if index not in near]
 
 
 def _more(number: int, what: str) -> None:

@@ -41,8 +41,8 @@ async def _read(settings: Settings, tenant_id: str | None) -> SkillGraph:
         bootstrap.skill_server(settings) as url,
         bootstrap.skill_store(settings, url) as skills,
     ):
-        looked = await look_through(skills, tenant, SkillParts.of)
-    return skill_graph(looked.seen, looked.unreadable)
+        read = await look_through(skills, tenant, SkillParts.of)
+    return skill_graph(read.seen, read.unreadable)
 
 
 async def _tenant_of_all(settings: Settings) -> str:

@@ -12,11 +12,11 @@ from core.domain.errors import BudgetUsedUp, InvalidInput
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, PauseKind
 from core.domain.models.access import Role
 from core.entrypoints.console.parts.dialogs import ask_reason
-from core.entrypoints.console.parts.going import go_to
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, link, show
 from core.entrypoints.console.parts.named import moment, status
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.navigation import go_to
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.site import Site
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.feedback import FeedbackService
@@ -102,12 +102,12 @@ def _pause_banner(visit: Visit, pause: Pause | None) -> None:
     service = WorkService(visit.session)
 
     async def pause_intake(reason: str) -> None:
-        with told(visit):
+        with notify_failures(visit):
             await service.pause(reason)
             ui.navigate.reload()
 
     async def resume() -> None:
-        with told(visit):
+        with notify_failures(visit):
             await service.resume()
             ui.navigate.reload()
 

@@ -10,10 +10,10 @@ from nicegui.events import EChartPointClickEventArguments
 from pydantic import JsonValue
 
 from core.domain.models import Kind
-from core.entrypoints.console.parts.going import go_to
 from core.entrypoints.console.parts.ink import INK
 from core.entrypoints.console.parts.lists import chip, empty, listed, twin
 from core.entrypoints.console.parts.markup import Part, address, el, join, show
+from core.entrypoints.console.parts.navigation import go_to
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.site import Site
 from core.entrypoints.console.visit import Visit

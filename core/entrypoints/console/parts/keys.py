@@ -28,13 +28,19 @@ def listen(visit: Visit, keys: Mapping[str, Key]) -> None:
 
     Names are those of the browser: `a`, `ArrowLeft`. Keys with Ctrl, Alt or Meta are left to it.
     """
-    told = {_SHOWN.get(name, name): key.what for name, key in keys.items()}
-    told[HELP] = visit.say("frame.keys_help")
-    help_dialog = keys_help(visit, told)
+    shown = {_SHOWN.get(name, name): key.what for name, key in keys.items()}
+    shown[HELP] = visit.say("frame.keys_help")
+    help_dialog = keys_help(visit, shown)
 
     async def on_key(event: KeyEventArguments) -> None:
-        held = event.modifiers
-        if not event.action.keydown or event.action.repeat or held.ctrl or held.alt or held.meta:
+        modifiers = event.modifiers
+        if (
+            not event.action.keydown
+            or event.action.repeat
+            or modifiers.ctrl
+            or modifiers.alt
+            or modifiers.meta
+        ):
             return
         if _is_asked():
             return

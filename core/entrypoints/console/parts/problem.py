@@ -37,7 +37,7 @@ def show_unexpected(visit: Visit) -> None:
 
 
 @contextmanager
-def told(visit: Visit) -> Iterator[None]:
+def notify_failures(visit: Visit) -> Iterator[None]:
     """Show in a notification why an action failed; the page stays."""
     try:
         yield
@@ -49,7 +49,7 @@ def told(visit: Visit) -> Iterator[None]:
         _notify(visit, visit.say("frame.unexpected"), visit.say("frame.unexpected_hint"))
 
 
-def tell_done(visit: Visit, key: str, done: object, name: str) -> None:
+def notify_done(visit: Visit, key: str, done: object, name: str) -> None:
     """Show in a notification that an action is done, or, per its receipt, waits for a person.
 
     Raises Refused if the receipt says that nothing was done.

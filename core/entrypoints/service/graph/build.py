@@ -32,7 +32,7 @@ class Parts:
 class _Shelf:
     """The nodes so far, by what they stand for; what does not fit is counted."""
 
-    places: int
+    capacity: int
     nodes: dict[Key, Node] = field(default_factory=dict)
     taken: Counter[NodeKind] = field(default_factory=Counter)
     refused: dict[NodeKind, set[Key]] = field(default_factory=dict)
@@ -41,8 +41,8 @@ class _Shelf:
         """Return the id of a node, created if it is new; None if it does not fit."""
         key = (kind.value, *name)
         if key not in self.nodes:
-            most = self.places if kind is NodeKind.FILE else max(1, self.places // SHARE)
-            if len(self.nodes) >= self.places or self.taken[kind] >= most:
+            most = self.capacity if kind is NodeKind.FILE else max(1, self.capacity // SHARE)
+            if len(self.nodes) >= self.capacity or self.taken[kind] >= most:
                 self.refused.setdefault(kind, set()).add(key)
                 return None
             self.taken[kind] += 1
@@ -51,9 +51,9 @@ class _Shelf:
         return self.nodes[key].id
 
 
-def build(tenant_id: str, agent_id: str | None, parts: Parts, places: int) -> Graph:
-    """Build a graph of at most `places` nodes."""
-    shelf = _Shelf(places)
+def build(tenant_id: str, agent_id: str | None, parts: Parts, capacity: int) -> Graph:
+    """Build a graph of at most `capacity` nodes."""
+    shelf = _Shelf(capacity)
     links = [
         *_agents(shelf, parts),
         *_taught(shelf, parts),

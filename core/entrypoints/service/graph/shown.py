@@ -10,7 +10,7 @@ from core.domain.models.messages import Text
 
 
 class NodeKind(StrEnum):
-    """What a node stands for. `memories` and `rules` are all of them that one agent knows."""
+    """What a node represents. `memories` and `rules` are all of them that one agent knows."""
 
     AGENT = "agent"
     MEMORIES = "memories"
@@ -21,7 +21,7 @@ class NodeKind(StrEnum):
 
 
 class LinkKind(StrEnum):
-    """What a link says of its two nodes."""
+    """The relation between two nodes."""
 
     KNOWS = "knows"
     HAS = "has"
@@ -31,9 +31,9 @@ class LinkKind(StrEnum):
 
 
 class Node(Model):
-    """A node; `label` is other people's text. Of the rest what its kind has.
+    """A node; `label` is text that users wrote. The other fields depend on its kind.
 
-    A skill stands for its SKILL.md too. `missing`: something names it, and it is not there.
+    A skill also represents its SKILL.md. `missing`: something refers to it, and it does not exist.
     """
 
     id: str
@@ -61,8 +61,8 @@ class Link(Model):
 class Graph(Model):
     """A graph of bounded size, and the same as Mermaid text.
 
-    `left_out` counts the nodes of each kind that there was no place for, as far as they are known;
-    `unread` says of skills why their files are not shown.
+    `left_out` counts the known nodes of each kind that did not fit; `unread` says why the files of
+    some skills are not shown.
     """
 
     tenant_id: str

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+# Close comparison is quadratic: only short parts get it, and only so many equal pairs in all.
 _LEAF_UNITS = 200
 _LEAF_PAIRS = 4_000
 _DEPTH = 8
@@ -68,11 +69,11 @@ def _middle(
         return
     once = {unit for unit, count in ours.items() if count == 1 and theirs.get(unit) == 1}
     at, to_at = start, to_start
-    for place, to_place in _anchors(old, new, part, once):
-        gap = Block(False, at, place, to_at, to_place)
+    for index, to_place in _anchors(old, new, part, once):
+        gap = Block(False, at, index, to_at, to_place)
         yield from _aligned(old, new, gap, effort, depth - 1)
-        yield Block(True, place, place + 1, to_place, to_place + 1)
-        at, to_at = place + 1, to_place + 1
+        yield Block(True, index, index + 1, to_place, to_place + 1)
+        at, to_at = index + 1, to_place + 1
     rest = Block(False, at, end, to_at, to_end)
     if rest == part:  # no anchor: another pass would gain nothing
         yield part
@@ -97,26 +98,26 @@ def _anchors(
     old: Sequence[str], new: Sequence[str], part: Block, once: set[str]
 ) -> list[tuple[int, int]]:
     """Return the longest run of pairs of units that occur once, rising on both sides."""
-    places = {new[at]: at for at in range(part.to_start, part.to_end) if new[at] in once}
-    pairs = [(at, places[old[at]]) for at in range(part.start, part.end) if old[at] in once]
+    indexes = {new[at]: at for at in range(part.to_start, part.to_end) if new[at] in once}
+    pairs = [(at, indexes[old[at]]) for at in range(part.start, part.end) if old[at] in once]
     return [pairs[at] for at in rising([to for _, to in pairs])]
 
 
 def rising(numbers: Sequence[int]) -> list[int]:
     """Return the indexes of a longest increasing subsequence of distinct numbers."""
     ends: list[int] = []  # the lowest last number of a run of each length
-    places: list[int] = []  # its index
+    indexes: list[int] = []  # its index
     before: list[int] = []
-    for place, number in enumerate(numbers):
+    for index, number in enumerate(numbers):
         length = bisect_left(ends, number)
-        before.append(places[length - 1] if length else -1)
+        before.append(indexes[length - 1] if length else -1)
         if length == len(ends):
             ends.append(number)
-            places.append(place)
+            indexes.append(index)
         else:
-            ends[length], places[length] = number, place
+            ends[length], indexes[length] = number, index
     run: list[int] = []
-    at = places[-1] if places else -1
+    at = indexes[-1] if indexes else -1
     while at >= 0:
         run.append(at)
         at = before[at]

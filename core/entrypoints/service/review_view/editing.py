@@ -33,7 +33,11 @@ async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLo
     """
     files = await _files(change, changes)
     for path in texts.keys() - files.keys():
-        raise InvalidInput(f"change {change.id} has no file {path!r}")
+        raise InvalidInput(
+            Message(
+                "no.file_of_change", "change {id} has no file {path!r}", id=change.id, path=path
+            )
+        )
     if all(text == _text(files[path]) for path, text in texts.items()):
         raise InvalidInput(Message("review.not_edited", "nothing was edited"))
     if change.kind is not Kind.SKILL:

@@ -1,4 +1,4 @@
-"""What a diff looks like as data: rows of lines, files, rows of a decision table, lists."""
+"""A diff as data: rows of lines, files, rows of a decision table, lists."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from core.domain.models.messages import Text
 
 
 class Side(StrEnum):
-    """One of the two states that a change stands between."""
+    """One of the two states of a change."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class RowKind(StrEnum):
-    """What became of a row. `folded` stands for rows that stay the same and are not shown."""
+    """What became of a row. `folded` represents unchanged rows that are not shown."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -43,7 +43,7 @@ class Line(Model):
 
 
 class LineRow(Model):
-    """Two lines side by side; `hidden` counts the lines that a folded row stands for.
+    """Two lines side by side; `hidden` counts the lines that a folded row represents.
 
     A changed row without spans has little in common: the whole line has changed.
     """
@@ -55,7 +55,7 @@ class LineRow(Model):
 
 
 class TextDiff(Model):
-    """The rows of a text; `more` counts those that are left out for their number."""
+    """The rows of a text; `more` counts those beyond the limit."""
 
     rows: tuple[LineRow, ...]
     added: int
@@ -64,7 +64,7 @@ class TextDiff(Model):
 
 
 class FileSide(Model):
-    """A file as one state has it; `size` in bytes."""
+    """A file in one of the states; `size` in bytes."""
 
     sha256: str
     size: int
@@ -72,7 +72,7 @@ class FileSide(Model):
 
 
 class FileDiff(Model):
-    """One file that differs. `text` is None for a binary one; `problem` says why else it is."""
+    """One file that differs. `text` is None for a binary one; `problem` names any other reason."""
 
     path: str
     kind: RowKind
@@ -84,7 +84,7 @@ class FileDiff(Model):
 
 
 class ListDiff(Model):
-    """Names that come, go and stay."""
+    """Names that are added, removed and unchanged."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -92,7 +92,7 @@ class ListDiff(Model):
 
 
 class Cell(Model):
-    """One thing before and after; None where it is not there."""
+    """One value before and after; None if it does not exist."""
 
     before: str | None
     after: str | None
@@ -110,7 +110,7 @@ class ColumnDiff(Model):
 
 
 class TableRow(Model):
-    """A row of a table with a cell for each column. `moved`: it stands elsewhere in the order."""
+    """A row of a table with a cell for each column. `moved`: its position has changed."""
 
     kind: RowKind
     id: str = ""
@@ -122,14 +122,14 @@ class TableRow(Model):
 
 
 class Finding(Model):
-    """What the checks find in the table as it would be; `is_new`: it was not so before."""
+    """What the checks find in the resulting table; `is_new`: it was not so before."""
 
     defect: Defect
     is_new: bool
 
 
 class TableDiff(Model):
-    """A decision table row by row, and what its checks find. The document's diff stands apart."""
+    """A decision table row by row, and what its checks find; the document's diff is separate."""
 
     name: Cell
     hit_policy: Cell
@@ -141,10 +141,10 @@ class TableDiff(Model):
 
 
 class Diff(Model):
-    """What a change does, file by file; to an agent's list and to a table it is told besides.
+    """What a change does, file by file; for an agent's list and a table also as such.
 
-    A memory, a table and a list count as one file each. `table_problem` says why a table is told
-    as text alone. `unchanged` counts files that stay, `more` those that are not shown.
+    A memory, a table and a list count as one file each. `table_problem` says why a table is shown
+    only as text. `unchanged` counts files that stay, `more` those that are not shown.
     """
 
     files: tuple[FileDiff, ...]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import NotFound
 from core.domain.hashing import sha256
+from core.domain.messages import Message
 from core.domain.models import Change, FileRef, Kind, Snapshot
 from core.domain.ports import ChangeLog
 from core.entrypoints.service.review_view.shown import Side
@@ -51,7 +52,7 @@ async def read_file(change: Change, path: str, side: Side, changes: ChangeLog) -
     if path not in tree.files:
         raise NotFound(
             f"change {change.id} has no file {path!r} {side.value}",
-            hint="the review sheet lists the files of each side",
+            hint=Message("see.files_of_sides", "the review sheet lists the files of each side"),
         )
     ref = tree.files[path]
     return (await changes.blobs([ref]))[ref.sha256]

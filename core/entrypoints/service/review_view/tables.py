@@ -53,21 +53,21 @@ def column_pairs(old: DecisionTable | None, new: DecisionTable | None) -> list[C
 def _columns(table: DecisionTable | None) -> Iterator[_Column]:
     if table is None:
         return
-    for place, column in enumerate(table.inputs):
-        yield _Column("input", column.name, column.type, column.allowed, "", _input(place))
-    for place, output in enumerate(table.outputs):
+    for index, column in enumerate(table.inputs):
+        yield _Column("input", column.name, column.type, column.allowed, "", _input(index))
+    for index, output in enumerate(table.outputs):
         yield _Column(
-            "output", output.name, output.type, output.allowed, output.default, _output(place)
+            "output", output.name, output.type, output.allowed, output.default, _output(index)
         )
     yield _Column("annotation", "", "", "", "", lambda row: row.annotation)
 
 
-def _input(place: int) -> Read:
-    return lambda row: row.inputs[place]
+def _input(index: int) -> Read:
+    return lambda row: row.inputs[index]
 
 
-def _output(place: int) -> Read:
-    return lambda row: row.outputs[place]
+def _output(index: int) -> Read:
+    return lambda row: row.outputs[index]
 
 
 def _pair(old: _Column | None, new: _Column | None) -> ColumnPair:
@@ -183,7 +183,7 @@ def _rows(
     ours, theirs = _numbered(old), _numbered(new)
     was = {now: then for then, now in pairs.items()}
     stayed = [(ours[was[row_id]].number, row_id) for row_id in theirs if row_id in was]
-    in_order = {stayed[place][1] for place in rising([number for number, _ in stayed])}
+    in_order = {stayed[index][1] for index in rising([number for number, _ in stayed])}
     removed = _removed_behind(ours, pairs)
     yield from (_row(ours[row_id], None, columns) for row_id in removed.get("", ()))
     for row_id, now in theirs.items():
@@ -239,11 +239,11 @@ def _cell_of(pair: ColumnPair, old: _Numbered | None, new: _Numbered | None) -> 
 
 def _folded(rows: Sequence[TableRow]) -> Iterator[TableRow]:
     """Yield rows, with unchanged ones that are far from all others folded."""
-    told = [place for place, row in enumerate(rows) if row.moved or row.kind is not RowKind.SAME]
-    shown = {near for place in told for near in range(place - CONTEXT, place + CONTEXT + 1)}
+    changed = [index for index, row in enumerate(rows) if row.moved or row.kind is not RowKind.SAME]
+    shown = {near for index in changed for near in range(index - CONTEXT, index + CONTEXT + 1)}
     hidden = 0
-    for place, row in enumerate(rows):
-        if place not in shown:
+    for index, row in enumerate(rows):
+        if index not in shown:
             hidden += 1
             continue
         if hidden:

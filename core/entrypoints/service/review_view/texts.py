@@ -73,16 +73,16 @@ def _spans(left: str, right: str, effort: Effort) -> tuple[tuple[Span, ...], tup
 
 def _rid_of_splinters(blocks: Sequence[Block], units: Sequence[str]) -> list[Block]:
     """Treat a lone unchanged character between two changes as changed: that reads better."""
-    kept: list[Block] = []
+    merged: list[Block] = []
     for number, block in enumerate(blocks):
         inner = 0 < number < len(blocks) - 1
         if inner and block.same and len(_text(units, block.start, block.end).strip()) <= 1:
             block = block._replace(same=False)
-        if kept and not kept[-1].same and not block.same:
-            kept[-1] = kept[-1]._replace(end=block.end, to_end=block.to_end)
+        if merged and not merged[-1].same and not block.same:
+            merged[-1] = merged[-1]._replace(end=block.end, to_end=block.to_end)
         else:
-            kept.append(block)
-    return kept
+            merged.append(block)
+    return merged
 
 
 def _text(units: Sequence[str], start: int, end: int) -> str:
@@ -170,8 +170,8 @@ def _rows(
         yield from _folded(old, block, is_edge)
     else:
         shown = min(longest, max(0, room.rows) + 1)
-        for place in range(shown):
-            yield _pair(old, new, block, place, room)
+        for offset in range(shown):
+            yield _pair(old, new, block, offset, room)
         if shown < longest:
             yield LineRow(kind=RowKind.FOLDED, hidden=longest - shown)
 
@@ -182,25 +182,25 @@ def _folded(old: Sequence[str], block: Block, is_edge: tuple[bool, bool]) -> Ite
     hidden = length - head - tail
     if hidden <= 1:
         head, tail, hidden = length, 0, 0
-    for place in range(head):
-        yield _same(old, block, place)
+    for offset in range(head):
+        yield _same(old, block, offset)
     if hidden:
         yield LineRow(kind=RowKind.FOLDED, hidden=hidden)
-    for place in range(length - tail, length):
-        yield _same(old, block, place)
+    for offset in range(length - tail, length):
+        yield _same(old, block, offset)
 
 
-def _same(old: Sequence[str], block: Block, place: int) -> LineRow:
-    text = old[block.start + place]
+def _same(old: Sequence[str], block: Block, offset: int) -> LineRow:
+    text = old[block.start + offset]
     return LineRow(
         kind=RowKind.SAME,
-        left=one_line(text, block.start + place + 1),
-        right=one_line(text, block.to_start + place + 1),
+        left=one_line(text, block.start + offset + 1),
+        right=one_line(text, block.to_start + offset + 1),
     )
 
 
-def _pair(old: Sequence[str], new: Sequence[str], block: Block, place: int, room: Room) -> LineRow:
-    at, to_at = block.start + place, block.to_start + place
+def _pair(old: Sequence[str], new: Sequence[str], block: Block, offset: int, room: Room) -> LineRow:
+    at, to_at = block.start + offset, block.to_start + offset
     if at >= block.end:
         return LineRow(kind=RowKind.ADDED, right=one_line(new[to_at], to_at + 1))
     if to_at >= block.to_end:

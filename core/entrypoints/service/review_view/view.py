@@ -82,9 +82,9 @@ T = TypeVar("T")
 
 
 class Neighbours(Model):
-    """A change among those that wait, the oldest first; `position` counts from 1.
+    """The position of a change among those that wait, oldest first; `position` counts from 1.
 
-    `next` leaves out what others look at just now, and comes round to the oldest at the end.
+    `next` skips what others are viewing, and wraps around to the oldest at the end.
     """
 
     previous: str | None
@@ -94,11 +94,11 @@ class Neighbours(Model):
 
 
 class ReviewView(Model):
-    """All that there is to look at before one decides.
+    """Everything to consider before deciding.
 
-    `moved` tells whether the target has changed since: then it is to be refreshed first. It is
-    None where that could not be told; `problems` says what could not be looked up. `undone_by`
-    is the change that took it back.
+    `moved` says whether the target has changed since: then it has to be refreshed first. It is None
+    if that is unknown; `problems` says what could not be looked up. `undone_by` is the change that
+    reverted it.
     """
 
     change: ChangeHead
@@ -118,8 +118,8 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     change = opened.change
     problems: list[str] = []
     similar, moved, diff = await asyncio.gather(  # I/O runs meanwhile; the diff is computed here
-        _told(similar_to(change, app.stores.search), problems, _SIMILAR),
-        _told(_moved(change, app), problems, _TARGET),
+        _attempt(similar_to(change, app.stores.search), problems, _SIMILAR),
+        _attempt(_moved(change, app), problems, _TARGET),
         diff_of(change, app.stores.changes),
     )
     return ReviewView(
@@ -145,7 +145,7 @@ _SIMILAR = Message("review.similar", "similar items")
 _TARGET = Message("review.target", "the target as it is now")
 
 
-async def _told(look: Awaitable[T], problems: list[str], what: str) -> T | None:
+async def _attempt(look: Awaitable[T], problems: list[str], what: str) -> T | None:
     """Return the awaited result; None, with a problem added, if it fails or takes too long."""
     try:
         async with asyncio.timeout(LOOK_SECONDS):

@@ -1,6 +1,6 @@
--- What search by meaning needs; put in only where EMBEDDING_MODEL is set, after pgvector.
+-- The schema of semantic search; installed only if EMBEDDING_MODEL is set, after pgvector.
 
--- An embedding model that some worker uses, or used of late.
+-- An embedding model that some worker uses, or used recently.
 CREATE TABLE search_models (
     id            integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name          text NOT NULL UNIQUE,
@@ -8,13 +8,13 @@ CREATE TABLE search_models (
     noise         double precision NOT NULL DEFAULT 0,
     used_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
     due_at        timestamptz NOT NULL DEFAULT clock_timestamp(), -- later while a worker embeds
-    failures      integer NOT NULL DEFAULT 0,   -- in a row, over all workers
+    failures      integer NOT NULL DEFAULT 0,   -- consecutive, over all workers
     error         text NOT NULL DEFAULT ''
 );
 
--- A narrow row for each document and model, which a search looks at all of: the signs of the
--- vector's components find the few whose vectors are compared. Vectors in these rows would make
--- the look several times slower.
+-- A narrow row for each document and model, all of which a search scans: the signs of the vector's
+-- components select the few whose vectors are compared. With the vectors in these rows the scan
+-- would be several times slower.
 CREATE TABLE search_signs (
     document_id   bigint NOT NULL REFERENCES search_documents (id) ON DELETE CASCADE,
     model_id      integer NOT NULL REFERENCES search_models (id) ON DELETE CASCADE,
@@ -36,7 +36,7 @@ CREATE TABLE search_vectors (
     FOREIGN KEY (document_id, model_id) REFERENCES search_signs ON DELETE CASCADE
 );
 
--- The index is written by every transaction that changes knowledge: so none is overlooked.
+-- Every transaction that changes knowledge writes the index: so none is missed.
 CREATE FUNCTION search_documents_unembed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO search_signs AS s (document_id, model_id, tenant_id, kind, agent_id)

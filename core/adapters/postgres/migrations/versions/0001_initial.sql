@@ -7,7 +7,7 @@ CREATE TABLE agents (
     role        text NOT NULL DEFAULT '',
     goal        text NOT NULL DEFAULT '',
     persona     text NOT NULL DEFAULT '',
-    awaits_setup boolean NOT NULL DEFAULT false,  -- its first knowledge is yet to be asked for
+    awaits_setup boolean NOT NULL DEFAULT false,  -- its first knowledge has not been requested yet
     created_at  timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX agents_by_tenant ON agents (tenant_id, id);
@@ -50,10 +50,10 @@ CREATE TABLE feedback (
     output_tokens bigint NOT NULL DEFAULT 0,
     cost          numeric NOT NULL DEFAULT 0,
     job_id        bigint,
-    turn          integer NOT NULL DEFAULT 0,   -- its place in the line: the lowest is next
+    turn          integer NOT NULL DEFAULT 0,   -- its position in the queue: the lowest is next
     retry_at      timestamptz,
     acknowledged  boolean NOT NULL DEFAULT false,
-    pruned        boolean NOT NULL DEFAULT false, -- what its runs kept was deleted with age
+    pruned        boolean NOT NULL DEFAULT false, -- the data of its runs was deleted with age
     created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     finished_at   timestamptz,
     UNIQUE (source, source_id)
@@ -67,7 +67,7 @@ CREATE INDEX feedback_ended ON feedback (status)       -- counted when metrics a
 CREATE INDEX feedback_turns ON feedback (tenant_id, turn DESC) WHERE status = 'queued';
 CREATE INDEX feedback_unacknowledged ON feedback (source, finished_at)
     WHERE NOT acknowledged AND status NOT IN ('queued', 'processing');
--- Counted by people who look how it goes: where things stand, and what ended when.
+-- Counted for the overview: the present state, and what ended when.
 CREATE INDEX feedback_by_status ON feedback (tenant_id, status, created_at);
 CREATE INDEX feedback_finished ON feedback (finished_at) INCLUDE (tenant_id, status)
     WHERE finished_at IS NOT NULL;
@@ -105,7 +105,7 @@ CREATE TABLE model_replies (
     PRIMARY KEY (key, ordinal)
 );
 
--- What the model calls of each tenant took on each day in UTC. It is kept for ever.
+-- Each tenant's model usage per day in UTC, kept forever.
 CREATE TABLE spending (
     tenant_id      text NOT NULL,
     day            date NOT NULL,
@@ -115,11 +115,11 @@ CREATE TABLE spending (
     output_tokens  bigint NOT NULL,
     cost           numeric NOT NULL,
     unpriced_calls bigint NOT NULL,
-    dearest        numeric NOT NULL,            -- its dearest call: what the next may cost
+    dearest        numeric NOT NULL,            -- its most expensive call: what the next may cost
     PRIMARY KEY (tenant_id, day, model)
 ) WITH (fillfactor = 50);                       -- each call of a day updates one row
 CREATE INDEX spending_by_day ON spending (day);
--- What a call that runs may cost, where its tenant has a budget; one past its time has died.
+-- The reservation of a running call, for tenants with a budget; an expired one is of a dead call.
 CREATE TABLE reservations (
     id            text PRIMARY KEY,             -- of the candidate, or the key of its reply
     tenant_id     text NOT NULL,
@@ -138,7 +138,7 @@ CREATE TABLE knowledge_versions (
     name          text NOT NULL,
     name_key      text NOT NULL,
     content       text NOT NULL,
-    hash          text NOT NULL,      -- SHA-256 of content: what base_hash is compared with
+    hash          text NOT NULL,      -- SHA-256 of content, with which base_hash is compared
     same_key      text NOT NULL,      -- hash of the normalised content: finds exact duplicates
     relationship  text,
     change_id     text NOT NULL,
@@ -151,7 +151,7 @@ CREATE UNIQUE INDEX knowledge_current ON knowledge_versions (tenant_id, kind, it
     WHERE valid_to IS NULL;
 CREATE UNIQUE INDEX knowledge_rule_name ON knowledge_versions (tenant_id, agent_id, name_key)
     WHERE valid_to IS NULL AND kind = 'DMN_RULE';
--- An agent knows a fact once, however often and however much at once it is taught.
+-- An agent knows a fact once, however often it is taught, even concurrently.
 CREATE UNIQUE INDEX knowledge_same ON knowledge_versions (tenant_id, agent_id, same_key)
     WHERE valid_to IS NULL AND kind = 'MEMORY';
 CREATE INDEX knowledge_by_tenant ON knowledge_versions (tenant_id, kind, valid_from DESC)
@@ -189,18 +189,18 @@ CREATE TABLE changes (
     reverts          text,
     seen             bigint,  -- the newest revision of a document it was compared with
     error            text,
-    retracts         jsonb NOT NULL DEFAULT '[]',  -- the changes of the target it took back
+    retracts         jsonb NOT NULL DEFAULT '[]',  -- the changes of the target it reverted
     origin           text NOT NULL DEFAULT 'AGENT',
-    request          jsonb,   -- what was asked for, to prepare it again
+    request          jsonb,   -- the original request, to prepare it again
     candidate_content text NOT NULL DEFAULT '',
     held             jsonb NOT NULL DEFAULT '[]',  -- why it waited for a person
-    content_hash     text NOT NULL DEFAULT '',     -- of what it does: that is what is approved
+    content_hash     text NOT NULL DEFAULT '',     -- of what it does: exactly that is approved
     edited_by        text,
     decided_by       text,
     decision         text NOT NULL DEFAULT '',
     decided_at       timestamptz,
     reminded_at      timestamptz,
-    prepared_at      timestamptz NOT NULL DEFAULT clock_timestamp(),  -- moves where it is replaced
+    prepared_at      timestamptz NOT NULL DEFAULT clock_timestamp(),  -- moves when it is replaced
     created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
     applied_at       timestamptz,
     UNIQUE (key, attempt)
@@ -221,14 +221,14 @@ CREATE INDEX changes_by_feedback ON changes (feedback_id, created_at);
 CREATE INDEX changes_by_candidate ON changes (candidate_id, created_at);
 CREATE INDEX changes_by_target ON changes (target_id, kind, tenant_id, created_at);
 
--- Feedback that said what a target held already: who takes back the first leaves it to the other.
+-- Feedback that repeated what a target says: if the first is retracted, the item is left to it.
 CREATE TABLE echoes (
     feedback_id      text NOT NULL,
     tenant_id        text NOT NULL,
     kind             text NOT NULL,
     target_id        text NOT NULL,
     hash             text NOT NULL,
-    change_id        text,  -- of the change that waited then, and said it
+    change_id        text,  -- the change that was held then, with the same content
     at               timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (tenant_id, kind, target_id, feedback_id, hash)
 );
@@ -237,7 +237,7 @@ CREATE INDEX echoes_by_change ON echoes (change_id) WHERE change_id IS NOT NULL;
 
 CREATE TABLE history (
     id               text PRIMARY KEY,
-    seq              bigint GENERATED ALWAYS AS IDENTITY,  -- the order they came in
+    seq              bigint GENERATED ALWAYS AS IDENTITY,  -- order of arrival
     knowledge_type   text NOT NULL,
     knowledge_id     text NOT NULL,
     knowledge_name   text NOT NULL,
@@ -263,9 +263,9 @@ CREATE INDEX history_by_agent ON history (agent_id, created_at DESC, id DESC);
 CREATE INDEX history_by_feedback ON history (feedback_id);
 CREATE INDEX history_by_item ON history (knowledge_id, knowledge_type, tenant_id, created_at);
 
--- What a change cost: the skill author's calls, which all attempts under its key share, and those
--- of its run, which all changes of that share. The keys of the author's replies begin as
--- core/reply_keys.py says; ';' comes right behind ':', so that an index finds them.
+-- The cost of a change: the skill author's calls, shared by all attempts under its key, and those of
+-- its run, shared by all changes of that. The keys of the author's replies begin as defined in
+-- core/agent/reply_keys.py; ';' follows ':', so that a range in the index finds them.
 CREATE VIEW change_costs AS
 SELECT c.id, jsonb_strip_nulls(jsonb_build_object(
     'authored_by', (SELECT count(*) FROM changes o WHERE o.key = c.key),
@@ -285,9 +285,9 @@ SELECT c.id, jsonb_strip_nulls(jsonb_build_object(
         FROM candidates d WHERE d.id = c.candidate_id))) AS cost
 FROM changes c;
 
--- What our own changes made of each skill, with the span it held; one target has one change at a
--- time, so their order is that of `seq`. A change that reverts another is recorded as 'reverted'.
--- A DELETE ends what was there: it is a row of its own here and counts as no version.
+-- The states that our own changes gave each skill, each with its period; one target has one change
+-- at a time, so `seq` is their order. A change that reverts another is recorded as 'reverted'. A
+-- DELETE ends the state before: it is a row of its own here and counts as no version.
 CREATE VIEW skill_versions AS
 SELECT h.knowledge_id AS item_id,
        count(*) FILTER (WHERE h.operation <> 'DELETE') OVER in_order AS version,
@@ -302,8 +302,8 @@ LEFT JOIN changes c ON c.id = h.change_id
 WHERE h.knowledge_type = 'SKILL' AND h.status IN ('applied', 'reverted')
 WINDOW in_order AS (PARTITION BY h.tenant_id, h.knowledge_id ORDER BY h.seq);
 
--- Their lasting order is (txid, id): ids are handed out before the commit, so that a later one can
--- be seen before an earlier one. Nothing comes any more below the oldest transaction that is open.
+-- Their permanent order is (txid, id): ids are assigned before the commit, so a later one may become
+-- visible before an earlier one. Nothing is added below the oldest open transaction.
 CREATE TABLE run_events (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     txid          xid8 NOT NULL DEFAULT pg_current_xact_id(),
@@ -314,13 +314,13 @@ CREATE TABLE run_events (
     candidate_id  text,
     change_id     text,
     data          jsonb NOT NULL DEFAULT '{}',
-    state         jsonb NOT NULL DEFAULT '{}'   -- how things stood right after it
+    state         jsonb NOT NULL DEFAULT '{}'   -- the state of its subjects right after it
 );
 CREATE INDEX run_events_in_order ON run_events (txid, id);
 CREATE INDEX run_events_by_tenant ON run_events (tenant_id, txid, id);
 CREATE INDEX run_events_by_feedback ON run_events (feedback_id, txid, id);
--- How the piece, the candidate and the change of an event stand. What the statement that asks adds
--- to the candidate's bill it cannot see: that is given.
+-- The state of the feedback, candidate and change of an event. What the calling statement itself adds
+-- to the candidate's cost is not visible to it, and is passed in.
 CREATE FUNCTION event_state(
     feedback text, candidate text, change text, calls bigint DEFAULT 0, input bigint DEFAULT 0,
     output bigint DEFAULT 0, price numeric DEFAULT 0) RETURNS jsonb
@@ -364,7 +364,7 @@ CREATE FUNCTION event_state(
                 'decided_by', c.decided_by)
             FROM changes c WHERE c.id = change)));
 
--- Who is behind the id of a job engine's worker, told with each of its signs of life.
+-- Who is behind the id of a job engine's worker, reported with each heartbeat.
 CREATE TABLE worker_cards (
     id            bigint PRIMARY KEY,
     name          text NOT NULL,
@@ -374,17 +374,17 @@ CREATE TABLE worker_cards (
     started_at    timestamptz NOT NULL
 );
 
--- What all workers share about one model: its breaker and its rate. Without a row it is well.
+-- What all workers share about one model: circuit breaker and rate. No row: it is well.
 CREATE TABLE model_lines (
     model         text PRIMARY KEY,
-    failures      integer NOT NULL DEFAULT 0,   -- in a row, over all workers
-    open_since    timestamptz,                  -- since then no work is begun
-    probe_at      timestamptz,                  -- when one worker asks the model again
+    failures      integer NOT NULL DEFAULT 0,   -- consecutive, over all workers
+    open_since    timestamptz,                  -- since then no work starts
+    probe_at      timestamptz,                  -- when one worker calls the model again
     fatal         boolean NOT NULL DEFAULT false, -- it will not pass by itself
     reason        text NOT NULL DEFAULT '',
     next_call_at  timestamptz NOT NULL DEFAULT '-infinity'  -- the first free slot of its rate
 );
--- A place in a model's line while a call runs; one past its time belonged to a dead worker.
+-- A slot of a model while a call runs; an expired one was a dead worker's.
 CREATE TABLE model_permits (
     model         text NOT NULL,
     place         integer NOT NULL,             -- from 1 to the limit: so there are never more
@@ -393,15 +393,15 @@ CREATE TABLE model_permits (
     PRIMARY KEY (model, place)
 );
 
--- One row while a person has paused the taking up of feedback.
+-- One row while a person has paused the intake.
 CREATE TABLE intake_pause (
     one           boolean PRIMARY KEY DEFAULT true CHECK (one),
     reason        text NOT NULL DEFAULT '',
     since         timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- Who may call: secrets by their SHA-256, for programs, for one opening of the console, and for
--- the sessions of browsers. What came of a token goes with it.
+-- Who may call: secrets by their SHA-256, for programs, for one-time links to the console, and for
+-- browser sessions. What derives from a token ends with it.
 CREATE TABLE access_tokens (
     id            text PRIMARY KEY,
     kind          text NOT NULL CHECK (kind IN ('token', 'link', 'session')),
@@ -417,19 +417,19 @@ CREATE TABLE access_tokens (
 CREATE INDEX access_tokens_by_parent ON access_tokens (parent);
 CREATE UNIQUE INDEX access_tokens_by_name ON access_tokens (name) WHERE kind = 'token';
 
--- What calls with an idempotency key were answered.
+-- Answers to calls with an idempotency key.
 CREATE TABLE idempotent_answers (
     owner         text NOT NULL,      -- the token the call came with
     key           text NOT NULL,
     digest        text NOT NULL,      -- of method, path and body
-    status        integer,            -- null while it is worked on
+    status        integer,            -- null while in progress
     body          text NOT NULL DEFAULT '',
     created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (owner, key)
 );
 CREATE INDEX idempotent_answers_by_age ON idempotent_answers (created_at);
 
--- When what one of all workers does in each interval was done last.
+-- When each periodic task, which one of all workers does, ran last.
 CREATE TABLE sweeps (
     name          text PRIMARY KEY,
     at            timestamptz NOT NULL
@@ -437,7 +437,7 @@ CREATE TABLE sweeps (
 
 CREATE TABLE search_documents (
     id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    revision      bigserial,                    -- grows with each time it is written
+    revision      bigserial,                    -- rises with each write
     tenant_id     text NOT NULL,
     kind          text NOT NULL,
     item_id       text NOT NULL,
@@ -451,9 +451,9 @@ CREATE TABLE search_documents (
 CREATE INDEX search_documents_by_age ON search_documents (tenant_id, id);
 CREATE INDEX search_documents_by_owner ON search_documents (tenant_id, agent_id, kind, id);
 CREATE INDEX search_documents_newest ON search_documents (tenant_id, kind, agent_id, revision);
--- A search reads the index of the postings and little else. `term` is a hash of tenant and term
+-- A search reads hardly more than the index of the postings. `term` is a hash of tenant and term
 -- (search_key), `agent` one of the agent's id, 0 for shared; `impact` is the term's part of BM25
--- before its weight, in ten thousandths. The order of columns leaves no byte to padding.
+-- before its weight, in ten thousandths. The column order avoids padding bytes.
 CREATE TABLE search_postings (
     term          bigint NOT NULL,
     document_id   bigint NOT NULL REFERENCES search_documents (id) ON DELETE CASCADE,
@@ -462,7 +462,7 @@ CREATE TABLE search_postings (
     kind          "char" NOT NULL,
     PRIMARY KEY (term, document_id) INCLUDE (agent, impact, kind)
 );
--- All terms that were ever indexed, and words as written, marked: what a slip may have meant.
+-- All terms ever indexed, and words as written, marked: candidates for correcting typos.
 CREATE TABLE search_vocabulary (term bigint NOT NULL);
 CREATE INDEX search_vocabulary_by_term ON search_vocabulary (term);
 CREATE FUNCTION search_key(tenant text, term text) RETURNS bigint
@@ -470,7 +470,7 @@ CREATE FUNCTION search_key(tenant text, term text) RETURNS bigint
     RETURN hashtextextended(term, hashtextextended(tenant, 0));
 CREATE INDEX search_postings_by_document ON search_postings (document_id, term) INCLUDE (impact);
 
--- Which versions of the schemas that libraries bring have been put in.
+-- Versions of the schemas that libraries bring.
 CREATE TABLE component_versions (
     component     text NOT NULL,
     version       text NOT NULL,

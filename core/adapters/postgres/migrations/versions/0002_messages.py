@@ -1,4 +1,4 @@
-"""What stored texts were written from; the SQL is in the file of the same name."""
+"""Codes and parameters beside stored texts; the SQL is in the file of the same name."""
 
 from pathlib import Path
 

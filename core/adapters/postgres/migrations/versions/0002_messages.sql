@@ -1,7 +1,7 @@
--- What texts were written from, so that they can be told in other languages: the English text, which
--- stands where it stood before -> {"code", "english", "parameters"}. Older texts have none.
--- That of changes is a table of its own: workers of the release before, which go on while this is
--- put in, read all columns of a change and know no other one.
+-- The codes and parameters behind stored texts, for showing them in other languages: the English text,
+-- which stays where it was -> {"code", "english", "parameters"}. Older texts have none. Those of
+-- changes are in a table of their own: workers of the previous release, which continue during this
+-- migration, read all columns of a change and know no other ones.
 CREATE TABLE change_messages (
     change_id     text PRIMARY KEY,
     said          jsonb NOT NULL

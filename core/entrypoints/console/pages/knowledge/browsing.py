@@ -10,10 +10,10 @@ from nicegui import ui
 from core.domain.errors import InvalidInput
 from core.domain.models import Hit, Kind
 from core.domain.models.views import KnowledgeFilter, Listed
-from core.entrypoints.console.parts.going import go_to
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, link, show
 from core.entrypoints.console.parts.named import kind, moment
+from core.entrypoints.console.parts.navigation import go_to
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.knowledge import KnowledgeService

@@ -18,7 +18,7 @@ from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.lists import badge, listed
 from core.entrypoints.console.parts.markup import address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment
-from core.entrypoints.console.parts.problem import tell_done, told
+from core.entrypoints.console.parts.problem import notify_done, notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.items import Known, KnownFile, Part, Provenance, Source, Versions
 from core.entrypoints.service.knowledge import KnowledgeService
@@ -84,7 +84,7 @@ _KINDS = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Location:
     """Which item is shown, as the URL names it."""
 
     id: str
@@ -103,91 +103,104 @@ class _Place:
 
 async def build(visit: Visit) -> None:
     """Draw the page, and again after a version was restored."""
-    place, service = _place(visit), KnowledgeService(visit.session)
+    location, service = _location(visit), KnowledgeService(visit.session)
     show(link(visit.say("frame.knowledge"), LIST), tag="p")
     drawn, dialogs = ui.element("div"), ui.element("div")
 
-    async def draw(place: _Place) -> None:
-        versions = await service.versions(place.id, kind=place.kind, tenant_id=place.tenant)
+    async def draw(location: _Location) -> None:
+        versions = await service.versions(
+            location.id, kind=location.kind, tenant_id=location.tenant
+        )
         drawn.clear()
         with drawn:
-            await _item(visit, service, place, versions)
-            _restoring(visit, service, place, versions, dialogs, restored)
+            await _item(visit, service, location, versions)
+            _restoring(visit, service, location, versions, dialogs, restored)
 
     async def restored() -> None:
         ui.navigate.history.replace(current.address())
         await draw(current)
 
-    current = replace(place, version=None, path=None)
-    await draw(place)
+    current = replace(location, version=None, path=None)
+    await draw(location)
 
 
-async def _item(visit: Visit, service: KnowledgeService, place: _Place, versions: Versions) -> None:
+async def _item(
+    visit: Visit, service: KnowledgeService, location: _Location, versions: Versions
+) -> None:
     """Draw the item; of a deleted one only its versions."""
     try:
         known = await service.get(
-            place.id, kind=place.kind, tenant_id=place.tenant, version=place.version
+            location.id, kind=location.kind, tenant_id=location.tenant, version=location.version
         )
     except NotFound:
-        name = versions.items[0].name if versions.items else place.id
+        name = versions.items[0].name if versions.items else location.id
         show(el("h1", name))
-        key = "knowledge.deleted" if place.version is None else "knowledge.no_version"
+        key = "knowledge.deleted" if location.version is None else "knowledge.no_version"
         show(el("p", visit.say(key), class_="banner warn"))
-        if place.version is not None:
-            show(link(visit.say("knowledge.to_current"), place.address()), tag="p")
+        if location.version is not None:
+            show(link(visit.say("knowledge.to_current"), location.address()), tag="p")
     else:
-        await _content(visit, service, place, known)
+        await _content(visit, service, location, known)
     show(el("h2", visit.say("knowledge.versions")))
-    show(version_rows(visit, versions, lambda number: place.address(version=number)))
+    show(version_rows(visit, versions, lambda number: location.address(version=number)))
 
 
-def _place(visit: Visit) -> _Place:
+def _location(visit: Visit) -> _Location:
     item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
     if item_id is None or of not in {known.value for known in _KINDS}:
         raise NotFound("no item is named", hint="open it from the list")
     if version is not None and not _NUMBER.fullmatch(version):
         raise InvalidInput(f"{version[:20]!r} is no number of a version")
     number = int(version) if version is not None else None
-    return _Place(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
+    return _Location(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
 
 
-async def _content(visit: Visit, service: KnowledgeService, place: _Place, known: Known) -> None:
-    show(_head(visit, place, known))
+async def _content(
+    visit: Visit, service: KnowledgeService, location: _Location, known: Known
+) -> None:
+    show(_head(visit, location, known))
     if known.files:
-        show(_files(visit, place, known))
+        show(_files(visit, location, known))
     if known.table_problem:
         said = visit.say("knowledge.table_problem", reason=visit.translated(known.table_problem))
         show(el("p", said, class_="banner warn"))
-    if place.version is None:
-        path = place.path if known.item.kind is Kind.SKILL else None
+    if location.version is None:
+        path = location.path if known.item.kind is Kind.SKILL else None
         traced = await service.provenance(
-            place.id, kind=place.kind, tenant_id=place.tenant, path=path
+            location.id, kind=location.kind, tenant_id=location.tenant, path=path
         )
         key = "knowledge.table" if traced.table else "knowledge.content"
         show(el("h2", visit.say(key), f" · {path}" if path else None))
         show(join(provenance_parts(visit, traced)))
         return
     show(el("h2", visit.say("knowledge.plain")))
-    show(el("div", await _text(service, place, known), class_="code"))
+    show(el("div", await _text(service, location, known), class_="code"))
 
 
-async def _text(service: KnowledgeService, place: _Place, known: Known) -> str:
-    if place.path is None or place.path == SKILL_MD:
+async def _text(service: KnowledgeService, location: _Location, known: Known) -> str:
+    if location.path is None or location.path == SKILL_MD:
         return known.item.content
-    file = await service.file(place.id, place.path, tenant_id=place.tenant, version=place.version)
+    file = await service.file(
+        location.id, location.path, tenant_id=location.tenant, version=location.version
+    )
     return file.text if file.text is not None else f"({file.size:,} B)"
 
 
-def _head(visit: Visit, place: _Place, known: Known) -> Markup:
+def _head(visit: Visit, location: _Location, known: Known) -> Markup:
     item = known.item
     standing = visit.say("knowledge.version_of", version=item.version, versions=known.versions)
     where = " · ".join(filter(None, (item.tenant_id, item.agent_id)))
     back = None
-    if place.version is not None and item.valid_to is not None:
-        to = el("a", visit.say("knowledge.to_current"), href=place.address())
+    if location.version is not None and item.valid_to is not None:
+        to = el("a", visit.say("knowledge.to_current"), href=location.address())
         back = el("p", visit.say("knowledge.looks_back"), " ", to, class_="banner")
-    number = str(place.version) if place.version else None
-    query = {"id": item.id, "kind": item.kind.value, "tenant_id": place.tenant, "version": number}
+    number = str(location.version) if location.version else None
+    query = {
+        "id": item.id,
+        "kind": item.kind.value,
+        "tenant_id": location.tenant,
+        "version": number,
+    }
     twin = address("/v1/knowledge/item", **query)
     return el(
         "div",
@@ -205,11 +218,11 @@ def _head(visit: Visit, place: _Place, known: Known) -> Markup:
     )
 
 
-def _files(visit: Visit, place: _Place, known: Known) -> Markup:
+def _files(visit: Visit, location: _Location, known: Known) -> Markup:
     heads = ("knowledge.file", "knowledge.size", "")
     rows = [
         (
-            el("a", file.path, href=place.address(version=place.version, path=file.path)),
+            el("a", file.path, href=location.address(version=location.version, path=file.path)),
             f"{file.size:,}",
             _marks(visit, file),
         )
@@ -232,7 +245,7 @@ def _marks(visit: Visit, file: KnownFile) -> Markup:
 def _restoring(
     visit: Visit,
     service: KnowledgeService,
-    place: _Place,
+    location: _Location,
     versions: Versions,
     dialogs: ui.element,
     after: Callable[[], Awaitable[None]],
@@ -245,9 +258,11 @@ def _restoring(
         return
 
     async def restore(number: int) -> None:
-        with told(visit):
-            done = await service.restore(place.id, number, kind=place.kind, tenant_id=place.tenant)
-            tell_done(visit, "knowledge.restored", done, done.target_name or place.id)
+        with notify_failures(visit):
+            done = await service.restore(
+                location.id, number, kind=location.kind, tenant_id=location.tenant
+            )
+            notify_done(visit, "knowledge.restored", done, done.target_name or location.id)
             await after()
 
     def question() -> None:

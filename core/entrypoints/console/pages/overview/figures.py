@@ -78,24 +78,24 @@ def _reason(visit: Visit, seen: Overview, word: str) -> str:
 
 def _check(visit: Visit, name: str, state: str) -> Markup:
     title = visit.say(f"overview.{name}") if name in words("overview") else name
-    said = visit.say(f"overview.{state}") if state in _STATES else state
-    return badge(f"{title}: {said}", _STATES.get(state, "failed"))
+    shown = visit.say(f"overview.{state}") if state in _STATES else state
+    return badge(f"{title}: {shown}", _STATES.get(state, "failed"))
 
 
 def _pauses(visit: Visit, seen: Overview) -> Iterator[Markup]:
     for pause in seen.holds:
         kind = visit.say(f"overview.hold_{pause.kind.value}")
-        said = visit.say("overview.held", kind=kind, reason=visit.translated(pause.reason))
-        yield el("p", said, " ", moment(visit, pause.since), class_="banner warn")
+        shown = visit.say("overview.held", kind=kind, reason=visit.translated(pause.reason))
+        yield el("p", shown, " ", moment(visit, pause.since), class_="banner warn")
     for one in seen.at_budget:
-        said = visit.say(
+        shown = visit.say(
             "overview.at_budget",
             tenant=one.tenant_id,
             spent=one.spent,
             budget=one.budget,
             currency=seen.currency,
         )
-        yield el("p", said, class_="banner warn")
+        yield el("p", shown, class_="banner warn")
 
 
 def figures(visit: Visit, seen: Overview) -> Markup:

@@ -16,14 +16,14 @@ from core.entrypoints.console.pages.overview.figures import figures, strip
 from core.entrypoints.console.pages.overview.tables import outcomes, workers
 from core.entrypoints.console.parts.lists import empty, twin
 from core.entrypoints.console.parts.markup import el, show
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.parts.tenants import named_tenant, tenant_chips
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.overview import OverviewService
 
 PATH = "/console/"
 LOOK_SECONDS = 5.0
-PATIENCE_SECONDS = 3.0
+PATIENCE_SECONDS = 3.0  # after which old figures are shown with their age
 
 
 async def build(visit: Visit) -> None:
@@ -35,7 +35,7 @@ async def build(visit: Visit) -> None:
     if chips:
         show(chips)
     page = _Overview(visit, tenant, _draw(visit, seen))
-    ui.timer(LOOK_SECONDS, page.look)
+    ui.timer(LOOK_SECONDS, page.refresh)
 
 
 @dataclass
@@ -71,8 +71,8 @@ def _draw(visit: Visit, seen: Overview) -> _Drawn:
 
 def _late(visit: Visit, at: datetime) -> Markup:
     """Draw how old the figures are, while no newer ones are available."""
-    said = visit.say("overview.no_answer", age=visit.ago(at))
-    return el("p", said, class_="banner bad", role="alert")
+    words = visit.say("overview.no_answer", age=visit.ago(at))
+    return el("p", words, class_="banner bad", role="alert")
 
 
 def _first(visit: Visit, seen: Overview) -> Markup:
@@ -96,10 +96,10 @@ class _Overview:
     tenant: str | None
     drawn: _Drawn
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Refresh the figures."""
         drawn, visit = self.drawn, self.visit
-        with told(visit):
+        with notify_failures(visit):
             try:
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     seen = await OverviewService(visit.session).overview(self.tenant)
@@ -108,14 +108,14 @@ class _Overview:
                 return
             drawn.late.set_content("")
             drawn.at = seen.at
-            for place, markup in (
+            for element, markup in (
                 (drawn.strip, strip(visit, seen)),
                 (drawn.figures, figures(visit, seen)),
                 (drawn.first, _first(visit, seen)),
                 (drawn.outcomes, outcomes(visit, seen)),
                 (drawn.workers, workers(visit, seen)),
             ):
-                place.set_content(str(markup))
+                element.set_content(str(markup))
             for chart, options in (
                 (drawn.today, ended_options(visit, seen.today)),
                 (drawn.month, ended_options(visit, seen.month)),

@@ -53,9 +53,9 @@ def workers(visit: Visit, seen: Overview) -> Markup:
 
 def _worker(visit: Visit, one: WorkerSeen) -> tuple[Part, ...]:
     state = "alive" if one.is_alive else "silent"
-    places = str(one.working)
+    slots = str(one.working)
     if one.concurrency is not None:
-        places = visit.say("overview.of_places", working=one.working, concurrency=one.concurrency)
+        slots = visit.say("overview.of_places", working=one.working, concurrency=one.concurrency)
     pieces = [
         el("a", "●", href=address("/console/feedback/run", id=piece), title=piece)
         for piece in one.feedback_ids
@@ -64,6 +64,6 @@ def _worker(visit: Visit, one: WorkerSeen) -> tuple[Part, ...]:
         one.name or f"#{one.id}",
         badge(visit.say(f"overview.{state}"), state),
         moment(visit, one.last_heartbeat),
-        el("span", places, " ", join(pieces, " ")),
+        el("span", slots, " ", join(pieces, " ")),
         moment(visit, one.started_at),
     )

@@ -13,7 +13,7 @@ from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.review_view.heads import ChangeHead
 
-# characters: an editor sends its whole text at each key, in one websocket message of limited size
+# In characters: an editor sends its whole text at each key, in one limited websocket message.
 MOST = 100_000
 Save = Callable[[Callable[[], Awaitable[object]]], Awaitable[bool]]
 

@@ -17,7 +17,7 @@ from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.keys import Key, listen
 from core.entrypoints.console.parts.lists import empty, twin
 from core.entrypoints.console.parts.markup import address, el, link, show
-from core.entrypoints.console.parts.problem import show_problem, tell_done, told
+from core.entrypoints.console.parts.problem import notify_done, notify_failures, show_problem
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.review_view.view import ReviewView
@@ -52,14 +52,14 @@ class _Review:
     visit: Visit
     service: ChangesService
     review_view: ReviewView
-    place: ui.element
+    area: ui.element
     dialogs: ui.element
     is_busy: bool = False
 
     def draw(self) -> None:
         """Redraw the review view."""
-        self.place.clear()
-        with self.place:
+        self.area.clear()
+        with self.area:
             self._bar()
             show(headline(self.visit, self.review_view.change))
             show(view_parts(self.visit, self.review_view))
@@ -132,7 +132,7 @@ class _Review:
     async def _open(self, change_id: str | None) -> None:
         if change_id is None or self.is_busy:
             return
-        with self._alone(), told(self.visit):
+        with self._alone(), notify_failures(self.visit):
             self.review_view = await self.service.review_view(change_id)
             self._draw_again()
             ui.navigate.history.replace(address(PATH, id=change_id))
@@ -174,7 +174,7 @@ class _Review:
 
     async def _edit(self) -> None:
         if self._can_decide and not self.review_view.moved:
-            with self._alone(), told(self.visit), self._dialog():
+            with self._alone(), notify_failures(self.visit), self._dialog():
                 await open_editor(self.visit, self.service, self.review_view.change, self._edited)
 
     def _dialog(self) -> ui.element:
@@ -201,8 +201,8 @@ class _Review:
             return False
         done, name = False, self.review_view.change.target_name
         with self._alone():
-            with told(self.visit):
-                tell_done(self.visit, key, await do(), name)
+            with notify_failures(self.visit):
+                notify_done(self.visit, key, await do(), name)
                 done = True
             await self._look_again()
         return done
@@ -212,8 +212,8 @@ class _Review:
         """Block other actions; the slot of the block is in an element that no redrawing deletes."""
         self.is_busy = True
         try:
-            # redrawing deletes the button that was pressed, and NiceGUI needs a living slot to
-            # notify from
+            # Redrawing deletes the button that was pressed, and NiceGUI needs a living slot to
+            # notify from.
             with self.dialogs:
                 yield
         finally:
@@ -223,8 +223,8 @@ class _Review:
         try:
             self.review_view = await self.service.review_view(self.review_view.change.id)
         except SkillWorkerError as error:
-            self.place.clear()
-            with self.place:
+            self.area.clear()
+            with self.area:
                 show_problem(self.visit, error)
         else:
             self._draw_again()

@@ -74,7 +74,7 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     if review_view.moved:
         yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
     if change.decided_at is not None:
-        # then the name is of who had approved it
+        # Then the name is of the person who had approved it.
         gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}
         said = visit.say(
             "review.approved_by" if gone else "review.decided",

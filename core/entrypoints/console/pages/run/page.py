@@ -17,7 +17,7 @@ from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.lists import badge, listed, twin
 from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.feedback import FeedbackService
 from core.entrypoints.service.run import RunCandidate, RunLine, RunService
@@ -38,7 +38,7 @@ async def build(visit: Visit) -> None:
     head, steps = ui.element("div"), ui.element("ol").classes("steps")
     page = _Run(visit, feedback_id, head, steps, ui.element("div"))
     page.draw(line)
-    ui.timer(LOOK_SECONDS, page.look)
+    ui.timer(LOOK_SECONDS, page.refresh)
 
 
 @dataclass
@@ -47,17 +47,17 @@ class _Run:
 
     visit: Visit
     feedback_id: str
-    place: ui.element
+    element: ui.element
     steps: ui.element
     dialogs: ui.element
     drawn: tuple[str, ...] = ()
     drawn_steps: list[tuple[Markup, ui.html]] = field(default_factory=list)
     is_live: bool = True
 
-    async def look(self, *, always: bool = False) -> None:
+    async def refresh(self, *, always: bool = False) -> None:
         """Refresh unless the piece has ended, or after an action."""
         if self.is_live or always:
-            with told(self.visit):
+            with notify_failures(self.visit):
                 self.draw(await RunService(self.visit.session).timeline(self.feedback_id))
 
     def draw(self, line: RunLine) -> None:
@@ -67,8 +67,8 @@ class _Run:
         if seen == self.drawn:
             return
         self.drawn = seen
-        self.place.clear()
-        with self.place:
+        self.element.clear()
+        with self.element:
             show(el("h1", self.visit.say("run.title")))
             show(_facts(self.visit, line))
             self._buttons(line)
@@ -79,15 +79,15 @@ class _Run:
 
     def _draw_steps(self, steps: Sequence[Markup]) -> None:
         """Draw only new steps: one that the reader has expanded stays expanded."""
-        for (was, place), markup in zip(self.drawn_steps, steps, strict=False):
+        for (was, element), markup in zip(self.drawn_steps, steps, strict=False):
             if was != markup:
-                place.set_content(str(markup))
+                element.set_content(str(markup))
         with self.steps:
             new = [show(markup, tag="li") for markup in steps[len(self.drawn_steps) :]]
-        for _, place in self.drawn_steps[len(steps) :]:
-            place.delete()
-        places = [place for _, place in self.drawn_steps[: len(steps)]] + new
-        self.drawn_steps = [*zip(steps, places, strict=True)]
+        for _, element in self.drawn_steps[len(steps) :]:
+            element.delete()
+        elements = [element for _, element in self.drawn_steps[: len(steps)]] + new
+        self.drawn_steps = [*zip(steps, elements, strict=True)]
 
     def _buttons(self, line: RunLine) -> None:
         say, roles = self.visit.say, self.visit.session.principal.roles
@@ -117,14 +117,14 @@ class _Run:
     async def _retract(self) -> None:
         self.dialogs.clear()
         with self.dialogs:
-            await ask_retraction(self.visit, self.feedback_id, lambda: self.look(always=True))
+            await ask_retraction(self.visit, self.feedback_id, lambda: self.refresh(always=True))
 
     async def _do(self, key: str, done: Awaitable[object]) -> None:
         with self.dialogs:  # refreshing may delete the button that was pressed
-            with told(self.visit):
+            with notify_failures(self.visit):
                 await done
                 ui.notify(self.visit.say(key), type="positive")
-            await self.look(always=True)
+            await self.refresh(always=True)
 
 
 def _facts(visit: Visit, line: RunLine) -> Markup:

@@ -10,7 +10,7 @@ from core.changes.retraction.retract import Effect, Retraction, Standpoint
 from core.domain.models import ReceiptStatus
 from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.named import kind, operation
-from core.entrypoints.console.parts.problem import told
+from core.entrypoints.console.parts.problem import notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.feedback import FeedbackService
 
@@ -22,11 +22,11 @@ async def ask_retraction(
     service = FeedbackService(visit.session)
 
     async def go() -> None:
-        with told(visit):
+        with notify_failures(visit):
             _tell(visit, await service.retract(feedback_id))
         await after()
 
-    with told(visit):
+    with notify_failures(visit):
         would = await service.retract(feedback_id, dry_run=True)
         if would.in_the_way:
             _tell(visit, would)

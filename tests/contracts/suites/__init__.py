@@ -1,0 +1,1 @@
+"""What PostgreSQL must do behind ports that have no other implementation."""

@@ -1,0 +1,26 @@
+"""One piece of work stays within few files and rooms (`python -m tests.walk` shows which)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.forked import ROOT
+
+MEMORY_FILES, MEMORY_ROOMS, POD_FILES = 60, 14, 90
+
+
+@pytest.mark.timeout(600)
+def test_a_memory_and_a_skill_pass_few_files() -> None:
+    command = [sys.executable, "-m", "tests.walk", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    walks = json.loads(done.stdout)
+    assert walks.keys() == {"memory", "skill in a pod", "approval", "search"}
+    assert all(walk["files"] > 10 for walk in walks.values())
+    assert walks["memory"]["files"] <= MEMORY_FILES
+    assert walks["memory"]["rooms"] <= MEMORY_ROOMS
+    assert walks["skill in a pod"]["files"] <= POD_FILES
