@@ -102,11 +102,13 @@ def test_the_glossary_has_every_term_once() -> None:
 
 
 def test_ci_runs_the_readmes_commands() -> None:
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    install, script = (
+        (ROOT / ".ci" / name).read_text(encoding="utf-8") for name in ("environment.sh", "run")
+    )
     tests = "python -m pytest -n 3 --dist loadfile"
     for page in FRONT:
         assert f'pip install ".[test]" && {tests}\n' in page.read_text("utf-8")
-    assert '".[test]"' in script
+    assert '".[test]"' in install
     assert tests in script
 
 
