@@ -49,7 +49,12 @@ _WAITS = """
 SELECT count(*) AS waiting FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock'
 """
-_ADVISORY = "SELECT count(*) AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+# `pg_locks` is of the whole server, on which other tests run at the same time.
+_ADVISORY = """
+SELECT count(*) AS waiting FROM pg_locks
+WHERE locktype = 'advisory' AND NOT granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 
 @pytest.fixture
