@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from core.domain.models import RunEvent, Usage
 
-_AUTHOR = ":author"
-
 
 def matching_prefix(feedback_id: str) -> str:
     """Return the key prefix of the matcher's replies on a piece of feedback."""
@@ -19,18 +17,7 @@ def candidate_prefix(candidate_id: str) -> str:
 
 def author_prefix(change_key: str) -> str:
     """Return the key prefix of the author's replies for a change."""
-    return f"{change_key}{_AUTHOR}"
-
-
-def folded_key(key: str, default: str) -> str:
-    """Return the key that takes over the cost of a pruned reply: its change's, else `default`."""
-    change_key, found, _ = key.partition(f"{_AUTHOR}:")
-    return author_prefix(change_key) if found else default
-
-
-def is_folded(key: str) -> bool:
-    """Whether a row is the summed cost of an author's pruned replies."""
-    return key.endswith(_AUTHOR)
+    return f"{change_key}:author"
 
 
 def reply_event(key: str, ordinal: int, usage: Usage) -> RunEvent:

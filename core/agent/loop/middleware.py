@@ -23,7 +23,8 @@ from langsmith.utils import tracing_is_enabled
 from pydantic import JsonValue, TypeAdapter
 
 from core.agent.loop.deps import RunContext, model_called
-from core.agent.model.chat_model import billed, prompt_sections, translate_model_errors, usage_of
+from core.agent.model.chat_model import billed, prompt_sections, usage_of
+from core.agent.model.errors import translate_model_errors
 from core.domain.errors import IterationsExhausted
 from core.domain.messages import Message
 from core.domain.models import Receipt, ReceiptStatus

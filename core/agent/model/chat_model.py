@@ -54,20 +54,6 @@ def usage_of(message: BaseMessage) -> Usage:
     )
 
 
-__all__ = [
-    "StructuredReply",
-    "ToolSchema",
-    "ask_structured",
-    "build_chat_model",
-    "close_chat_model",
-    "parse_structured",
-    "probe",
-    "prompt",
-    "prompt_sections",
-    "tool_schema",
-    "translate_model_errors",
-]
-
 M = TypeVar("M", bound=BaseModel)
 ToolSchema = dict[str, JsonValue]
 

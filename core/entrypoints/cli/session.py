@@ -130,9 +130,6 @@ def _handled(handler: Callable[[int], None]) -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-__all__ = ["load", "run_async", "run_until_stopped", "with_app"]
-
-
 def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool = False) -> Settings:
     """Read the settings and set up the logs. Raises ConfigurationError.
 
