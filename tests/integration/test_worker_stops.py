@@ -20,8 +20,8 @@ from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import BORROW_SECONDS, open_pool
 from core.adapters.postgres.queries import Pool
 from core.domain.models import FeedbackStatus, NewFeedback
-from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import claimed
 from tests.support.databases import HOME_VARIABLE
 from tests.support.waiting import NEVER, SOON
 

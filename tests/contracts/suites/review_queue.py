@@ -12,7 +12,7 @@ from core.domain.models import Change, ChangeStatus, Kind
 from core.domain.models.review import QueuePosition
 from core.domain.ports import ChangeLog, ReviewQueue, Reviews
 from core.domain.ports.changes import AHEAD
-from core.testing.contracts.reviews import HAPPENED, waiting
+from tests.contracts.suites.reviews import HAPPENED, waiting
 
 
 class ReviewQueueContract:

@@ -19,8 +19,8 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.domain.ports import ChangeLog, Inbox, Runs
-from core.testing.contracts.change_log import memory_change
-from core.testing.contracts.inbox import added, parts_of
+from tests.contracts.suites.change_log import memory_change
+from tests.contracts.suites.inbox import added, parts_of
 
 
 async def matched(inbox: Inbox, runs: Runs) -> Sequence[Candidate]:
