@@ -8,7 +8,14 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from core.adapters.skill_api import Answer, SkillApiCalls, as_file, checked_url, see_absence
+from core.adapters.skill_api import (
+    MAX_RETRIES,
+    Answer,
+    SkillApiCalls,
+    as_file,
+    checked_url,
+    see_absence,
+)
 from core.domain.errors import SkillApiDown, Stale
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
@@ -160,6 +167,7 @@ async def open_skill_api(
     base_url: str,
     token: str | None,
     timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
+    max_retries: int = MAX_RETRIES,
 ) -> AsyncIterator[SkillApiClient]:
     """Open a client with its own connection pool; `timeout` is in seconds per call.
 
@@ -167,7 +175,7 @@ async def open_skill_api(
     """
     direct = checked_url(base_url).host in _LOOPBACK
     async with httpx.AsyncClient(trust_env=not direct) as http:
-        yield SkillApiClient(base_url, token, http, timeout=timeout)
+        yield SkillApiClient(base_url, token, http, timeout=timeout, max_retries=max_retries)
 
 
 def _may_have_settled(answer: Answer) -> bool:

@@ -28,7 +28,7 @@ from core.domain.ports import Sleep
 from core.domain.text import one_line
 from core.skills.bundle import check_path, is_script, is_text
 
-ATTEMPTS = 5
+MAX_RETRIES = 4
 MAX_WAIT = 20.0  # seconds; asked to wait longer, the caller gives the work back instead
 _RETURNED = frozenset({200, 201, 204, 404, 412})
 _FORBIDDEN = frozenset({401, 403})
@@ -83,6 +83,7 @@ class Transport:
         http: httpx.AsyncClient,
         *,
         timeout: float,
+        max_retries: int,
         sleep: Sleep,
     ) -> None:
         """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
@@ -94,6 +95,7 @@ class Transport:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = http
         self._timeout = timeout
+        self._enough = stop_after_attempt(max_retries + 1)
         self._sleep = sleep
 
     async def send(
@@ -125,7 +127,7 @@ class Transport:
         )
         retrying = AsyncRetrying(
             sleep=self._sleep,
-            stop=_give_up,
+            stop=self._give_up,
             wait=_wait,
             retry=retry_if_exception_type(SkillApiDown),
             reraise=True,
@@ -136,6 +138,9 @@ class Transport:
                 repeated = attempt.retry_state.attempt_number > 1
                 response = await self._once(request, where)
         return _answer(response, where, repeated=repeated)
+
+    def _give_up(self, state: RetryCallState) -> bool:
+        return self._enough(state) or (_asked_wait(state) or 0.0) > MAX_WAIT
 
     async def _once(self, request: httpx.Request, where: str) -> httpx.Response:
         try:
@@ -217,10 +222,6 @@ def _wait(state: RetryCallState) -> float:
     return _backoff(state) if asked is None else asked
 
 
-def _give_up(state: RetryCallState) -> bool:
-    return stop_after_attempt(ATTEMPTS)(state) or (_asked_wait(state) or 0.0) > MAX_WAIT
-
-
 class _Object(BaseModel):
     """Any JSON object."""
 
@@ -266,10 +267,13 @@ class SkillApiCalls:
         http: httpx.AsyncClient,
         *,
         timeout: float = 30.0,
+        max_retries: int = MAX_RETRIES,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
-        self._transport = Transport(base_url, token, http, timeout=timeout, sleep=sleep)
+        self._transport = Transport(
+            base_url, token, http, timeout=timeout, max_retries=max_retries, sleep=sleep
+        )
 
     async def ping(self) -> None:
         """Check that the server answers. Raises SkillApiDown, ConfigurationError."""

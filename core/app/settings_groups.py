@@ -215,6 +215,11 @@ class ServerSettings(BaseSettings):
     skill_api_timeout_seconds: Seconds = Field(
         default=30, description="Longest wait for one call of the skill HTTP API.", examples=[30]
     )
+    skill_api_max_retries: Annotated[int, Field(ge=0, le=20)] = Field(
+        default=4,
+        description="Times one call of the skill HTTP API is repeated after a passing failure.",
+        examples=[4],
+    )
     use_skill_creator_workflow: Annotated[bool, BeforeValidator(flag)] = Field(
         default=False,
         description="Build skills in a sandbox with skill-creator. `true`, `1` or `yes` is on.",

@@ -89,7 +89,7 @@ def test_a_misspelt_setting_is_told_in_plain_words(home: Path) -> None:
 
 
 def test_with_the_skill_api_down_lists_say_that_skills_may_be_stale(home: Path) -> None:
-    settings = {"SKILL_API_BASE_URL": NOWHERE}
+    settings = {"SKILL_API_BASE_URL": NOWHERE, "SKILL_API_MAX_RETRIES": "0"}
     for command in (("list",), ("search", "환불", "--tenant", "t")):
         code, out, err = finish(home, "knowledge", *command, "--json", **settings)
         assert code == 0, err

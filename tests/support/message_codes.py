@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 CORE = Path(__file__).parents[2] / "core"
 
 
+@cache
 def made_messages() -> dict[str, set[str]]:
     """Return the templates of each code in production code; a code has one."""
     found = defaultdict(set)
