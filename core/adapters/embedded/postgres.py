@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import pwd
 import shlex
 import stat
 import subprocess
@@ -12,13 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil  # type: ignore[import-untyped]
+import structlog
 
-from core.adapters.embedded.postgres_system_user import ServerUser, server_user
-from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, programs
+from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, ensure_user, programs
 from core.domain.errors import ConfigurationError, DatabaseDown
 
 PORT = 5432
@@ -324,3 +326,60 @@ def _is_alone(users: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+SYSTEM_USER = "pgserver"
+ACCOUNTS = Path("/etc")
+
+
+@dataclass(frozen=True)
+class ServerUser:
+    """The numeric user and group the server runs as."""
+
+    uid: int
+    gid: int
+
+
+def server_user(home: Path) -> ServerUser | None:
+    """Return the system user to run as, or None if we are an ordinary user already.
+
+    It gets search permission on the directories above its files. Raises ConfigurationError.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        with _lock():
+            ensure_user(SYSTEM_USER)
+            entry = pwd.getpwnam(SYSTEM_USER)
+    except (OSError, KeyError, subprocess.CalledProcessError) as error:
+        raise ConfigurationError(
+            f"PostgreSQL does not run as root and the system user {SYSTEM_USER!r} cannot be made.",
+            hint="Run as an ordinary user, or set DATABASE_URL to a server.",
+        ) from error
+    for folder in (home, programs()):
+        for path in (folder, *folder.parents):
+            _let_through(path, is_ours=path == home)
+    return ServerUser(entry.pw_uid, entry.pw_gid)
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """Wait for the exclusive right to create the user: two `useradd` at once give it two ids."""
+    handle = os.open(ACCOUNTS, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _let_through(path: Path, *, is_ours: bool) -> None:
+    """Make a directory searchable; for a foreign one, log that once, since it persists."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_IXOTH:
+        return
+    if not is_ours:
+        structlog.get_logger().warning(
+            "directory.opened", path=str(path), why=f"user {SYSTEM_USER} has to pass through it"
+        )
+    path.chmod(mode | stat.S_IXOTH)
