@@ -237,7 +237,7 @@ def _short(part: dict[str, str]) -> str:
 
 def test_the_demo_prints_its_exhibits_and_leaves_its_home_where_told(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    done = call(tmp_path, "demo", "--keep", str(kept), fresh=True)
+    done = call(tmp_path, "demo", "--keep", str(kept))
     out = done.stdout.decode()
     assert done.returncode == 0, done.stderr.decode()
     for title in ("a new skill", "an edited skill", "a decision table", "where to look next"):
