@@ -56,8 +56,8 @@ def term(word: str) -> Message:
 def _parameter(value: object) -> Parameter:
     if isinstance(value, StrEnum):
         return term(value.value)
-    if isinstance(value, BaseException) and value.args:
-        value = value.args[0]
+    if isinstance(value, BaseException):
+        value = said(value)
     return value if isinstance(value, str | int | float) else str(value)
 
 
@@ -92,7 +92,8 @@ def written(text: str, template_of: Callable[[str], str | None]) -> str:
 
 def said(error: BaseException) -> str:
     """Return an exception's message; `str()` of the exception would drop its code."""
-    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, str) and first == str(error) else str(error)
 
 
 def cut(text: str, most: int) -> str:
