@@ -64,6 +64,8 @@ def _parameter(value: object) -> Parameter:
 def joined(texts: Iterable[str], separator: str = "; ") -> str:
     """Join texts; messages among them keep their codes and parameters."""
     parts = [*texts]
+    if len(parts) == 1:
+        return parts[0]
     if not any(isinstance(part, Message) for part in parts):
         return separator.join(parts)
     named = {f"part{number}": part for number, part in enumerate(parts)}
@@ -93,6 +95,8 @@ def written(text: str, template_of: Callable[[str], str | None]) -> str:
 def said(error: BaseException) -> str:
     """Return an exception's message; `str()` of the exception would drop its code."""
     first = error.args[0] if error.args else ""
+    if isinstance(first, Message):
+        return first
     return first if isinstance(first, str) and first == str(error) else str(error)
 
 

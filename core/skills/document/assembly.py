@@ -81,7 +81,7 @@ def creation_name_problems(name: str) -> list[str]:
 
 def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
     """Yield what keeps the artifact's texts from being files, or changes what they mean."""
-    texts = {
+    texts: dict[str, str] = {
         "description": artifact.description,
         "body_markdown": artifact.body_markdown or "",
         "overview": artifact.overview,
