@@ -16,6 +16,7 @@ import structlog
 
 from core.adapters.embedded.postgres_wheel import ensure_user, programs
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 
 SYSTEM_USER = "pgserver"
 ACCOUNTS = Path("/etc")
@@ -42,8 +43,14 @@ def server_user(home: Path) -> ServerUser | None:
             entry = pwd.getpwnam(SYSTEM_USER)
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
         raise ConfigurationError(
-            f"PostgreSQL does not run as root and the system user {SYSTEM_USER!r} cannot be made.",
-            hint="Run as an ordinary user, or set DATABASE_URL to a server.",
+            Message(
+                "embedded.no_user",
+                "PostgreSQL does not run as root and the system user {user!r} cannot be made.",
+                user=SYSTEM_USER,
+            ),
+            hint=Message(
+                "embedded.hint_user", "Run as an ordinary user, or set DATABASE_URL to a server."
+            ),
         ) from error
     for folder in (home, programs()):
         for path in (folder, *folder.parents):

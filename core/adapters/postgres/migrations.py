@@ -27,6 +27,7 @@ from core.adapters.postgres.schema_status import (
     vector_scripts,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown
+from core.domain.messages import Message
 from core.domain.models.views import MigrationStatus
 
 __all__ = ["MigrationStatus", "migrate", "require_current", "status"]
@@ -34,9 +35,10 @@ __all__ = ["MigrationStatus", "migrate", "require_current", "status"]
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 120
 LOCK_POLL_SECONDS = 0.1
-_PGVECTOR_HINT = (
-    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role"
-    " that may, or unset EMBEDDING_MODEL: search goes by words then."
+_PGVECTOR_HINT = Message(
+    "pgvector.hint_install",
+    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role "
+    "that may, or unset EMBEDDING_MODEL: search goes by words then.",
 )
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
@@ -103,7 +105,9 @@ def _alone(conn: SyncConnection) -> Iterator[None]:
     deadline = time.monotonic() + LOCK_SECONDS
     while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
         if time.monotonic() > deadline:
-            raise DatabaseDown("Another process is still migrating this database.")
+            raise DatabaseDown(
+                Message("database.migrating", "Another process is still migrating this database.")
+            )
         time.sleep(LOCK_POLL_SECONDS)
     try:
         yield
@@ -144,8 +148,13 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
     if current is None:
         if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
             raise ConfigurationError(
-                "The database holds another program's Procrastinate schema.",
-                hint="Give skill-worker a database (or a schema, by search_path) of its own.",
+                Message(
+                    "database.foreign", "The database holds another program's Procrastinate schema."
+                ),
+                hint=Message(
+                    "database.hint_own",
+                    "Give skill-worker a database (or a schema, by search_path) of its own.",
+                ),
             )
         steps = {jobs_head(): SchemaManager.get_schema()}
     else:
@@ -172,19 +181,36 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
     except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
         said = str(error).splitlines()[0]
         raise ConfigurationError(
-            f"EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {said}", hint=_PGVECTOR_HINT
+            Message(
+                "pgvector.says",
+                "EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {why}",
+                why=said,
+            ),
+            hint=_PGVECTOR_HINT,
         ) from error
     seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
     if not seen["found"]:
         raise ConfigurationError(
-            "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
-            hint="Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+            Message(
+                "pgvector.schema",
+                "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
+            ),
+            hint=Message(
+                "pgvector.hint_schema",
+                "Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+            ),
         )
     if not seen["compares_signs"]:
         raise ConfigurationError(
-            "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
-            hint="Install a newer one and run `ALTER EXTENSION vector UPDATE`,"
-            " or unset EMBEDDING_MODEL.",
+            Message(
+                "pgvector.old",
+                "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
+            ),
+            hint=Message(
+                "pgvector.hint_update",
+                "Install a newer one and run `ALTER EXTENSION vector UPDATE`, or unset "
+                "EMBEDDING_MODEL.",
+            ),
         )
     for path in vector_scripts():
         if current is None or path.stem > current:

@@ -11,12 +11,16 @@ from psycopg import errors as pg
 
 from core.adapters.postgres.queries import SCHEMA_HINT, Pool, connection, sql
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 from core.domain.models.views import MigrationStatus, SchemaVersion
 
 SCRIPTS = Path(__file__).parent / "migrations"
 OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
 VECTORS = "skill-worker-vectors"
-UPGRADE_HINT = "Upgrade skill-worker on this machine to the version that migrated the database."
+UPGRADE_HINT = Message(
+    "database.hint_upgrade",
+    "Upgrade skill-worker on this machine to the version that migrated the database.",
+)
 
 
 async def require_current(pool: Pool, *, vectors: bool = False) -> None:
@@ -32,14 +36,20 @@ async def require_current(pool: Pool, *, vectors: bool = False) -> None:
     status = status_of(rows, vectors=vectors)
     refuse_newer(status)
     if not status.up_to_date:
-        raise ConfigurationError("The database lacks our current schema.", hint=SCHEMA_HINT)
+        raise ConfigurationError(
+            Message("database.schema_behind", "The database lacks our current schema."),
+            hint=SCHEMA_HINT,
+        )
 
 
 def refuse_newer(status: MigrationStatus) -> None:
     """Raise ConfigurationError if the database is newer than the code."""
     if status.newer_than_code:
         raise ConfigurationError(
-            "The database has a newer schema than this program knows.", hint=UPGRADE_HINT
+            Message(
+                "database.schema_ahead", "The database has a newer schema than this program knows."
+            ),
+            hint=UPGRADE_HINT,
         )
 
 
