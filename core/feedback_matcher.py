@@ -114,13 +114,18 @@ def _question(
 def _problem(answer: MatchAnswer | None, agents: Sequence[Agent]) -> str:
     """Return what is wrong with a parsed answer, or an empty text."""
     if answer is None:
-        return "the answer could not be read"
+        return Message("match.unreadable", "the answer could not be read")
     known = {agent.id for agent in agents}
     unknown = [part.agent_id for part in answer.agents if part.agent_id not in known]
     if unknown:
-        return f"there is no agent {', '.join(unknown)}; the ids are {', '.join(sorted(known))}"
+        return Message(
+            "match.no_agent",
+            "there is no agent {unknown}; the ids are {known}",
+            unknown=", ".join(unknown),
+            known=", ".join(sorted(known)),
+        )
     if not answer.agents and not answer.nothing_reason.strip():
-        return "an answer without agents must say why in nothing_reason"
+        return Message("match.no_reason", "an answer without agents must say why in nothing_reason")
     return ""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from core.adapters.mcp.pods import McpPods, McpSkillDocuments
 from core.adapters.mcp.session import CLOSE_SECONDS, COMPUTER_USE, McpServer, McpSession
 from core.domain.errors import ConfigurationError, NotFound, SkillWorkerError
+from core.domain.messages import Message
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -46,7 +47,8 @@ class McpClient:
         if len(self._servers) < len(servers):
             names = ", ".join(server.name for server in servers)
             raise ConfigurationError(
-                f"two MCP servers share a name: {names}", hint="set MCP_SERVER_NAME to another"
+                Message("mcp.one_name", "two MCP servers share a name: {names}", names=names),
+                hint=Message("mcp.hint_name", "set MCP_SERVER_NAME to another"),
             )
         self._call_seconds = call_seconds
         self._current: dict[str, McpSession] = {}
@@ -78,7 +80,14 @@ class McpClient:
                 unneeded.cancel()
         if down:
             raise down[0]
-        raise NotFound(f"no MCP tool {name}; there is: {', '.join(sorted(available)) or 'none'}")
+        raise NotFound(
+            Message(
+                "mcp.no_tool",
+                "no MCP tool {name}; there is: {known}",
+                name=name,
+                known=", ".join(sorted(available)) or Message("list.none", "none"),
+            )
+        )
 
     async def tool_names(self, server_name: str) -> Sequence[str]:
         """Return the names of a server's tools, sorted. Raises McpDown, ConfigurationError."""
@@ -106,8 +115,15 @@ class McpClient:
 
     async def _session(self, name: str) -> McpSession:
         if name not in self._servers:
-            known = ", ".join(self._servers) or "none"
-            raise ConfigurationError(f"there is no MCP server {name}; there is: {known}")
+            known = ", ".join(self._servers) or Message("list.none", "none")
+            raise ConfigurationError(
+                Message(
+                    "mcp.no_server",
+                    "there is no MCP server {name}; there is: {known}",
+                    name=name,
+                    known=known,
+                )
+            )
         session = self._current.get(name)
         if session is None or not (session.is_opening or await session.answers()):
             if self._current.get(name) is session:

@@ -227,7 +227,7 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
     )
 
 
-STOPPED = "the worker was stopped"
+STOPPED = Message("worker.stopped", "the worker was stopped")
 
 # The first of these that any candidate has decides the status of the feedback.
 _PRECEDENCE = (
@@ -315,7 +315,10 @@ async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
     verdicts = [c.verdict for c in candidates if c.verdict and _is_of(c, feedback)]
     if verdicts and len(verdicts) == len(candidates):
         return outcome_of(verdicts)
-    return _dead(feedback.attempts - 1, feedback.error or "none of them came to an end")
+    return _dead(
+        feedback.attempts - 1,
+        feedback.error or Message("worker.none_ended", "none of them came to an end"),
+    )
 
 
 def _is_cancelled() -> bool:
@@ -472,4 +475,8 @@ async def _tell(
 
 def _unexpected(error: BaseException) -> DependencyDown:
     """Return a bug as a transient error, since it may not recur; the log has its trace."""
-    return DependencyDown(f"unexpected {type(error).__name__}: {error}")
+    return DependencyDown(
+        Message(
+            "error.unexpected", "unexpected {type}: {why}", type=type(error).__name__, why=error
+        )
+    )

@@ -20,6 +20,7 @@ from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml
 from core.decision_table.learning.cases import case_data
 from core.domain.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
+from core.domain.messages import Message
 from core.domain.models import (
     Bundle,
     Hit,
@@ -358,8 +359,12 @@ class _Tools:
 def _needs_target(operation: Operation, target: str | None, argument: str) -> None:
     if operation is not Operation.CREATE and not target:
         raise InvalidInput(
-            f"{operation} needs {argument}",
-            hint="take the id of a hit, or find it with search_similar_knowledge",
+            Message(
+                "call.needs", "{operation} needs {argument}", operation=operation, argument=argument
+            ),
+            hint=Message(
+                "call.hint_id", "take the id of a hit, or find it with search_similar_knowledge"
+            ),
         )
 
 
@@ -371,7 +376,7 @@ async def _answered(answer: Awaitable[Answer]) -> Answer:
 
 
 def _refusal(error: SkillWorkerError) -> Receipt:
-    message = f"{error.message}. {error.hint}" if error.hint else error.message
+    message = error.sentences
     return Receipt(status=ReceiptStatus.REFUSED, message=message)
 
 

@@ -17,6 +17,7 @@ from core.adapters.skill_api import (
     see_absence,
 )
 from core.domain.errors import SkillApiDown, Stale
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
 
@@ -48,14 +49,22 @@ class SkillApiClient(SkillApiCalls):
         if answer.etag is None:
             return _with_scripts(bundle)
         if bundle_hash(bundle) != answer.etag:
-            raise SkillApiDown(f"{answer.where} gave a folder that is not the one its ETag names")
+            raise SkillApiDown(
+                Message(
+                    "skill_api.other_folder",
+                    "{where} gave a folder that is not the one its ETag names",
+                    where=answer.where,
+                )
+            )
         return bundle
 
     async def upload(self, bundle: Bundle, tenant_id: str) -> None:
         """Create a skill. Raises Stale if it exists, BundleInvalid."""
         name = sound(bundle).name
         if not self._sends_etags and await self.check_skill_exists(name, tenant_id):
-            raise Stale(f"skill {name!r} exists already")  # such a server would overwrite it
+            raise Stale(
+                Message("stale.exists", "skill {name!r} exists already", name=name)
+            )  # such a server would overwrite it
         data = await asyncio.to_thread(bundle_to_zip, bundle, root=True)
         answer = await self._upload(name, data, tenant_id)
         if answer.status == 404:
@@ -65,7 +74,13 @@ class SkillApiClient(SkillApiCalls):
             return
         stored = await self.read(name, tenant_id)
         if not (_may_have_settled(answer) and stored and _texts(stored) == _texts(bundle)):
-            raise Stale(f"skill {name!r} was written by someone else meanwhile")
+            raise Stale(
+                Message(
+                    "stale.written",
+                    "skill {name!r} was written by someone else meanwhile",
+                    name=name,
+                )
+            )
 
     async def upload_skill(
         self,
@@ -104,7 +119,9 @@ class SkillApiClient(SkillApiCalls):
         elif answer.status == 412 or (
             not compares and await self.check_skill_exists(name, tenant_id)
         ):
-            raise Stale(f"skill {name!r} moved on before it was deleted")
+            raise Stale(
+                Message("stale.deleted", "skill {name!r} moved on before it was deleted", name=name)
+            )
 
     async def _write(
         self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
@@ -119,14 +136,21 @@ class SkillApiClient(SkillApiCalls):
             found = bundle_hash(current)
             if _may_have_settled(answer) or found == base_hash:
                 return found
-        raise Stale(f"skill {name!r} moved on before {path!r} was written")
+        raise Stale(
+            Message(
+                "stale.file",
+                "skill {name!r} moved on before {path!r} was written",
+                name=name,
+                path=path,
+            )
+        )
 
     async def _write_compared(
         self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
     ) -> str:
         before = await self.read(name, tenant_id)
         if before is None:
-            raise Stale(f"skill {name!r} is gone")
+            raise Stale(Message("stale.gone", "skill {name!r} is gone", name=name))
         _require_unmoved(before, base_hash)
         await self._send_file(name, path, file, tenant_id, base_hash)
         after = await self.read(name, tenant_id)
@@ -134,7 +158,13 @@ class SkillApiClient(SkillApiCalls):
         if file is not None:
             wanted[path] = file.data
         if after is None or _texts(after) != wanted:
-            raise Stale(f"skill {name!r} is not as it was written: someone else writes to it")
+            raise Stale(
+                Message(
+                    "stale.other_content",
+                    "skill {name!r} is not as it was written: someone else writes to it",
+                    name=name,
+                )
+            )
         return bundle_hash(after)
 
     async def _send_file(
@@ -185,7 +215,7 @@ def _may_have_settled(answer: Answer) -> bool:
 
 def _require_unmoved(bundle: Bundle, base_hash: str) -> None:
     if bundle_hash(bundle) != base_hash:
-        raise Stale(f"skill {bundle.name!r} moved on")
+        raise Stale(Message("stale.moved", "skill {name!r} moved on", name=bundle.name))
 
 
 def _texts(bundle: Bundle) -> Mapping[str, bytes]:

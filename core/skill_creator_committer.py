@@ -134,7 +134,14 @@ class _PodBuild:
             status = frame.status if frame else result.exit_code
             if status or (frame and status is None):
                 output = frame.output if frame else result.stdout or result.stderr
-                raise StepFailed(f"status {status}: {output.strip()[-EXCERPT_CHARS:]}")
+                raise StepFailed(
+                    Message(
+                        "pod.status",
+                        "status {status}: {output}",
+                        status=status,
+                        output=output.strip()[-EXCERPT_CHARS:],
+                    )
+                )
 
     async def write_files(self, *, is_new: bool) -> None:
         """Write the skill's files over those of init_skill, and delete its example files."""
@@ -179,15 +186,28 @@ class _PodBuild:
             said = not needs or any(line.startswith(needs) for line in output.splitlines())
             status = frame.status if frame else exit_code
             if status or not said or (frame and status is None):
-                shown = "no status" if status is None else f"status {status}"
-                raise StepFailed(f"{shown}: {output.strip()[-EXCERPT_CHARS:]}")
+                shown = (
+                    Message("pod.no_status", "no status")
+                    if status is None
+                    else Message("pod.the_status", "status {status}", status=status)
+                )
+                raise StepFailed(
+                    Message(
+                        "pod.output",
+                        "{status}: {output}",
+                        status=shown,
+                        output=output.strip()[-EXCERPT_CHARS:],
+                    )
+                )
 
     async def _fetched(self, text: str) -> bytes:
         payload = frames.read_payload(text, self.nonce)
         if payload is None:
             data = frames.unframed_base64(text)
             if data is None:
-                raise StepFailed(f"the zip did not come: {text[-300:]!r}")
+                raise StepFailed(
+                    Message("pod.no_zip", "the zip did not come: {text!r}", text=text[-300:])
+                )
             return data
         return frames.decode(payload) or await self._in_ranges(payload)
 
@@ -200,7 +220,14 @@ class _PodBuild:
             frame = frames.read_frame(result.stdout, self.nonce, "range")
             piece = frames.decode_base64(frame.output) if frame and frame.status == 0 else None
             if piece is None:
-                raise StepFailed(f"bytes {start} to {start + RANGE_BYTES} did not come")
+                raise StepFailed(
+                    Message(
+                        "pod.no_bytes",
+                        "bytes {start} to {end} did not come",
+                        start=start,
+                        end=start + RANGE_BYTES,
+                    )
+                )
             pieces.append(piece)
         data = b"".join(pieces)
         if len(data) != payload.size or sha256(data) != payload.sha256:
@@ -249,7 +276,9 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 def _named(step: str, error: BaseException) -> BaseException:
     if not isinstance(error, SkillWorkerError):
         return error
-    message = error.message if error.message.startswith(f"{step}:") else f"{step}: {error.message}"
+    message = error.message
+    if not message.startswith(f"{step}:"):
+        message = Message("pod.step", "{step}: {why}", step=step, why=message)
     if isinstance(error, DependencyDown):
         return McpDown(message, hint=error.hint, retry_after=error.retry_after)
     return StepFailed(message, hint=error.hint)
@@ -257,4 +286,11 @@ def _named(step: str, error: BaseException) -> BaseException:
 
 def _ok(result: ShellResult) -> None:
     if result.exit_code:
-        raise PodCallFailed(f"status {result.exit_code}: {(result.stderr or result.stdout)[-300:]}")
+        raise PodCallFailed(
+            Message(
+                "pod.status",
+                "status {status}: {output}",
+                status=result.exit_code,
+                output=(result.stderr or result.stdout)[-300:],
+            )
+        )

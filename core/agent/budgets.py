@@ -40,7 +40,7 @@ class DailyBudgets:
         """Return the error of a tenant over budget; the day ends in `to_midnight` seconds."""
         return BudgetUsedUp(
             says_used_up(state, self.currency),
-            hint="DAILY_BUDGET and DAILY_BUDGETS set it",
+            hint=Message("budget.hint", "DAILY_BUDGET and DAILY_BUDGETS set it"),
             retry_after=max(0.0, min(to_midnight, RECHECK_SECONDS)),
         )
 

@@ -98,7 +98,11 @@ def queue_too_long(options: BreakerOptions, seconds: float) -> CircuitOpen:
             "the next call of the model may begin in {seconds:.0f} s",
             seconds=seconds,
         ),
-        hint=f"LLM_REQUESTS_PER_MINUTE={options.requests_per_minute:g} is shared by all workers",
+        hint=Message(
+            "model.shared_rate",
+            "LLM_REQUESTS_PER_MINUTE={rate:g} is shared by all workers",
+            rate=options.requests_per_minute,
+        ),
         retry_after=max(0.0, seconds - options.longest_wait),
     )
 

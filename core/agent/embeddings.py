@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.agent.model.errors import translate_model_errors
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models.vectors import Vector
 from core.knowledge.search.vectors import MOST_DIMENSIONS, unit
 
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
     from openai import DefaultAsyncHttpxClient
 
 Close = Callable[[], Awaitable[None]]
-_FORM = "write it like openai:text-embedding-3-small, or set LLM_PROXY_URL"
-_HINT = "check EMBEDDING_MODEL, its API key and, for a proxy, LLM_PROXY_URL"
+_NAMES = "the model", "the embedding model"
+_FORM = Message(
+    "embedding.hint_form", "write it like openai:text-embedding-3-small, or set LLM_PROXY_URL"
+)
+_HINT = Message(
+    "embedding.hint_check", "check EMBEDDING_MODEL, its API key and, for a proxy, LLM_PROXY_URL"
+)
 # The providers of `langchain.embeddings.init_embeddings` except `openai`, whose protocol proxies
 # speak: a name with one of these prefixes bypasses the proxy.
 DIRECT = frozenset(
@@ -84,8 +90,15 @@ def build_embeddings(
         return _provided(model, timeout)
     except ImportError as error:
         raise ConfigurationError(
-            f"EMBEDDING_MODEL={model!r} needs a package that is not installed: {error}",
-            hint=f"pip install {_package(error, provider)}",
+            Message(
+                "embedding.no_package",
+                "EMBEDDING_MODEL={model!r} needs a package that is not installed: {why}",
+                model=model,
+                why=error,
+            ),
+            hint=Message(
+                "model.hint_pip", "pip install {package}", package=_package(error, provider)
+            ),
         ) from error
     except Exception as error:  # provider constructors raise anything
         raise _unusable(model, error) from error
@@ -147,7 +160,13 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
     said, *_ = str(error).splitlines() or [type(error).__name__]
     form = "not supported" in said or "names no provider" in said
     return ConfigurationError(
-        f"EMBEDDING_MODEL={model!r} cannot be used: {said}", hint=_FORM if form else _HINT
+        Message(
+            "embedding.unusable",
+            "EMBEDDING_MODEL={model!r} cannot be used: {why}",
+            model=model,
+            why=said,
+        ),
+        hint=_FORM if form else _HINT,
     )
 
 
@@ -163,14 +182,25 @@ def _translated() -> Iterator[None]:
         with translate_model_errors():
             yield
     except ModelDown as error:
-        said = error.message.replace("the model", "the embedding model", 1)
-        raise ModelDown(said, hint=_HINT, retry_after=error.retry_after) from error
+        raise ModelDown(
+            _of_embedding(error.message), hint=_HINT, retry_after=error.retry_after
+        ) from error
     except ConfigurationError as error:
-        raise ConfigurationError(f"EMBEDDING_MODEL: {error.message}", hint=_HINT) from error
+        raise ConfigurationError(
+            Message("embedding.wrong", "EMBEDDING_MODEL: {why}", why=error.message), hint=_HINT
+        ) from error
     except SkillWorkerError:
         raise
     except Exception as error:  # provider clients raise anything
-        raise ModelDown(f"the embedding model failed: {error}", hint=_HINT) from error
+        raise ModelDown(
+            Message("embedding.failed", "the embedding model failed: {why}", why=error), hint=_HINT
+        ) from error
+
+
+def _of_embedding(said: str) -> str:
+    if not isinstance(said, Message):
+        return said.replace(*_NAMES, 1)
+    return Message(said.code, said.english.replace(*_NAMES, 1), **said.parameters)
 
 
 def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
@@ -178,15 +208,30 @@ def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
     dimensions = {len(vector) for vector in found}
     if len(found) != wanted or len(dimensions) != 1:
         raise ModelDown(
-            f"the embedding model's answer cannot be read: {len(found)} vectors of"
-            f" {sorted(dimensions)} numbers for {wanted} texts",
+            Message(
+                "embedding.unreadable",
+                "the embedding model's answer cannot be read: {n} vectors of {dimensions} numbers "
+                "for {texts} texts",
+                n=len(found),
+                dimensions=sorted(dimensions),
+                texts=wanted,
+            ),
             hint=_HINT,
         )
     if max(dimensions) > MOST_DIMENSIONS:
         raise ConfigurationError(
-            f"EMBEDDING_MODEL makes vectors of more than {MOST_DIMENSIONS} numbers", hint=_HINT
+            Message(
+                "embedding.dimensions",
+                "EMBEDDING_MODEL makes vectors of more than {most} numbers",
+                most=MOST_DIMENSIONS,
+            ),
+            hint=_HINT,
         )
     try:
         return [unit(vector) for vector in found]
     except ValueError as error:
-        raise InvalidInput(f"the embedding model makes nothing of a text: {error}") from error
+        raise InvalidInput(
+            Message(
+                "embedding.of_text", "the embedding model makes nothing of a text: {why}", why=error
+            )
+        ) from error

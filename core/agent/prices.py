@@ -12,6 +12,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message, joined
 from core.domain.models import Usage
 from core.domain.models.base import Model
 
@@ -78,10 +79,15 @@ MODEL_PRICES, DAILY_BUDGETS = "MODEL_PRICES", "DAILY_BUDGETS"
 UNLIMITED = "none"
 
 _HINTS = {
-    MODEL_PRICES: "write it like {gpt-4o: {input: 2.50, output: 10}}, money for a million tokens;"
-    " see docs/how-to/cost.md",
-    DAILY_BUDGETS: "write it like {acme: 20, lab: none}, money for a tenant a day;"
-    " see docs/how-to/cost.md",
+    MODEL_PRICES: Message(
+        "prices.hint",
+        "write it like {{gpt-4o: {{input: 2.50, output: 10}}}}, money for a million tokens; see "
+        "docs/how-to/cost.md",
+    ),
+    DAILY_BUDGETS: Message(
+        "budgets.hint",
+        "write it like {{acme: 20, lab: none}}, money for a tenant a day; see docs/how-to/cost.md",
+    ),
 }
 Pairs: TypeAlias = list[tuple[str, yaml.Node]]
 
@@ -101,16 +107,30 @@ def load_budgets(given: str | None) -> Mapping[str, Decimal | None]:
 
 
 def _price(model: str, node: yaml.Node) -> Price:
-    fields = dict(_entries(MODEL_PRICES, node, f"{model!r} needs a mapping with input and output"))
+    fields = dict(
+        _entries(
+            MODEL_PRICES,
+            node,
+            Message(
+                "prices.no_mapping", "{model!r} needs a mapping with input and output", model=model
+            ),
+        )
+    )
     texts = {name: _text(value) for name, value in fields.items()}
     try:
         return Price.model_validate(texts)
     except ValidationError as error:
         told = [
-            f"{model!r}, {'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            Message(
+                "prices.field",
+                "{model!r}, {field}: {why}",
+                model=model,
+                field=".".join(map(str, problem["loc"])),
+                why=problem["msg"],
+            )
             for problem in error.errors(include_url=False)
         ]
-        raise _wrong(MODEL_PRICES, "; ".join(told)) from None
+        raise _wrong(MODEL_PRICES, joined(told)) from None
 
 
 def _budget(tenant: str, node: yaml.Node) -> Decimal | None:
@@ -122,7 +142,15 @@ def _budget(tenant: str, node: yaml.Node) -> Decimal | None:
     except InvalidOperation:
         amount = Decimal("nan")
     if not amount.is_finite() or amount < 0:
-        raise _wrong(DAILY_BUDGETS, f"the budget of {tenant!r} is {text!r}, which is no money")
+        raise _wrong(
+            DAILY_BUDGETS,
+            Message(
+                "budgets.no_money",
+                "the budget of {tenant!r} is {text}, which is no money",
+                tenant=tenant,
+                text=repr(text),
+            ),
+        )
     return amount
 
 
@@ -135,8 +163,11 @@ def _pairs(setting: str, given: str | None) -> Pairs:
         # would silently replace the first.
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise _wrong(setting, f"it is no YAML: {' '.join(str(error).split())}") from None
-    return [] if node is None else list(_entries(setting, node, "it is no mapping"))
+        raise _wrong(
+            setting, Message("yaml.wrong", "it is no YAML: {why}", why=" ".join(str(error).split()))
+        ) from None
+    no_mapping = Message("yaml.no_mapping", "it is no mapping")
+    return [] if node is None else list(_entries(setting, node, no_mapping))
 
 
 def _entries(setting: str, node: yaml.Node, problem: str) -> Iterator[tuple[str, yaml.Node]]:
@@ -146,9 +177,14 @@ def _entries(setting: str, node: yaml.Node, problem: str) -> Iterator[tuple[str,
     for key, value in node.value:
         name = _text(key)
         if not name:
-            raise _wrong(setting, f"line {key.start_mark.line + 1} has a key that is no name")
+            raise _wrong(
+                setting,
+                Message(
+                    "yaml.no_key", "line {n} has a key that is no name", n=key.start_mark.line + 1
+                ),
+            )
         if name in seen:
-            raise _wrong(setting, f"{name!r} stands there twice")
+            raise _wrong(setting, Message("yaml.twice", "{name!r} stands there twice", name=name))
         seen.add(name)
         yield name, value
 
@@ -164,14 +200,27 @@ def _is_inline(given: str) -> bool:
 def _read(setting: str, path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise _wrong(setting, f"{path} has more than {MAX_BYTES} bytes")
+            raise _wrong(
+                setting,
+                Message(
+                    "file.has_bytes", "{path} has more than {most} bytes", path=path, most=MAX_BYTES
+                ),
+            )
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise _wrong(setting, f"{path} is not UTF-8 text") from None
+        raise _wrong(
+            setting, Message("file.not_utf8", "{path} is not UTF-8 text", path=path)
+        ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise _wrong(setting, f"{path} cannot be read: {reason}") from None
+        raise _wrong(
+            setting,
+            Message("file.unreadable", "{path} cannot be read: {why}", path=path, why=reason),
+        ) from None
 
 
 def _wrong(setting: str, problem: str) -> ConfigurationError:
-    return ConfigurationError(f"{setting}: {problem}", hint=_HINTS[setting])
+    return ConfigurationError(
+        Message("setting.wrong", "{setting}: {why}", setting=setting, why=problem),
+        hint=_HINTS[setting],
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import InvalidInput
 from core.domain.hashing import text_hash
+from core.domain.messages import Message
 from core.domain.models import SETUP, Agent, NewFeedback
 from core.domain.ports import Agents, Inbox
 
@@ -46,8 +47,15 @@ def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
     """
     if not (agent.goal.strip() or agent.persona.strip()):
         raise InvalidInput(
-            f"agent {agent.id!r} has neither goal nor persona: nothing can be derived",
-            hint="say what it is for: `skill-worker agents add` with --goal, --persona or both",
+            Message(
+                "agents.nothing_to_derive",
+                "agent {id!r} has neither goal nor persona: nothing can be derived",
+                id=agent.id,
+            ),
+            hint=Message(
+                "agents.hint_goal",
+                "say what it is for: `skill-worker agents add` with --goal, --persona or both",
+            ),
         )
     words = _KOREAN if _is_korean(agent.goal + agent.persona) else _ENGLISH
     content = _content(agent, words)

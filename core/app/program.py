@@ -42,6 +42,7 @@ from core.changes.presence import Presence
 from core.changes.restoring import Restorer
 from core.changes.retraction.retract import Retractor
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, Receipt, Verdict
 from core.domain.observers import all_of, log_event
 from core.domain.ports import NewId
@@ -191,7 +192,9 @@ class App:
 
     def _learning(self) -> Learning:
         if self.learning is None:
-            raise ConfigurationError("this process was opened without a model")
+            raise ConfigurationError(
+                Message("worker.no_model", "this process was opened without a model")
+            )
         return self.learning
 
     async def _poll(self, sources: SourcePoller) -> int:

@@ -33,6 +33,7 @@ from core.app.settings_groups import (
     WorkerSettings,
 )
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message, joined, said
 
 _ALIKE = 0.8
 # The environment contains foreign names; what starts like this is most likely meant for us.
@@ -57,17 +58,36 @@ def _in_file(known: list[str], env_file: Path | None) -> Iterator[str]:
         return
     with env_file.open(encoding="utf-8-sig") as stream:
         for binding in parse_stream(stream):
-            source = f"{env_file}, line {binding.original.line}"
+            source = Message(
+                "settings.place", "{file}, line {n}", file=env_file, n=binding.original.line
+            )
             if binding.error:
-                yield f"{source}: it is no NAME=VALUE and is left out"
+                yield Message(
+                    "settings.no_assignment",
+                    "{place}: it is no NAME=VALUE and is left out",
+                    place=source,
+                )
             elif binding.key and (meant := _meant(binding.key, known)):
-                yield f"{source}: there is no setting {binding.key}; is {meant} meant?"
+                yield Message(
+                    "settings.unknown",
+                    "{place}: there is no setting {name}; is {meant} meant?",
+                    place=source,
+                    name=binding.key,
+                    meant=meant,
+                )
 
 
 def _in_environment(known: list[str], environment: Mapping[str, str]) -> Iterator[str]:
     for name in sorted(environment):
         if name.upper().startswith(_OURS) and (meant := _meant(name, known)):
-            yield f"the environment: there is no setting {name}; is {meant} meant?"
+            place = Message("settings.environment", "the environment")
+            yield Message(
+                "settings.unknown",
+                "{place}: there is no setting {name}; is {meant} meant?",
+                place=place,
+                name=name,
+                meant=meant,
+            )
 
 
 def _meant(name: str, known: list[str]) -> str | None:
@@ -124,14 +144,16 @@ class Settings(
     @classmethod
     def _not_below_base(cls, value: float, info: ValidationInfo) -> float:
         if value < info.data.get("retry_base_seconds", 0):
-            raise ValueError("it is less than RETRY_BASE_SECONDS")
+            raise ValueError(Message("settings.below_base", "it is less than RETRY_BASE_SECONDS"))
         return value
 
     @field_validator("stalled_after_seconds")
     @classmethod
     def _above_heartbeat(cls, value: float, info: ValidationInfo) -> float:
         if value <= info.data.get("heartbeat_seconds", 0):
-            raise ValueError("it is not more than HEARTBEAT_SECONDS")
+            raise ValueError(
+                Message("settings.above_heartbeat", "it is not more than HEARTBEAT_SECONDS")
+            )
         return value
 
     @model_validator(mode="wrap")
@@ -141,7 +163,12 @@ class Settings(
         raw = str(data.get("use_skill_creator_workflow", "")).strip()
         if raw.lower() not in ON | OFF:
             settings._warnings = (
-                f"USE_SKILL_CREATOR_WORKFLOW={raw!r} is neither true nor false: it counts as off",
+                Message(
+                    "settings.no_switch",
+                    "USE_SKILL_CREATOR_WORKFLOW={value!r} is neither true nor false: it counts as "
+                    "off",
+                    value=raw,
+                ),
             )
         return settings
 
@@ -149,8 +176,11 @@ class Settings(
         """Return the model's name. Raises ConfigurationError if none is set."""
         if self.llm_model is None:
             raise ConfigurationError(
-                "LLM_MODEL is not set",
-                hint="set LLM_MODEL, e.g. LLM_MODEL=openai:gpt-4o, or try it with --offline",
+                Message("model.unset", "LLM_MODEL is not set"),
+                hint=Message(
+                    "model.hint_offline",
+                    "set LLM_MODEL, e.g. LLM_MODEL=openai:gpt-4o, or try it with --offline",
+                ),
             )
         return self.llm_model
 
@@ -170,17 +200,31 @@ def load_settings(
     except ValidationError as error:
         lines = [_problem(detail) for detail in error.errors(include_url=False)]
         raise ConfigurationError(
-            "\n".join(lines),
-            hint="mend them in the environment or in .env, then look with `skill-worker doctor`",
+            joined(lines, "\n"),
+            hint=Message(
+                "settings.hint",
+                "mend them in the environment or in .env, then look with `skill-worker doctor`",
+            ),
         ) from None
     except UnicodeDecodeError:
-        raise ConfigurationError(f"{env_file} is not UTF-8 text", hint="save it as UTF-8") from None
+        raise ConfigurationError(
+            Message("file.not_utf8", "{path} is not UTF-8 text", path=env_file),
+            hint=Message("hint.utf8", "save it as UTF-8"),
+        ) from None
     return settings
 
 
 def _problem(detail: ErrorDetails) -> str:
     name = str(detail["loc"][0])
     example = (Settings.model_fields[name].examples or [""])[0]
-    reason = detail["msg"].removeprefix("Value error, ")
-    reason = reason[:1].lower() + reason[1:]
-    return f"{name.upper()}: {reason}. Fix: e.g. {name.upper()}={example}, or leave it out."
+    ours = detail.get("ctx", {}).get("error")
+    reason = said(ours) if isinstance(ours, ValueError) else detail["msg"]
+    if not isinstance(reason, Message):
+        reason = reason[:1].lower() + reason[1:]
+    return Message(
+        "settings.wrong",
+        "{name}: {why}. Fix: e.g. {name}={example}, or leave it out.",
+        name=name.upper(),
+        why=reason,
+        example=example,
+    )

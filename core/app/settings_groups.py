@@ -13,6 +13,8 @@ from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings
 
+from core.domain.messages import Message
+
 ON = {"true", "1", "yes"}
 OFF = {"", "false", "0", "no"}
 _HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:]+")
@@ -39,7 +41,7 @@ def http_url(value: str) -> str:
     """Return an address without a trailing slash. Raises ValueError if malformed."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("it is no http:// or https:// address")
+        raise ValueError(Message("settings.no_http", "it is no http:// or https:// address"))
     return value.rstrip("/")
 
 
@@ -48,14 +50,20 @@ def host_names(value: str) -> str:
     names = [name.strip() for name in value.split(",")]
     for name in names:
         if not _HOST.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a host; it has no scheme, port or path")
+            raise ValueError(
+                Message(
+                    "settings.no_host",
+                    "{name!r} is no name of a host; it has no scheme, port or path",
+                    name=name,
+                )
+            )
     return ",".join(names)
 
 
 def postgres_url(value: SecretStr) -> SecretStr:
     """Return a PostgreSQL address. Raises ValueError if malformed."""
     if urlsplit(value.get_secret_value()).scheme not in {"postgresql", "postgres"}:
-        raise ValueError("it does not begin with postgresql://")
+        raise ValueError(Message("settings.no_postgres", "it does not begin with postgresql://"))
     return value
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.decision_table.cells import clean, one_line, text_problem
+from core.domain.messages import Message
 from core.domain.models import InputColumn, OutputColumn
 
 ANY_TYPE = "Any"
@@ -87,11 +88,12 @@ def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> 
     named = dict.fromkeys(name for row in rows for name in row)
     pairs = declared or [(name, None) for name in named]
     problems += [
-        f"two columns are named '{name}'" for name in duplicates(name for name, _ in declared)
+        Message("draft.two_columns", "two columns are named '{name}'", name=name)
+        for name in duplicates(name for name, _ in declared)
     ]
     types = {name: kind or guess_type(row.get(name, "") for row in rows) for name, kind in pairs}
     for name in types:
-        problems += name_problems(name, "a column")
+        problems += name_problems(name, Message("draft.a_column", "a column"))
     return types
 
 
@@ -121,11 +123,21 @@ def output_columns(types: Mapping[str, str], given: Columns) -> list[OutputColum
 def name_problems(name: str, what: str) -> list[str]:
     """Return what is wrong with the normalised name of a table or column."""
     if not name:
-        return [f"{what} has a blank name"]
+        return [Message("name.blank", "{what} has a blank name", what=what)]
     if len(name) > MAX_NAME:
-        return [f"{what} has a name of more than {MAX_NAME} characters: '{name[:40]}…'"]
+        return [
+            Message(
+                "name.long",
+                "{what} has a name of more than {most} characters: '{name}…'",
+                what=what,
+                most=MAX_NAME,
+                name=name[:40],
+            )
+        ]
     problem = text_problem(name)
-    return [f"the name '{name}' {problem}"] if problem else []
+    if problem is None:
+        return []
+    return [Message("name.wrong", "the name '{name}' {why}", name=name, why=problem)]
 
 
 def duplicates(names: Iterable[str]) -> list[str]:
@@ -145,7 +157,12 @@ def _declared(column: InputColumn | OutputColumn, problems: list[str]) -> str | 
     kind = feel_type(column.type)
     if kind is None:
         problems.append(
-            f"column '{column.name}' has the unknown type '{column.type}' "
-            f"(FEEL has {', '.join(FEEL_TYPES)})"
+            Message(
+                "draft.unknown_type",
+                "column '{name}' has the unknown type '{type}' (FEEL has {types})",
+                name=column.name,
+                type=column.type,
+                types=", ".join(FEEL_TYPES),
+            )
         )
     return kind

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message, joined
 
+INPUT, OUTPUT = Message("table.input", "input"), Message("table.output", "output")
 _SHOWN = 12
 
 
@@ -24,7 +25,17 @@ def listing(names: Sequence[str]) -> str:
     """Return names quoted for a message, at most twelve of them."""
     text = ", ".join(f"'{name}'" for name in names[:_SHOWN])
     rest = len(names) - _SHOWN
-    return f"{text} and {rest} more" if rest > 0 else text or "none"
+    if rest > 0:
+        return Message("near.and_more", "{ids} and {n} more", ids=text, n=rest)
+    return text or Message("list.none", "none")
+
+
+def either(words: Sequence[str]) -> str:
+    """Return alternatives for a message."""
+    last = words[-1]
+    for word in reversed(words[:-1]):
+        last = Message("list.or", "{one} or {other}", one=word, other=last)
+    return last
 
 
 def row_named(row_id: str) -> Message:

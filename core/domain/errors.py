@@ -45,6 +45,11 @@ from typing import ClassVar
 from core.domain.messages import Message, joined, term
 
 
+def with_advice(why: str, hint: str) -> str:
+    """Return what is wrong, with what to do about it in brackets, if there is a hint."""
+    return Message("error.advice", "{why} ({hint})", why=why, hint=hint) if hint else why
+
+
 class SkillWorkerError(Exception):
     """Base of every error the program raises on purpose.
 
@@ -62,9 +67,14 @@ class SkillWorkerError(Exception):
     @property
     def advice(self) -> str:
         """What was wrong, with what to do about it in brackets."""
+        return with_advice(self.message, self.hint)
+
+    @property
+    def sentences(self) -> str:
+        """What was wrong, and what to do about it, as two sentences."""
         if not self.hint:
             return self.message
-        return Message("error.advice", "{why} ({hint})", why=self.message, hint=self.hint)
+        return Message("error.sentences", "{why}. {hint}", why=self.message, hint=self.hint)
 
     @property
     def reason(self) -> Message:

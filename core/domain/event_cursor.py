@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 
 _CURSOR = re.compile(r"(\d{1,19})-(\d{1,19})", re.ASCII)
 _MAX_ID = 2**63 - 1  # bigint; an xid8 may be larger, but no server lives that long
@@ -30,6 +31,7 @@ def parse_cursor(text: str) -> EventCursor:
     cursor = EventCursor(*map(int, found.groups())) if found else None
     if cursor is None or max(cursor) > _MAX_ID:
         raise InvalidInput(
-            f"{text[:60]!r} is no place in the events", hint="give the `id` of an event that came"
+            Message("events.no_place", "{text!r} is no place in the events", text=text[:60]),
+            hint=Message("events.hint", "give the `id` of an event that came"),
         )
     return cursor

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from core.domain.messages import Message
+
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _ONCE = (b"host", b"origin", b"authorization")
 Headers = Iterable[tuple[bytes, bytes]]
@@ -43,12 +45,12 @@ def refusal(headers: Headers, names: frozenset[str] | None) -> str | None:
     given = [(name, value.decode("latin-1")) for name, value in headers if name in _ONCE]
     found = dict(given)
     if len(found) < len(given):
-        return "Host, Origin and Authorization may each be given once"
+        return Message("http.once", "Host, Origin and Authorization may each be given once")
     host, origin = found.get(b"host", ""), found.get(b"origin")
     if names is not None and _hostname(host) not in names:
-        return f"there is no host {host!r} here"
+        return Message("http.no_host", "there is no host {host!r} here", host=host)
     if origin is not None and not _is_own(origin, host):
-        return "calls from pages of other origins are refused"
+        return Message("http.other_origin", "calls from pages of other origins are refused")
     return None
 
 

@@ -56,14 +56,16 @@ def term(word: str) -> Message:
 def _parameter(value: object) -> Parameter:
     if isinstance(value, StrEnum):
         return term(value.value)
-    if isinstance(value, BaseException) and value.args:
-        value = value.args[0]
+    if isinstance(value, BaseException):
+        value = said(value)
     return value if isinstance(value, str | int | float) else str(value)
 
 
 def joined(texts: Iterable[str], separator: str = "; ") -> str:
     """Join texts; messages among them keep their codes and parameters."""
     parts = [*texts]
+    if len(parts) == 1:
+        return parts[0]
     if not any(isinstance(part, Message) for part in parts):
         return separator.join(parts)
     named = {f"part{number}": part for number, part in enumerate(parts)}
@@ -92,7 +94,10 @@ def written(text: str, template_of: Callable[[str], str | None]) -> str:
 
 def said(error: BaseException) -> str:
     """Return an exception's message; `str()` of the exception would drop its code."""
-    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    first = error.args[0] if error.args else ""
+    if isinstance(first, Message):
+        return first
+    return first if isinstance(first, str) and first == str(error) else str(error)
 
 
 def cut(text: str, most: int) -> str:

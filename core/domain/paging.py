@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.text import json_problem
+from core.domain.messages import Message
 from core.domain.models.base import Model
 
 _DIGEST_CHARS = 12
-_HINT = "use `next` of the page before, with the same filters"
+_HINT = Message("page.hint", "use `next` of the page before, with the same filters")
 
 
 class Position(NamedTuple):
@@ -66,10 +67,15 @@ def decode_parts(cursor: str, query: str, count: int) -> Sequence[str]:
     if json_problem(read) or len(read) != count + 1:
         raise _no_cursor(cursor)
     if read[0] != query:
-        raise InvalidInput("the cursor is of another list, or of other filters", hint=_HINT)
+        raise InvalidInput(
+            Message("page.other_list", "the cursor is of another list, or of other filters"),
+            hint=_HINT,
+        )
     return read[1:]
 
 
 def _no_cursor(cursor: str) -> InvalidInput:
     shown = cursor if len(cursor) <= 100 else f"{cursor[:100]}…"
-    return InvalidInput(f"{shown!r} is no cursor", hint=_HINT)
+    return InvalidInput(
+        Message("page.no_cursor", "{cursor!r} is no cursor", cursor=shown), hint=_HINT
+    )

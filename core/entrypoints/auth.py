@@ -174,13 +174,20 @@ class Access:
 def _checked(grant: Grant) -> Grant:
     """Return the grant as it may be stored. Raises InvalidInput, naming the field first."""
     if not grant.name.strip() or len(grant.name) > LONGEST_NAME or not grant.name.isprintable():
-        raise InvalidInput(f"name is not 1 to {LONGEST_NAME} printable characters")
+        raise InvalidInput(
+            Message(
+                "tokens.name", "name is not 1 to {most} printable characters", most=LONGEST_NAME
+            )
+        )
     if grant.tenant_id is not None and not (
         grant.tenant_id.strip() and grant.tenant_id.isprintable()
     ):
-        raise InvalidInput("tenant_id is empty or cannot be printed")
+        raise InvalidInput(Message("tokens.tenant", "tenant_id is empty or cannot be printed"))
     if not grant.roles:
-        raise InvalidInput("roles are missing", hint=f"of: {', '.join(ALL_ROLES)}")
+        raise InvalidInput(
+            Message("tokens.roles", "roles are missing"),
+            hint=Message("tokens.hint_roles", "of: {roles}", roles=", ".join(ALL_ROLES)),
+        )
     return grant.model_copy(update={"roles": tuple(dict.fromkeys(grant.roles))})
 
 
@@ -209,8 +216,16 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
         return None
     except OSError as error:
         raise ConfigurationError(
-            f"the first token cannot be written to {file}: {error.strerror}",
-            hint="make SKILL_WORKER_HOME writable, or make a token with `skill-worker tokens add`",
+            Message(
+                "tokens.first_unwritable",
+                "the first token cannot be written to {file}: {why}",
+                file=file,
+                why=error.strerror,
+            ),
+            hint=Message(
+                "tokens.hint_home",
+                "make SKILL_WORKER_HOME writable, or make a token with `skill-worker tokens add`",
+            ),
         ) from error
     log.info("token.added", token=made.token.id, name=made.token.name, file=str(file))
     return file

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.hashing import name_key
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import FileRef, Kind, KnowledgeItem, SkillFile
 from core.domain.models.views import Cause
 from core.domain.ports import ChangeLog, Knowledge, KnowledgePast, Lineage, SkillStore
@@ -28,7 +28,13 @@ def absent(
     kind: Kind, item_id: str, at: datetime, versions: Sequence[KnowledgeItem] = ()
 ) -> NotFound:
     """Return the error for an item absent at `at`; it names the nearest version."""
-    problem = f"there was no {kind} {item_id!r} at {at.isoformat()}"
+    problem = Message(
+        "history.absent",
+        "there was no {kind} {id!r} at {time}",
+        kind=kind,
+        id=item_id,
+        time=at.isoformat(),
+    )
     lasting = [item for item in versions if item.valid_to is None or _since(item) < item.valid_to]
     if not lasting:
         return NotFound(
@@ -39,15 +45,40 @@ def absent(
         )
     near = min(lasting, key=lambda item: _distance(item, at))
     if at < _since(near):
-        return NotFound(problem, hint=f"{_named(near)} began then: {_option(_since(near))}")
+        return NotFound(
+            problem,
+            hint=Message(
+                "history.began",
+                "{version} began then: {option}",
+                version=_named(near),
+                option=_option(_since(near)),
+            ),
+        )
     last = (near.valid_to or at) - timedelta(microseconds=1)
-    return NotFound(problem, hint=f"{_named(near)} ended before: {_option(last)}")
+    return NotFound(
+        problem,
+        hint=Message(
+            "history.ended",
+            "{version} ended before: {option}",
+            version=_named(near),
+            option=_option(last),
+        ),
+    )
 
 
 def span_words(item: KnowledgeItem) -> str:
     """Return the span of validity of a version, in words."""
-    since = item.valid_from.isoformat() if item.valid_from else "an unknown time"
-    return f"{since} until {item.valid_to.isoformat() if item.valid_to else 'now'}"
+    since = (
+        item.valid_from.isoformat()
+        if item.valid_from
+        else Message("history.unknown_time", "an unknown time")
+    )
+    return Message(
+        "history.span",
+        "{since} until {until}",
+        since=since,
+        until=item.valid_to.isoformat() if item.valid_to else Message("history.now", "now"),
+    )
 
 
 def _since(item: KnowledgeItem) -> datetime:
@@ -61,7 +92,9 @@ def _distance(item: KnowledgeItem, at: datetime) -> timedelta:
 
 
 def _named(item: KnowledgeItem) -> str:
-    return f"version {item.version} ({span_words(item)})"
+    return Message(
+        "history.version", "version {version} ({span})", version=item.version, span=span_words(item)
+    )
 
 
 def _option(at: datetime) -> str:
@@ -183,8 +216,13 @@ class KnownItems:
         except NotFound as error:
             if item.valid_from is None:
                 raise
-            left = f"as it was left: --as-of {item.valid_from.isoformat()}"
-            raise NotFound(error.message, hint=f"others took it away; {left}") from error
+            left = Message(
+                "history.left", "as it was left: --as-of {time}", time=item.valid_from.isoformat()
+            )
+            raise NotFound(
+                error.message,
+                hint=Message("history.taken_away", "others took it away; {left}", left=left),
+            ) from error
         if item.kind is not Kind.SKILL:
             return found, {}
         bundle = await self.skills.read(item.id, item.tenant_id)
@@ -225,7 +263,15 @@ def _cause(item: KnowledgeItem, found: Cause | None) -> Cause | None:
 
 def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:
     if len(items) > 1:
-        places = ", ".join(f"{item.kind} of {item.tenant_id!r}" for item in items)
+        places = joined(
+            (
+                Message(
+                    "history.place", "{kind} of {tenant!r}", kind=item.kind, tenant=item.tenant_id
+                )
+                for item in items
+            ),
+            ", ",
+        )
         raise InvalidInput(
             Message(
                 "history.several_places",
@@ -233,7 +279,7 @@ def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:
                 id=items[0].id,
                 places=places,
             ),
-            hint="add --tenant or --kind",
+            hint=Message("history.hint_narrow", "add --tenant or --kind"),
         )
     return items[0]
 

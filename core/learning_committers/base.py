@@ -309,10 +309,15 @@ def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
         item_id=known.id,
         name=known.name,
         content=known.text,
-        hint=f"where it is about the same, call again with operation UPDATE and {_ARGUMENT[kind]} "
-        f"{known.id}, or no_action (duplicate) where nothing is new; where it is about something "
-        "else, call again with relationship UNRELATED and a reason that names each item shown, by "
-        "its id, and says why it is unrelated",
+        hint=Message(
+            "near.hint",
+            "where it is about the same, call again with operation UPDATE and {argument} {id}, or "
+            "no_action (duplicate) where nothing is new; where it is about something else, call "
+            "again with relationship UNRELATED and a reason that names each item shown, by its "
+            "id, and says why it is unrelated",
+            argument=_ARGUMENT[kind],
+            id=known.id,
+        ),
         why=evidence.why,
         score=evidence.similarity,
     )

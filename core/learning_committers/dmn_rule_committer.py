@@ -146,7 +146,11 @@ class DmnRuleCommitter(ItemCommitter):
                 item_id=taken.id,
                 name=taken.name,
                 content=render_text(parse_xml(taken.content)),
-                hint=f"call again with operation UPDATE and rule_id {taken.id}",
+                hint=Message(
+                    "near.hint_update_rule",
+                    "call again with operation UPDATE and rule_id {id}",
+                    id=taken.id,
+                ),
             )
 
 
@@ -219,9 +223,13 @@ def _stands_beside(similar: KnowledgeItem, request: RuleRequest, context: Submit
         item_id=similar.id,
         name=similar.name,
         content=render_text(parse_xml(similar.content)),
-        hint=f"call again with operation UPDATE and rule_id {similar.id} (EXTEND adds rows), or "
-        "with relationship UNRELATED and the reason why it is a table of its own, or no_action "
-        "(duplicate) where that table decides it so already",
+        hint=Message(
+            "near.hint_rows",
+            "call again with operation UPDATE and rule_id {id} (EXTEND adds rows), or with "
+            "relationship UNRELATED and the reason why it is a table of its own, or no_action "
+            "(duplicate) where that table decides it so already",
+            id=similar.id,
+        ),
         why=Message("near.columns", "same columns"),
         score=NEAR_SCORE,
     )

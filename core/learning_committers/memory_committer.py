@@ -92,12 +92,23 @@ def _extended(old: str, new: str) -> str:
 def _refined(old: str, part: str, new: str) -> str:
     found = list(_pattern(part).finditer(old))
     if len(found) != 1:
-        where = "is not in the memory" if not found else f"stands there {len(found)} times"
         raise Refused(
-            f"the part {part.strip()!r} {where}",
-            hint=f"give words that stand there exactly once; it says: {old[:SHOWN_CHARS]!r}",
+            _not_once(part.strip(), len(found)),
+            hint=Message(
+                "memory.hint_part",
+                "give words that stand there exactly once; it says: {content!r}",
+                content=old[:SHOWN_CHARS],
+            ),
         )
     return old[: found[0].start()] + new + old[found[0].end() :]
+
+
+def _not_once(part: str, times: int) -> Message:
+    if not times:
+        return Message("memory.part_missing", "the part {part!r} is not in the memory", part=part)
+    return Message(
+        "memory.part_several", "the part {part!r} stands there {n} times", part=part, n=times
+    )
 
 
 def _pattern(part: str) -> re.Pattern[str]:
@@ -125,8 +136,12 @@ def _refuse_loss(old: str, new: str) -> None:
                 "this keeps {part:.0%} of what the memory says, which is no REFINE",
                 part=retained,
             ),
-            hint="name the `part` that changes, or use REPLACE if all of it is superseded; it "
-            f"says: {old[:SHOWN_CHARS]!r}",
+            hint=Message(
+                "memory.hint_refine",
+                "name the `part` that changes, or use REPLACE if all of it is superseded; it "
+                "says: {content!r}",
+                content=old[:SHOWN_CHARS],
+            ),
         )
 
 

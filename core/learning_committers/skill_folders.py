@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.domain.errors import ArtifactInvalid, BundleInvalid, NotFound, Refused
+from core.domain.errors import ArtifactInvalid, BundleInvalid, NotFound, Refused, with_advice
 from core.domain.hashing import state_hash
 from core.domain.messages import Message, joined
 from core.domain.models import (
@@ -182,8 +182,12 @@ class SkillTies:
                     name=name,
                     said=said,
                 ),
-                hint="change those skills first, or call again with related_skill_ids"
-                f" {','.join(found)} if they may lead nowhere",
+                hint=Message(
+                    "skill.hint_others",
+                    "change those skills first, or call again with related_skill_ids {names} if "
+                    "they may lead nowhere",
+                    names=",".join(found),
+                ),
             )
         return tuple(_few([_cut(*entry) for entry in found.items()]))
 
@@ -254,7 +258,14 @@ def folder_of(
     if isinstance(answer, SkillArtifact):
         folder = assemble(answer, name=request.target_id, base=base)
     elif base is None:
-        raise ArtifactInvalid(["edits need an existing skill; answer with a whole SkillArtifact"])
+        raise ArtifactInvalid(
+            [
+                Message(
+                    "edit.no_skill",
+                    "edits need an existing skill; answer with a whole SkillArtifact",
+                )
+            ]
+        )
     else:
         folder = apply_edits(base, answer)
     problems = reference_problems(base, folder)
@@ -357,14 +368,23 @@ def replaced_warnings(
     try:
         dropped = losses(base, bundle, MergeMode.REFINE, shrink_percent)
     except BundleInvalid as error:
-        dropped = [f"what would be gone was not compared: {error.message}"]
-    return [f"{MergeMode.REPLACE}: {loss}" for loss in dropped]
+        dropped = [
+            Message(
+                "shrink.not_compared",
+                "what would be gone was not compared: {why}",
+                why=error.message,
+            )
+        ]
+    return [
+        Message("shrink.replaced", "{mode}: {loss}", mode=MergeMode.REPLACE, loss=loss)
+        for loss in dropped
+    ]
 
 
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
     """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
     for problem in check_bundle(bundle, base, created=base is None):
-        yield f"{problem.message} ({problem.hint})" if problem.hint else problem.message
+        yield with_advice(problem.message, problem.hint)
 
 
 def _name_in(files: Mapping[str, SkillFile]) -> str:

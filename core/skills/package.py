@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.domain.errors import BundleInvalid, InvalidInput
 from core.domain.hashing import sha256
-from core.domain.messages import joined
+from core.domain.messages import Message, joined
 from core.domain.models import Bundle
 from core.skills.bundle import bundle_to_zip
 from core.skills.document.frontmatter import read_frontmatter
@@ -58,4 +58,11 @@ def _write(target: Path, data: bytes) -> None:
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise InvalidInput(f"{target} cannot be written: {error.strerror}") from error
+        raise InvalidInput(
+            Message(
+                "file.unwritable",
+                "{path} cannot be written: {why}",
+                path=target,
+                why=error.strerror,
+            )
+        ) from error

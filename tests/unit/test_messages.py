@@ -40,6 +40,7 @@ from core.domain.models import (
     Verdict,
     VerdictStatus,
 )
+from core.domain.models.access import TokenKind
 from core.domain.models.base import Model
 from core.domain.models.messages import Text, read_message
 from core.entrypoints.locale import translated
@@ -57,7 +58,7 @@ ONE_TO_FIVE = InputColumn(name="금액", type="number", allowed="[1..5]")
 _ENGLISH = re.compile(r"(?!null|number|string)\b[a-z]{3,}")
 _NAMED = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"")
 # Their members are parameters of messages.
-_NAMED_MEMBERS = (Kind, ChangeStatus, FeedbackStatus, PauseKind)
+_NAMED_MEMBERS = (Kind, ChangeStatus, FeedbackStatus, PauseKind, TokenKind)
 
 
 def _ko(text: str) -> str:

@@ -13,6 +13,7 @@ import structlog
 from core.adapters.embedded.sandbox import Sandbox, open_sandbox
 from core.adapters.embedded.sandbox_wall import Limits, Wall
 from core.domain.errors import PodCallFailed
+from core.domain.messages import Message
 
 MAX_SESSIONS = 16
 
@@ -41,7 +42,13 @@ class Sessions:
     async def create(self, ttl: int) -> str:
         """Start a sandbox that lives at most `ttl` seconds; returns its id."""
         if len(self._open) + self._starting >= self.most:
-            raise PodCallFailed(f"{self.most} sessions are open, and there may be no more")
+            raise PodCallFailed(
+                Message(
+                    "sandbox.sessions",
+                    "{most} sessions are open, and there may be no more",
+                    most=self.most,
+                )
+            )
         resources = AsyncExitStack()
         self._starting += 1
         try:
@@ -70,7 +77,11 @@ class Sessions:
     def _session(self, session_id: str) -> _Session:
         if session_id not in self._open:
             raise PodCallFailed(
-                f"there is no session {session_id!r}: it was deleted, is past its ttl, or never was"
+                Message(
+                    "sandbox.no_session",
+                    "there is no session {id!r}: it was deleted, is past its ttl, or never was",
+                    id=session_id,
+                )
             )
         return self._open[session_id]
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from core.domain.errors import ConfigurationError
 from core.domain.http_origin import names_of, refusal
+from core.domain.messages import Message
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as AsgiMessage
 
 
 class HttpGuard:
@@ -30,8 +32,17 @@ class HttpGuard:
         self._names = names_of(host)
         if self._names is None and not token and setting is not None:
             raise ConfigurationError(
-                f"serving on {host} lets other machines in, and {setting} is not set",
-                hint=f"set {setting}, or leave --host at 127.0.0.1",
+                Message(
+                    "serve.no_secret",
+                    "serving on {host} lets other machines in, and {setting} is not set",
+                    host=host,
+                    setting=setting,
+                ),
+                hint=Message(
+                    "serve.hint_secret",
+                    "set {setting}, or leave --host at 127.0.0.1",
+                    setting=setting,
+                ),
             )
         self._app = app
         self._expected = f"Bearer {token}".encode() if token else None
@@ -64,6 +75,6 @@ async def _answer(send: Send, status: int, detail: str) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    start: Message = {"type": "http.response.start", "status": status, "headers": headers}
+    start: AsgiMessage = {"type": "http.response.start", "status": status, "headers": headers}
     await send(start)
     await send({"type": "http.response.body", "body": body})

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -40,7 +41,9 @@ async def run_server(
                 await super().startup(sockets)
             except SystemExit as error:
                 # uvicorn exits the process; here it is one part of a larger one.
-                raise ConfigurationError("the server's app did not start; see the log") from error
+                raise ConfigurationError(
+                    Message("serve.not_started", "the server's app did not start; see the log")
+                ) from error
             ready.set()
 
     with _listen(host, port) as listener:
@@ -79,8 +82,16 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         raise ConfigurationError(
-            f"cannot listen on {host}:{port}: {error}",
-            hint="give another --host or --port, or stop what listens there",
+            Message(
+                "serve.no_port",
+                "cannot listen on {host}:{port}: {why}",
+                host=host,
+                port=port,
+                why=error,
+            ),
+            hint=Message(
+                "serve.hint_port", "give another --host or --port, or stop what listens there"
+            ),
         ) from error
     return listener
 

@@ -22,6 +22,7 @@ import structlog
 
 from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, ensure_user, programs
 from core.domain.errors import ConfigurationError, DatabaseDown
+from core.domain.messages import Message
 
 PORT = 5432
 START_SECONDS = 60
@@ -29,7 +30,10 @@ ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
 SOCKET_PATH_BYTES = 100  # sun_path has 104 bytes on macOS, 108 on Linux
-SERVER_HINT = "Free some disk space or mend the cause above; or set DATABASE_URL to a server."
+SERVER_HINT = Message(
+    "embedded.hint",
+    "Free some disk space or mend the cause above; or set DATABASE_URL to a server.",
+)
 
 
 class Cluster:
@@ -79,8 +83,15 @@ class Cluster:
                 return True
             if time.monotonic() > deadline:
                 raise DatabaseDown(
-                    f"The embedded PostgreSQL in {self._data} has been {status!r} "
-                    f"for {START_SECONDS} s:\n{self._log_tail()}",
+                    Message(
+                        "embedded.not_ready",
+                        "The embedded PostgreSQL in {folder} has been {status!r} for {seconds} "
+                        "s:\n{log}",
+                        folder=self._data,
+                        status=status,
+                        seconds=START_SECONDS,
+                        log=self._log_tail(),
+                    ),
                     hint=SERVER_HINT,
                 )
             time.sleep(0.05)
@@ -93,8 +104,17 @@ class Cluster:
             return
         if found != str(MAJOR_VERSION):
             raise ConfigurationError(
-                f"{self._data} was written by PostgreSQL {found}, and this is {MAJOR_VERSION}.",
-                hint="Dump it with that version, or set SKILL_WORKER_HOME to a new directory.",
+                Message(
+                    "embedded.version",
+                    "{folder} was written by PostgreSQL {found}, and this is {version}.",
+                    folder=self._data,
+                    found=found,
+                    version=MAJOR_VERSION,
+                ),
+                hint=Message(
+                    "embedded.hint_dump",
+                    "Dump it with that version, or set SKILL_WORKER_HOME to a new directory.",
+                ),
             )
 
     def _make(self) -> None:
@@ -111,7 +131,15 @@ class Cluster:
                 "-D", str(self._data),
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
-            raise self._down("be made", error) from error
+            raise DatabaseDown(
+                Message(
+                    "embedded.not_made",
+                    "The embedded PostgreSQL in {folder} could not be made:\n{log}",
+                    folder=self._data,
+                    log=self._said(error),
+                ),
+                hint=SERVER_HINT,
+            ) from error
 
     def _start(self) -> None:
         self._make_socket_directory()
@@ -133,13 +161,18 @@ class Cluster:
                 "-l", self._log.name, "-o", flags, "start",
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
-            raise self._down("be started", error) from error
+            raise DatabaseDown(
+                Message(
+                    "embedded.not_started",
+                    "The embedded PostgreSQL in {folder} could not be started:\n{log}",
+                    folder=self._data,
+                    log=self._said(error),
+                ),
+                hint=SERVER_HINT,
+            ) from error
 
-    def _down(self, what: str, error: subprocess.CalledProcessError) -> DatabaseDown:
-        said = "\n".join(filter(None, (str(error.stderr).strip(), self._log_tail())))
-        return DatabaseDown(
-            f"The embedded PostgreSQL in {self._data} could not {what}:\n{said}", hint=SERVER_HINT
-        )
+    def _said(self, error: subprocess.CalledProcessError) -> str:
+        return "\n".join(filter(None, (str(error.stderr).strip(), self._log_tail())))
 
     def _log_tail(self) -> str:
         try:
@@ -164,8 +197,12 @@ class Cluster:
             owner = self._user.uid if self._user else os.geteuid()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
                 raise ConfigurationError(
-                    f"{self._sockets} belongs to another user; our socket would go there.",
-                    hint="Set SKILL_WORKER_HOME to a shorter path.",
+                    Message(
+                        "embedded.socket",
+                        "{folder} belongs to another user; our socket would go there.",
+                        folder=self._sockets,
+                    ),
+                    hint=Message("embedded.hint_path", "Set SKILL_WORKER_HOME to a shorter path."),
                 ) from None
 
     def _postmaster(self) -> int | None:
@@ -254,7 +291,10 @@ def _socket_directory(data: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
 
 
-HOME_HINT = "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_URL to a server."
+HOME_HINT = Message(
+    "embedded.hint_home",
+    "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_URL to a server.",
+)
 
 
 @contextmanager
@@ -298,7 +338,13 @@ def _writable(home: Path) -> Path:
             return home
     except OSError as error:
         raise ConfigurationError(
-            f"The home directory {home} cannot be used: {error.strerror}.", hint=HOME_HINT
+            Message(
+                "embedded.home",
+                "The home directory {home} cannot be used: {why}.",
+                home=home,
+                why=error.strerror,
+            ),
+            hint=HOME_HINT,
         ) from error
 
 
@@ -353,8 +399,14 @@ def server_user(home: Path) -> ServerUser | None:
             entry = pwd.getpwnam(SYSTEM_USER)
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
         raise ConfigurationError(
-            f"PostgreSQL does not run as root and the system user {SYSTEM_USER!r} cannot be made.",
-            hint="Run as an ordinary user, or set DATABASE_URL to a server.",
+            Message(
+                "embedded.no_user",
+                "PostgreSQL does not run as root and the system user {user!r} cannot be made.",
+                user=SYSTEM_USER,
+            ),
+            hint=Message(
+                "embedded.hint_user", "Run as an ordinary user, or set DATABASE_URL to a server."
+            ),
         ) from error
     for folder in (home, programs()):
         for path in (folder, *folder.parents):

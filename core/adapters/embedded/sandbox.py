@@ -29,6 +29,7 @@ from core.adapters.embedded.sandbox_wall import (
     our_python,
 )
 from core.domain.errors import PodCallFailed
+from core.domain.messages import Message
 from core.domain.models import ShellResult
 
 
@@ -116,7 +117,13 @@ class Sandbox:
         try:
             await self._answer(_START_SECONDS)
         except PodCallFailed as error:
-            raise PodCallFailed(f"the sandbox does not start: {await self._said()}") from error
+            raise PodCallFailed(
+                Message(
+                    "sandbox.not_started",
+                    "the sandbox does not start: {why}",
+                    why=await self._said(),
+                )
+            ) from error
 
     async def run_shell(self, command: str) -> ShellResult:
         """Run a command; if a limit ended it, its status is 124 (time) or 137 (memory)."""
@@ -138,7 +145,14 @@ class Sandbox:
 
     def _outer(self, path: str) -> str:
         if not path.startswith(f"{FOLDER}/"):
-            raise PodCallFailed(f"{path!r}: the path must be absolute, of a file under {FOLDER}")
+            raise PodCallFailed(
+                Message(
+                    "sandbox.path",
+                    "{path!r}: the path must be absolute, of a file under {folder}",
+                    path=path,
+                    folder=FOLDER,
+                )
+            )
         return self._folder + path.removeprefix(FOLDER)
 
     async def _ask(self, **request: JsonValue) -> dict[str, JsonValue]:
@@ -166,9 +180,11 @@ class Sandbox:
             answer = json.loads(line)
         except (ValueError, TimeoutError, RecursionError) as error:
             _kill(self._process)
-            raise PodCallFailed("the sandbox broke; the session is of no more use") from error
+            raise PodCallFailed(
+                Message("sandbox.broke", "the sandbox broke; the session is of no more use")
+            ) from error
         if not isinstance(answer, dict):
-            raise PodCallFailed("the sandbox gave a garbled answer")
+            raise PodCallFailed(Message("sandbox.garbled", "the sandbox gave a garbled answer"))
         return answer
 
     async def _said(self) -> str:
@@ -176,7 +192,7 @@ class Sandbox:
         with suppress(TimeoutError):
             said = await asyncio.wait_for(self._process.stderr.read(_SAID_BYTES), _END_SECONDS)
             return said.decode("utf-8", "replace").strip()
-        return "no reason given"
+        return Message("sandbox.no_reason", "no reason given")
 
 
 async def _spawn(start: Start, limits: Limits) -> Process:
@@ -196,7 +212,9 @@ async def _spawn(start: Start, limits: Limits) -> Process:
             limit=2 * _ESCAPED * limits.output_bytes + _SAID_BYTES,
         )
     except OSError as error:
-        raise PodCallFailed(f"the sandbox does not start: {error}") from error
+        raise PodCallFailed(
+            Message("sandbox.not_started", "the sandbox does not start: {why}", why=error)
+        ) from error
 
 
 async def _end(process: Process) -> None:

@@ -21,6 +21,7 @@ from core.adapters.embedded import skill_server_http as http
 from core.adapters.embedded.mcp_http import MCP_METHODS, MCP_PATH, LateMcp
 from core.adapters.embedded.skill_server_folders import Change, SkillFolders, StoredSkill
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skills.bundle import bundle_to_zip, zip_to_bundle
 from core.skills.creator.shipped import skill_creator_bundle
@@ -117,7 +118,11 @@ class _SkillServer:
         async with http.bounded(request).form(max_files=1, max_fields=8) as form:
             file, tenant_id = form.get("file"), form.get("tenant_id", "")
             if not isinstance(file, UploadFile) or not isinstance(tenant_id, str):
-                raise InvalidInput("the form needs a file, and may have tenant_id and agent_id")
+                raise InvalidInput(
+                    Message(
+                        "upload.form", "the form needs a file, and may have tenant_id and agent_id"
+                    )
+                )
             name, data = (file.filename or "").removesuffix(".zip"), await file.read()
         bundle = await asyncio.to_thread(zip_to_bundle, data, name)
 
@@ -193,7 +198,13 @@ class _SkillServer:
     async def delete_file(self, request: Request) -> Response:
         path, name = http.path_of(request), http.name_of(request)
         if path.casefold() == SKILL_MD.casefold():
-            raise InvalidInput(f"{SKILL_MD} cannot be deleted; delete the skill instead")
+            raise InvalidInput(
+                Message(
+                    "skill.document_stays",
+                    "{file} cannot be deleted; delete the skill instead",
+                    file=SKILL_MD,
+                )
+            )
 
         def remove(current: Bundle | None) -> Bundle:
             skill = http.found(current, name)

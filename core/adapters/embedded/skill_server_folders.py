@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.domain.errors import BundleInvalid, InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Bundle, SkillFile
 from core.skills.bundle import bundle_hash, check_path
 
@@ -117,9 +118,11 @@ def _check_name(name: str) -> None:
     try:
         check_path(name)
     except BundleInvalid as error:
-        raise InvalidInput(f"skill name: {error.message}") from error
+        raise InvalidInput(
+            Message("skill.name_wrong", "skill name: {why}", why=error.message)
+        ) from error
     if "/" in name or name.startswith("."):
-        raise InvalidInput(f"{name!r} is no name of a skill")
+        raise InvalidInput(Message("skill.no_name", "{name!r} is no name of a skill", name=name))
 
 
 @contextmanager

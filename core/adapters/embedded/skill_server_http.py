@@ -13,10 +13,11 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import Message
+from starlette.types import Message as AsgiMessage
 
 from core.adapters.embedded.skill_server_folders import StoredSkill
 from core.domain.errors import BundleInvalid, InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Bundle, SkillFile
 from core.skills.bundle import MAX_BUNDLE_BYTES, bundle_hash, check_bundle, check_path, is_text
 from core.skills.document.frontmatter import read_frontmatter
@@ -39,11 +40,13 @@ class FileBody(BaseModel):
         if self.content is not None and self.content_base64 is None:
             return self.content.encode("utf-8")
         if self.content_base64 is None or self.content is not None:
-            raise InvalidInput("give either content or content_base64")
+            raise InvalidInput(Message("upload.content", "give either content or content_base64"))
         try:
             return base64.b64decode(self.content_base64, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput(f"content_base64 cannot be decoded: {error}") from error
+            raise InvalidInput(
+                Message("upload.base64", "content_base64 cannot be decoded: {why}", why=error)
+            ) from error
 
 
 async def file_body(request: Request) -> FileBody:
@@ -52,14 +55,16 @@ async def file_body(request: Request) -> FileBody:
         return FileBody.model_validate_json(await bounded(request).body())
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidInput(f"the body is not as it should be: {problem['msg']}") from error
+        raise InvalidInput(
+            Message("upload.body", "the body is not as it should be: {why}", why=problem["msg"])
+        ) from error
 
 
 def bounded(request: Request) -> Request:
     """Return the request with a body that leads to 413 once it is too large."""
     total = 0
 
-    async def receive() -> Message:
+    async def receive() -> AsgiMessage:
         nonlocal total
         message = await request.receive()
         total += len(message.get("body", b""))
@@ -79,7 +84,7 @@ def name_of(request: Request) -> str:
     """Return the skill's name, from the path or the query."""
     name = request.path_params.get("name") or request.query_params.get("name", "")
     if not name:
-        raise InvalidInput("the parameter name is missing")
+        raise InvalidInput(Message("upload.no_name", "the parameter name is missing"))
     return str(name)
 
 

@@ -10,6 +10,7 @@ import httpx
 
 from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 from core.domain.http_retry import passes, retry_after
+from core.domain.messages import Message
 from core.domain.text import one_line
 
 EXCERPT = 200  # characters of a foreign answer that an error shows
@@ -18,7 +19,7 @@ _FORGOTTEN = frozenset({400, 404})  # how servers answer a session they do not k
 _CLOSED = -32000  # the SDK's own code for an answer that will never come
 _TERMINATED = 32600  # the SDK's own code (positive) for HTTP 404: unknown session
 _REFUSED = frozenset({-32601, -32602})  # JSON-RPC: no such method, bad arguments
-_UP = "is the server up, and its address right?"
+_UP = Message("mcp.hint_up", "is the server up, and its address right?")
 
 
 def translate(error: BaseException | None, where: str) -> SkillWorkerError:
@@ -30,7 +31,7 @@ def translate(error: BaseException | None, where: str) -> SkillWorkerError:
     for leaf in leaves:
         if not isinstance(leaf, asyncio.CancelledError):
             return _translate(leaf, where)
-    return McpDown(f"{where}: the connection was cut", hint=_UP)
+    return McpDown(Message("mcp.cut", "{where}: the connection was cut", where=where), hint=_UP)
 
 
 def ends_session(error: BaseException) -> bool:
@@ -46,16 +47,34 @@ def refused(
     status: int, where: str, said: str, headers: Mapping[str, str] | None = None
 ) -> SkillWorkerError:
     """Return our error for an unsuccessful HTTP status; `headers` may contain Retry-After."""
-    message = f"{where} answered {status}" + (f": {said}" if said else "")
+    message = Message("mcp.answered", "{where} answered {status}", where=where, status=status)
+    if said:
+        message = Message(
+            "call.answered",
+            "{where} answered {status}: {why}",
+            where=where,
+            status=status,
+            why=said,
+        )
     if status in _FORBIDDEN:
-        return ConfigurationError(message, hint="set the token that this MCP server asks for")
+        return ConfigurationError(
+            message, hint=Message("mcp.hint_token", "set the token that this MCP server asks for")
+        )
     if 300 <= status < 400:
-        return ConfigurationError(message, hint="set the server's address to where it redirects")
+        return ConfigurationError(
+            message,
+            hint=Message("mcp.hint_redirect", "set the server's address to where it redirects"),
+        )
     if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-        return PodCallFailed(message, hint="raise the server's limit on the size of a request")
+        return PodCallFailed(
+            message,
+            hint=Message("mcp.hint_size", "raise the server's limit on the size of a request"),
+        )
     if passes(status) or status in _FORGOTTEN:
         return McpDown(message, hint=_UP, retry_after=retry_after(headers or {}))
-    return ConfigurationError(message, hint="does the address point at the MCP endpoint?")
+    return ConfigurationError(
+        message, hint=Message("mcp.hint_endpoint", "does the address point at the MCP endpoint?")
+    )
 
 
 def excerpt(text: str) -> str:
@@ -80,15 +99,33 @@ def _translate(error: BaseException, where: str) -> SkillWorkerError:
     if isinstance(error, McpError):
         return _of_protocol(error.error.code, where, said)
     if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError):
-        return McpDown(f"{where}: the connection is closed", hint=_UP)
+        return McpDown(
+            Message("mcp.closed", "{where}: the connection is closed", where=where), hint=_UP
+        )
     if isinstance(error, httpx.HTTPError | OSError):
-        return McpDown(f"{where} does not answer: {said}", hint=_UP)
-    return McpDown(f"{where} answered with something that is not MCP: {said}", hint=_UP)
+        return McpDown(
+            Message("mcp.no_answer", "{where} does not answer: {why}", where=where, why=said),
+            hint=_UP,
+        )
+    return McpDown(
+        Message(
+            "mcp.no_mcp",
+            "{where} answered with something that is not MCP: {why}",
+            where=where,
+            why=said,
+        ),
+        hint=_UP,
+    )
 
 
 def _of_protocol(code: int, where: str, said: str) -> SkillWorkerError:
     if code in _REFUSED:
-        return PodCallFailed(f"{where} refused the call: {said}")
+        return PodCallFailed(
+            Message("mcp.refused", "{where} refused the call: {why}", where=where, why=said)
+        )
     if code == _TERMINATED:
-        return McpDown(f"{where} knows no such session (HTTP 404)", hint=_UP)
-    return McpDown(f"{where}: {said}", hint=_UP)
+        return McpDown(
+            Message("mcp.no_session", "{where} knows no such session (HTTP 404)", where=where),
+            hint=_UP,
+        )
+    return McpDown(Message("call.says", "{where}: {why}", where=where, why=said), hint=_UP)

@@ -14,6 +14,7 @@ from core.adapters.mcp.answers import ToolAnswer, join_blocks, json_object, obje
 from core.adapters.mcp.errors import excerpt
 from core.adapters.mcp.session import COMPUTER_USE, McpSession, Sessions
 from core.domain.errors import McpDown, PodCallFailed, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import ShellResult
 
 # Header, rule and empty line; empty lines there are the server's, not the document's.
@@ -53,8 +54,14 @@ def read_document(text: str, skill_name: str, document_path: str) -> str | None:
     if _is_absence(text, skill_name, document_path):
         return None
     raise McpDown(
-        f"read_skill_document({skill_name!r}, {document_path!r}) gave neither the document"
-        f" nor that there is none: {excerpt(text)}"
+        Message(
+            "mcp.no_document",
+            "read_skill_document({skill!r}, {path!r}) gave neither the document nor that there is "
+            "none: {text}",
+            skill=skill_name,
+            path=document_path,
+            text=excerpt(text),
+        )
     )
 
 
@@ -248,8 +255,12 @@ async def _create(session: McpSession, ttl: int) -> str:
     try:
         return read_session_id(await session.ask("create_session", {"ttl": ttl}))
     except PodCallFailed as error:
-        hint = "has the computer-use server sessions left? it is tried again"
-        raise McpDown(f"no pod was given: {error.message}", hint=hint) from error
+        hint = Message(
+            "pod.hint_sessions", "has the computer-use server sessions left? it is tried again"
+        )
+        raise McpDown(
+            Message("pod.none", "no pod was given: {why}", why=error.message), hint=hint
+        ) from error
 
 
 def read_session_id(answer: ToolAnswer) -> str:
@@ -259,4 +270,8 @@ def read_session_id(answer: ToolAnswer) -> str:
             value = found.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 return str(value)
-    raise PodCallFailed(f"create_session gave no session id: {excerpt(answer.text)}")
+    raise PodCallFailed(
+        Message(
+            "pod.no_session", "create_session gave no session id: {text}", text=excerpt(answer.text)
+        )
+    )

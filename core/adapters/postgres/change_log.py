@@ -273,7 +273,11 @@ class PostgresChangeLog:
             row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
             assert row is not None
             if change.candidate_id is not None and row["epoch"] != change.epoch:
-                raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+                raise LeaseLost(
+                    Message(
+                        "lease.candidate", "candidate {id} was taken over", id=change.candidate_id
+                    )
+                )
             if row["status"] != "applying":
                 raise Stale(
                     Message("change.settled", "change {id} is settled already", id=change.id)
@@ -309,7 +313,9 @@ async def put_change(conn: Connection, change: Change) -> None:
     except pg.UniqueViolation as error:
         raise _taken(change, error) from error
     if not written.rowcount:
-        raise LeaseLost(f"candidate {change.candidate_id} was taken over")
+        raise LeaseLost(
+            Message("lease.candidate", "candidate {id} was taken over", id=change.candidate_id)
+        )
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:

@@ -208,7 +208,13 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
 
 def lease_lost(claimed: Feedback) -> LeaseLost:
     """Return the error that a piece is no longer its claimer's."""
-    return LeaseLost(f"feedback {claimed.id} has ended or was taken up by another worker")
+    return LeaseLost(
+        Message(
+            "lease.feedback",
+            "feedback {id} has ended or was taken up by another worker",
+            id=claimed.id,
+        )
+    )
 
 
 def not_found(feedback_id: str) -> NotFound:
@@ -253,7 +259,10 @@ class PostgresIntake:
             row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
             if row is None:
                 raise await _refusal(
-                    conn, feedback_id, "has not ended", "only ended feedback can be tried again"
+                    conn,
+                    feedback_id,
+                    Message("feedback.not_ended", "has not ended"),
+                    Message("feedback.hint_ended", "only ended feedback can be tried again"),
                 )
             await conn.execute(sql("intake.reset_verdicts"), params)
             await self._jobs.defer(conn, [Waiting(feedback_id, row["turn"])])
@@ -267,7 +276,7 @@ class PostgresIntake:
                 raise await _refusal(
                     conn,
                     feedback_id,
-                    "has ended",
+                    Message("feedback.ended", "has ended"),
                     Message("see.piece", "see `skill-worker feedback show ID`"),
                 )
             await conn.execute(sql("intake.fence"), params)
@@ -310,7 +319,16 @@ async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> 
     row = await (await conn.execute(sql("inbox.get"), {"id": feedback_id})).fetchone()
     if row is None:
         return not_found(feedback_id)
-    return Refused(f"feedback {feedback_id} {what}: it is {row['status']}", hint=hint)
+    return Refused(
+        Message(
+            "feedback.state",
+            "feedback {id} {what}: it is {status}",
+            id=feedback_id,
+            what=what,
+            status=row["status"],
+        ),
+        hint=hint,
+    )
 
 
 def _cancelled(tenant_id: str, feedback_id: str, reason: str) -> RunEvent:

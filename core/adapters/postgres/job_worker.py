@@ -16,6 +16,7 @@ from core.adapters.postgres.pool import answers
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.worker_card import worker_card
 from core.domain.errors import ConfigurationError, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import Pause
 from core.domain.tasks import end_tasks, repeat
 
@@ -224,7 +225,9 @@ class JobWorker:
         finally:
             await end_tasks(sides)
         if drained and not drained.cancelled() and (hopeless := drained.result()):
-            raise ConfigurationError(hopeless.reason, hint="What waits is still queued.")
+            raise ConfigurationError(
+                hopeless.reason, hint=Message("worker.still_queued", "What waits is still queued.")
+            )
 
     def _sides(self, watch: PauseWatch) -> list[Coroutine[object, object, None]]:
         options = self._options

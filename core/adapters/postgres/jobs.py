@@ -12,6 +12,7 @@ import psycopg
 
 from core.adapters.postgres.queries import DOWN_HINT, Connection, Pool, fetch_one, sql, translate
 from core.domain.errors import DatabaseDown
+from core.domain.messages import Message
 
 if TYPE_CHECKING:
     from procrastinate import App
@@ -98,4 +99,6 @@ def engine_errors() -> Iterator[None]:
     except ConnectorException as error:
         if isinstance(error.__cause__, psycopg.Error):
             raise translate(error.__cause__) from error
-        raise DatabaseDown(f"The job engine lost PostgreSQL: {error}", hint=DOWN_HINT) from error
+        raise DatabaseDown(
+            Message("jobs.lost", "The job engine lost PostgreSQL: {why}", why=error), hint=DOWN_HINT
+        ) from error

@@ -24,14 +24,16 @@ from core.adapters.postgres.queries import (
     translated,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown
+from core.domain.messages import Message
 from core.domain.models.views import MigrationStatus, SchemaVersion
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 120
 LOCK_POLL_SECONDS = 0.1
-_PGVECTOR_HINT = (
-    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role"
-    " that may, or unset EMBEDDING_MODEL: search goes by words then."
+_PGVECTOR_HINT = Message(
+    "pgvector.hint_install",
+    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role "
+    "that may, or unset EMBEDDING_MODEL: search goes by words then.",
 )
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
@@ -98,7 +100,9 @@ def _alone(conn: SyncConnection) -> Iterator[None]:
     deadline = time.monotonic() + LOCK_SECONDS
     while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
         if time.monotonic() > deadline:
-            raise DatabaseDown("Another process is still migrating this database.")
+            raise DatabaseDown(
+                Message("database.migrating", "Another process is still migrating this database.")
+            )
         time.sleep(LOCK_POLL_SECONDS)
     try:
         yield
@@ -139,8 +143,13 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
     if current is None:
         if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
             raise ConfigurationError(
-                "The database holds another program's Procrastinate schema.",
-                hint="Give skill-worker a database (or a schema, by search_path) of its own.",
+                Message(
+                    "database.foreign", "The database holds another program's Procrastinate schema."
+                ),
+                hint=Message(
+                    "database.hint_own",
+                    "Give skill-worker a database (or a schema, by search_path) of its own.",
+                ),
             )
         steps = {jobs_head(): SchemaManager.get_schema()}
     else:
@@ -167,19 +176,36 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
     except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
         said = str(error).splitlines()[0]
         raise ConfigurationError(
-            f"EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {said}", hint=_PGVECTOR_HINT
+            Message(
+                "pgvector.says",
+                "EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {why}",
+                why=said,
+            ),
+            hint=_PGVECTOR_HINT,
         ) from error
     seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
     if not seen["found"]:
         raise ConfigurationError(
-            "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
-            hint="Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+            Message(
+                "pgvector.schema",
+                "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
+            ),
+            hint=Message(
+                "pgvector.hint_schema",
+                "Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
+            ),
         )
     if not seen["compares_signs"]:
         raise ConfigurationError(
-            "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
-            hint="Install a newer one and run `ALTER EXTENSION vector UPDATE`,"
-            " or unset EMBEDDING_MODEL.",
+            Message(
+                "pgvector.old",
+                "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
+            ),
+            hint=Message(
+                "pgvector.hint_update",
+                "Install a newer one and run `ALTER EXTENSION vector UPDATE`, or unset "
+                "EMBEDDING_MODEL.",
+            ),
         )
     for path in vector_scripts():
         if current is None or path.stem > current:
@@ -195,7 +221,10 @@ def _record(conn: SyncConnection, component: str, version: str) -> None:
 SCRIPTS = Path(__file__).parent / "migrations"
 OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
 VECTORS = "skill-worker-vectors"
-UPGRADE_HINT = "Upgrade skill-worker on this machine to the version that migrated the database."
+UPGRADE_HINT = Message(
+    "database.hint_upgrade",
+    "Upgrade skill-worker on this machine to the version that migrated the database.",
+)
 
 
 async def require_current(pool: Pool, *, vectors: bool = False) -> None:
@@ -211,14 +240,20 @@ async def require_current(pool: Pool, *, vectors: bool = False) -> None:
     status = status_of(rows, vectors=vectors)
     refuse_newer(status)
     if not status.up_to_date:
-        raise ConfigurationError("The database lacks our current schema.", hint=SCHEMA_HINT)
+        raise ConfigurationError(
+            Message("database.schema_behind", "The database lacks our current schema."),
+            hint=SCHEMA_HINT,
+        )
 
 
 def refuse_newer(status: MigrationStatus) -> None:
     """Raise ConfigurationError if the database is newer than the code."""
     if status.newer_than_code:
         raise ConfigurationError(
-            "The database has a newer schema than this program knows.", hint=UPGRADE_HINT
+            Message(
+                "database.schema_ahead", "The database has a newer schema than this program knows."
+            ),
+            hint=UPGRADE_HINT,
         )
 
 

@@ -25,38 +25,83 @@ from core.domain.messages import Message
 from core.domain.models import Candidate, Feedback, Usage
 from core.domain.models.messages import read_message
 
-DOWN_HINT = "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`."
-RETRY_HINT = "It is tried again; nothing was written."
-SCHEMA_HINT = "Run `skill-worker db migrate`."
+DOWN_HINT = Message(
+    "database.hint_down",
+    "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`.",
+)
+RETRY_HINT = Message("database.hint_retry", "It is tried again; nothing was written.")
+SCHEMA_HINT = Message("database.hint_migrate", "Run `skill-worker db migrate`.")
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
 # Transient conditions that PostgreSQL itself reports: what to say, and what to do. All other
 # operational errors mean that the server is not there.
 _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
-    pg.DiskFull: ("PostgreSQL has no disk space left", "Free space on the server's disk."),
-    pg.OutOfMemory: ("PostgreSQL has no memory left", "Look what else runs on the server."),
-    pg.TooManyConnections: (
-        "PostgreSQL takes no more connections",
-        "Raise max_connections, or run fewer processes: each uses ten at most.",
+    pg.DiskFull: (
+        Message("database.disk", "PostgreSQL has no disk space left"),
+        Message("database.hint_disk", "Free space on the server's disk."),
     ),
-    pg.DeadlockDetected: ("PostgreSQL undid one of two transactions that collided", RETRY_HINT),
-    pg.SerializationFailure: ("PostgreSQL undid a transaction that collided", RETRY_HINT),
-    pg.LockNotAvailable: ("PostgreSQL waited too long for a lock", RETRY_HINT),
+    pg.OutOfMemory: (
+        Message("database.memory", "PostgreSQL has no memory left"),
+        Message("database.hint_memory", "Look what else runs on the server."),
+    ),
+    pg.TooManyConnections: (
+        Message("database.connections", "PostgreSQL takes no more connections"),
+        Message(
+            "database.hint_connections",
+            "Raise max_connections, or run fewer processes: each uses ten at most.",
+        ),
+    ),
+    pg.DeadlockDetected: (
+        Message("database.deadlock", "PostgreSQL undid one of two transactions that collided"),
+        RETRY_HINT,
+    ),
+    pg.SerializationFailure: (
+        Message("database.collision", "PostgreSQL undid a transaction that collided"),
+        RETRY_HINT,
+    ),
+    pg.LockNotAvailable: (
+        Message("database.lock", "PostgreSQL waited too long for a lock"),
+        RETRY_HINT,
+    ),
     pg.QueryCanceled: (
-        "PostgreSQL cancelled a statement",
-        "Look at statement_timeout, and whether the server is overloaded.",
+        Message("database.cancelled", "PostgreSQL cancelled a statement"),
+        Message(
+            "database.hint_timeout",
+            "Look at statement_timeout, and whether the server is overloaded.",
+        ),
     ),
     pg.ReadOnlySqlTransaction: (
-        "PostgreSQL takes no writes now",
-        "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
+        Message("database.read_only", "PostgreSQL takes no writes now"),
+        Message(
+            "database.hint_primary",
+            "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
+        ),
     ),
-    pg.IdleInTransactionSessionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
-    pg.TransactionTimeout: ("PostgreSQL ended a slow transaction", RETRY_HINT),
-    pg.InternalError_: ("PostgreSQL broke on a statement", "Look at the server's own log."),
-    pg.DataCorrupted: ("PostgreSQL found damaged data", "Look at the server's own log."),
+    pg.IdleInTransactionSessionTimeout: (
+        Message("database.slow", "PostgreSQL ended a slow transaction"),
+        RETRY_HINT,
+    ),
+    pg.TransactionTimeout: (
+        Message("database.slow", "PostgreSQL ended a slow transaction"),
+        RETRY_HINT,
+    ),
+    pg.InternalError_: (
+        Message("database.broke", "PostgreSQL broke on a statement"),
+        Message("database.hint_log", "Look at the server's own log."),
+    ),
+    pg.DataCorrupted: (
+        Message("database.damaged", "PostgreSQL found damaged data"),
+        Message("database.hint_log", "Look at the server's own log."),
+    ),
     # A statement prepared on the connection no longer fits, as after a concurrent migration.
-    pg.FeatureNotSupported: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
-    pg.InvalidSqlStatementName: ("PostgreSQL must prepare a statement anew", RETRY_HINT),
+    pg.FeatureNotSupported: (
+        Message("database.prepare", "PostgreSQL must prepare a statement anew"),
+        RETRY_HINT,
+    ),
+    pg.InvalidSqlStatementName: (
+        Message("database.prepare", "PostgreSQL must prepare a statement anew"),
+        RETRY_HINT,
+    ),
 }
 
 
@@ -71,7 +116,11 @@ def translated() -> Iterator[None]:
     except psycopg.Error as error:
         raise translate(error) from error
     except UnicodeEncodeError as error:
-        raise InvalidInput(f"text that is not valid Unicode: {error.reason}") from error
+        raise InvalidInput(
+            Message(
+                "database.no_unicode", "text that is not valid Unicode: {why}", why=error.reason
+            )
+        ) from error
 
 
 @contextmanager
@@ -82,8 +131,10 @@ def connecting() -> Iterator[None]:
     except psycopg.ProgrammingError:
         # The error's text may quote the connection string, password included.
         raise ConfigurationError(
-            "DATABASE_URL is no connection string.",
-            hint="Write it like postgresql://user:password@host:5432/database.",
+            Message("database.no_url", "DATABASE_URL is no connection string."),
+            hint=Message(
+                "database.hint_url", "Write it like postgresql://user:password@host:5432/database."
+            ),
         ) from None
     except psycopg.Error as error:
         raise translate(error) from error
@@ -107,13 +158,17 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
         )
     for kind, (words, hint) in _PASSING.items():
         if isinstance(error, kind):
-            return DatabaseDown(f"{words}: {said}", hint=hint)
+            return DatabaseDown(
+                Message("database.passing", "{what}: {text}", what=words, text=said), hint=hint
+            )
     if isinstance(error, _GONE):
         return DatabaseDown(
             Message("database.down", "PostgreSQL does not answer: {text}", text=said),
             hint=DOWN_HINT,
         )
-    return SkillWorkerError(f"PostgreSQL refused a statement: {said}")
+    return SkillWorkerError(
+        Message("database.refused", "PostgreSQL refused a statement: {text}", text=said)
+    )
 
 
 _SAID = TypeAdapter[dict[str, object]](dict[str, object])

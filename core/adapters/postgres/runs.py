@@ -26,6 +26,7 @@ from core.agent.prices import UNBILLED, Billing
 from core.agent.reply_keys import candidate_prefix, matching_prefix, pruned_key, reply_event
 from core.changes.gate.receipts import receipt_of
 from core.domain.errors import LeaseLost, NotFound
+from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
     AgentFeedback,
@@ -143,7 +144,7 @@ class PostgresRuns:
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         row = await fetch_one(self._pool, "runs.start", id=candidate.id, generation=generation)
         if row is None:
-            raise NotFound(f"there is no candidate {candidate.id!r}")
+            raise NotFound(Message("no.candidate", "there is no candidate {id!r}", id=candidate.id))
         return candidate_of(row)
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
@@ -173,7 +174,7 @@ class PostgresRuns:
 
 def lease_lost(candidate_id: str) -> LeaseLost:
     """Return the error that another worker has raised the candidate's epoch."""
-    return LeaseLost(f"candidate {candidate_id} was taken over")
+    return LeaseLost(Message("lease.candidate", "candidate {id} was taken over", id=candidate_id))
 
 
 log = structlog.get_logger(__name__)

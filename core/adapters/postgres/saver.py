@@ -10,6 +10,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from core.adapters.postgres.queries import Pool, translate
 from core.domain.errors import RunFailed
+from core.domain.messages import Message
 
 
 class CarefulSaver(AsyncPostgresSaver):
@@ -36,16 +37,35 @@ class CarefulSaver(AsyncPostgresSaver):
 def _check_messages(thread: str, messages: object) -> None:
     """Refuse bytes that decode, but not into a list of messages."""
     if not isinstance(messages, list):
-        raise _unreadable(thread, f"its messages are of type {type(messages).__name__}")
+        raise _unreadable(
+            thread,
+            Message(
+                "saver.messages", "its messages are of type {type}", type=type(messages).__name__
+            ),
+        )
     for message in messages:
         if not isinstance(message, BaseMessage):
-            raise _unreadable(thread, f"one of its messages is of type {type(message).__name__}")
+            raise _unreadable(
+                thread,
+                Message(
+                    "saver.message",
+                    "one of its messages is of type {type}",
+                    type=type(message).__name__,
+                ),
+            )
 
 
 def _unreadable(thread: str, why: str) -> RunFailed:
     return RunFailed(
-        f"the kept run {thread} cannot be read: {why}",
-        hint="`skill-worker feedback retry ID` begins anew, with a new thread",
+        Message(
+            "saver.unreadable",
+            "the kept run {thread} cannot be read: {why}",
+            thread=thread,
+            why=why,
+        ),
+        hint=Message(
+            "saver.hint", "`skill-worker feedback retry ID` begins anew, with a new thread"
+        ),
     )
 
 

@@ -63,7 +63,12 @@ async def refuse_repeated(conn: Connection, change: Change) -> None:
     for row in await (await conn.execute(sql(block), params)).fetchall():
         if repeats(change, row["content"]):
             raise Repeated(
-                f"{change.kind} {row['item_id']!r} says nearly this meanwhile",
+                Message(
+                    "near.meanwhile",
+                    "{kind} {id!r} says nearly this meanwhile",
+                    kind=change.kind,
+                    id=row["item_id"],
+                ),
                 item_id=row["item_id"],
             )
 
@@ -88,7 +93,12 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
                     )
                 )
             raise Repeated(
-                f"skill {row['item_id']!r} says nearly this meanwhile", item_id=row["item_id"]
+                Message(
+                    "near.skill_meanwhile",
+                    "skill {id!r} says nearly this meanwhile",
+                    id=row["item_id"],
+                ),
+                item_id=row["item_id"],
             )
 
 

@@ -56,11 +56,14 @@ class PostgresTokens:
 def name_taken(token: AccessToken) -> AlreadyExists:
     """Return the error that a live token already has this name."""
     return AlreadyExists(
-        f"there is a token called {token.name!r} already",
+        Message("tokens.taken", "there is a token called {name!r} already", name=token.name),
         item_id="",
         name=token.name,
         content="",
-        hint="give another --name, or end that one with `skill-worker tokens revoke`",
+        hint=Message(
+            "tokens.hint_taken",
+            "give another --name, or end that one with `skill-worker tokens revoke`",
+        ),
     )
 
 

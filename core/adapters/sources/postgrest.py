@@ -12,6 +12,7 @@ from core.adapters.sources.platform import Platform, RowStatus
 from core.adapters.sources.todo_rows import Item, TodoRow, read_row, row_id_of
 from core.adapters.sources.transport import RowRefused, open_transport
 from core.domain.input_formats.text import json_problem
+from core.domain.messages import Message
 from core.domain.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outcome
 from core.domain.ports import Deliveries
 
@@ -148,7 +149,11 @@ def _readable(values: Sequence[JsonValue]) -> Sequence[TodoRow]:
     for value in values:
         row = read_row(value)
         if row is None:
-            log.warning("row.refused", row_id=None, error="it has no id that can be used")
+            log.warning(
+                "row.refused",
+                row_id=None,
+                error=Message("row.no_id", "it has no id that can be used"),
+            )
         else:
             rows.setdefault(row.id, row)
     return list(rows.values())

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.json_text import parse_json
 from core.domain.input_formats.text import MAX_NAME_CHARS, is_blank, name_problem, text_problem
+from core.domain.messages import Message
 from core.domain.models.base import Model
 
 DIGEST_CHARS = 32
@@ -77,10 +78,10 @@ def row_id_of(source_id: str) -> str:
 
 def _row_problem(tenant_id: JsonValue, agent_ids: Sequence[str]) -> str | None:
     if not isinstance(tenant_id, str):
-        return "it names no tenant"
+        return Message("row.no_tenant", "it names no tenant")
     if problem := name_problem(tenant_id) or text_problem(tenant_id):
-        return f"its tenant_id {problem}"
-    return None if agent_ids else "it names no agent"
+        return Message("row.tenant", "its tenant_id {why}", why=problem)
+    return None if agent_ids else Message("row.no_agent", "it names no agent")
 
 
 def _read_items(row_id: str, feedback: JsonValue) -> tuple[list[Item], list[str]]:
@@ -90,12 +91,14 @@ def _read_items(row_id: str, feedback: JsonValue) -> tuple[list[Item], list[str]
     try:
         entries = list(_entries(feedback))
     except InvalidInput as error:
-        return [], [f"its feedback begins like JSON, but {error.message}"]
+        return [], [
+            Message("row.like_json", "its feedback begins like JSON, but {why}", why=error.message)
+        ]
     for number, entry in enumerate(entries, start=1):
         try:
             item = _item(row_id, entry, at)
         except InvalidInput as error:
-            problems.append(f"item {number} {error.message}")
+            problems.append(Message("row.item", "item {n} {why}", n=number, why=error.message))
             continue
         if item is not None:
             at = item.at
@@ -135,7 +138,7 @@ def _item(row_id: str, entry: JsonValue, before: datetime) -> Item | None:
     if content is None and "content" in fields:
         return None
     if not isinstance(content, str):
-        raise InvalidInput("has no text as its content")
+        raise InvalidInput(Message("row.no_text", "has no text as its content"))
     if problem := text_problem(content):
         raise InvalidInput(problem)
     if is_blank(content):

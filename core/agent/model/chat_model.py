@@ -19,6 +19,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from core.agent.model.errors import translate_model_errors
 from core.agent.prices import Price
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message, joined
 from core.domain.models import Usage
 from core.domain.models.base import plain
 from core.domain.text import clean
@@ -89,7 +90,10 @@ def build_chat_model(
     `proxy_url` the name goes to that OpenAI-compatible server. Raises ConfigurationError.
     """
     if not model.strip():
-        raise ConfigurationError("LLM_MODEL is not set", hint="e.g. LLM_MODEL=openai:gpt-4o")
+        raise ConfigurationError(
+            Message("model.unset", "LLM_MODEL is not set"),
+            hint=Message("model.hint_set", "e.g. LLM_MODEL=openai:gpt-4o"),
+        )
     if model == "offline":
         from core.agent.offline.model import OfflineChatModel
 
@@ -121,7 +125,10 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
     provider, _, name = model.partition(":")
     if not name:
         raise ConfigurationError(
-            f"LLM_MODEL={model!r} names no provider", hint="write it as openai:gpt-4o"
+            Message(
+                "model.no_provider_named", "LLM_MODEL={model!r} names no provider", model=model
+            ),
+            hint=Message("model.hint_write", "write it as openai:gpt-4o"),
         )
     try:
         if provider == "ollama":  # ChatOllama takes it for its client
@@ -135,8 +142,13 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
         return _with_key(provider, built)
     except ImportError as error:
         raise ConfigurationError(
-            f"LLM_MODEL={model!r} needs a package that is not installed: {error}",
-            hint=f"pip install {_package(provider)}",
+            Message(
+                "model.no_package",
+                "LLM_MODEL={model!r} needs a package that is not installed: {why}",
+                model=model,
+                why=error,
+            ),
+            hint=Message("model.hint_pip", "pip install {package}", package=_package(provider)),
         ) from error
     except ConfigurationError:
         raise
@@ -150,16 +162,28 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
 
 def _no_provider(model: str, provider: str) -> ConfigurationError:
     return ConfigurationError(
-        f"LLM_MODEL={model!r}: there is no provider {provider!r}",
-        hint="write it like openai:gpt-4o, anthropic:… or ollama:…, or set LLM_PROXY_URL",
+        Message(
+            "model.no_provider",
+            "LLM_MODEL={model!r}: there is no provider {provider!r}",
+            model=model,
+            provider=provider,
+        ),
+        hint=Message(
+            "model.hint_form",
+            "write it like openai:gpt-4o, anthropic:… or ollama:…, or set LLM_PROXY_URL",
+        ),
     )
 
 
 def _unusable(model: str, error: Exception) -> ConfigurationError:
     said, *_ = str(error).splitlines() or [type(error).__name__]
     return ConfigurationError(
-        f"LLM_MODEL={model!r} cannot be used: {said}",
-        hint="check the name, and the provider's API key in its own variable",
+        Message(
+            "model.unusable", "LLM_MODEL={model!r} cannot be used: {why}", model=model, why=said
+        ),
+        hint=Message(
+            "model.hint_key", "check the name, and the provider's API key in its own variable"
+        ),
     )
 
 
@@ -181,8 +205,14 @@ def _with_key(provider: str, model: BaseChatModel) -> BaseChatModel:
     field = f"{provider}_api_key"
     if hasattr(model, field) and not _secret(getattr(model, field)):
         raise ConfigurationError(
-            f"LLM_MODEL is of {provider}, and no API key is set",
-            hint=f"set {field.upper()}, or LLM_PROXY_URL for a proxy",
+            Message(
+                "model.no_key",
+                "LLM_MODEL is of {provider}, and no API key is set",
+                provider=provider,
+            ),
+            hint=Message(
+                "model.hint_field", "set {name}, or LLM_PROXY_URL for a proxy", name=field.upper()
+            ),
         )
     return model
 
@@ -268,14 +298,26 @@ def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
 def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M | None, str]:
     names = " or ".join(schema.__name__ for schema in schemas)
     if len(calls) > 1:
-        return None, f"answer with exactly one call of {names}, not {len(calls)}"
+        return None, Message(
+            "reply.one_call",
+            "answer with exactly one call of {names}, not {n}",
+            names=names,
+            n=len(calls),
+        )
     call = calls[0] if isinstance(calls[0], dict) else {}
     if "malformed" in call:
-        return None, "the arguments of the call were not valid JSON, or were cut off"
+        return None, Message(
+            "reply.cut_off", "the arguments of the call were not valid JSON, or were cut off"
+        )
     for schema in schemas:
         if schema.__name__ == call.get("name"):
             return _validated(call.get("args"), schema)
-    return None, f"there is no tool {call.get('name')!r}; call {names}"
+    return None, Message(
+        "reply.no_tool",
+        "there is no tool {tool}; call {names}",
+        tool=repr(call.get("name")),
+        names=names,
+    )
 
 
 def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
@@ -284,14 +326,18 @@ def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
         data: JsonValue = json.loads(fenced.group(1) if fenced else text)
     except ValueError:
         names = " or ".join(schema.__name__ for schema in schemas)
-        return None, f"answer by a call of {names}, not in prose"
+        return None, Message(
+            "reply.prose", "answer by a call of {names}, not in prose", names=names
+        )
     errors: list[str] = []
     for schema in schemas:
         value, error = _validated(data, schema)
         if value is not None:
             return value, ""
-        errors.append(f"{schema.__name__}: {error}")
-    return None, "; ".join(errors)
+        errors.append(
+            Message("reply.of_schema", "{schema}: {why}", schema=schema.__name__, why=error)
+        )
+    return None, joined(errors)
 
 
 def _validated(data: JsonValue, schema: type[M]) -> tuple[M | None, str]:
@@ -299,7 +345,12 @@ def _validated(data: JsonValue, schema: type[M]) -> tuple[M | None, str]:
         return schema.model_validate(data), ""
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
-        return None, "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']) or schema.__name__}: {problem['msg']}"
+        return None, joined(
+            Message(
+                "reply.field",
+                "{field}: {why}",
+                field=".".join(str(part) for part in problem["loc"]) or schema.__name__,
+                why=problem["msg"],
+            )
             for problem in problems
         )

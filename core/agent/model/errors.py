@@ -19,7 +19,10 @@ from core.domain.http_retry import passes, retry_after
 from core.domain.messages import Message
 
 _OURS_TO_FIX = frozenset({401, 403, 404})
-_HINT = "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?"
+_HINT = Message(
+    "model.hint_address",
+    "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?",
+)
 # HTTP clients whose errors some providers let through untranslated.
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc", "openai"})
 # Raised by provider clients on a body that is no completion: HTML, nothing at all.

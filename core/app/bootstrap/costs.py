@@ -10,6 +10,7 @@ from core.agent.budgets import DailyBudgets
 from core.agent.prices import Billing, load_budgets, load_prices
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 from core.domain.ports import Budgets
 
 
@@ -47,6 +48,14 @@ def budgets(settings: Settings, pool: Pool, billed: Billing) -> Budgets:
 def _require_price(settings: Settings, billed: Billing) -> None:
     if daily_budgets(settings).has_any and billed.price is None and billed.model != OFFLINE_MODEL:
         raise ConfigurationError(
-            f"there is a daily budget, and MODEL_PRICES has no price for {billed.model!r}",
-            hint=f"add it, e.g. MODEL_PRICES={{{billed.model}: {{input: 2.50, output: 10}}}}",
+            Message(
+                "budget.no_price",
+                "there is a daily budget, and MODEL_PRICES has no price for {model!r}",
+                model=billed.model,
+            ),
+            hint=Message(
+                "budget.hint_price",
+                "add it, e.g. MODEL_PRICES={{{model}: {{input: 2.50, output: 10}}}}",
+                model=billed.model,
+            ),
         )

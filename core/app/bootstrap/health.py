@@ -18,6 +18,7 @@ from core.app.bootstrap.stores import Stores
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.domain.errors import CircuitOpen, ConfigurationError, DatabaseDown
+from core.domain.messages import Message
 from core.domain.models import PauseKind
 from core.domain.ports import CircuitBreaker, FeedbackSource
 from core.skill_api_client import open_skill_api
@@ -127,7 +128,7 @@ async def watched(
 
 async def _ask_database(stores: Stores) -> None:
     if not await answers(stores.pool, PROBE_SECONDS):
-        raise DatabaseDown("PostgreSQL does not answer in time")
+        raise DatabaseDown(Message("database.slow_answer", "PostgreSQL does not answer in time"))
 
 
 async def _ask_breaker(breaker: CircuitBreaker) -> None:

@@ -21,6 +21,7 @@ from prometheus_client import disable_created_metrics as without_times_of_creati
 
 from core.app.health.figures import Clock, Figures, Gauges, Reading
 from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import FeedbackStatus, PauseKind, RunEvent, Usage
 from core.domain.ports import Backlog
 from core.domain.tasks import end_tasks
@@ -310,7 +311,11 @@ async def _failure(probe: Probe) -> SkillWorkerError | None:
         return error
     except Exception as error:  # a broken probe must not break the answer
         log.exception("dependency.broke")
-        return SkillWorkerError(f"unexpected {type(error).__name__}: {error}")
+        return SkillWorkerError(
+            Message(
+                "error.unexpected", "unexpected {type}: {why}", type=type(error).__name__, why=error
+            )
+        )
     return None
 
 

@@ -248,7 +248,7 @@ def _may_retry(known: Change) -> bool:
 
 
 def _refusal(request: ChangeRequest, error: SkillWorkerError) -> Receipt:
-    message = f"{error.message}. {error.hint}" if error.hint else error.message
+    message = error.sentences
     kind = drafts.kind_of(request)
     if isinstance(error, AlreadyExists):
         return receipts.exists_receipt(kind, request.operation, error)

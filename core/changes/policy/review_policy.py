@@ -13,7 +13,7 @@ import yaml
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from core.domain.errors import ConfigurationError
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import Change, FileRef, Kind, Operation, Origin, Snapshot
 from core.domain.models.base import Model
 
@@ -172,33 +172,49 @@ def parse_policy(text: str, name: str) -> ReviewPolicy:
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise _wrong(name, f"it is no YAML: {error}") from None
+        raise _wrong(name, Message("yaml.wrong", "it is no YAML: {why}", why=error)) from None
     if not isinstance(data, dict):
-        raise _wrong(name, "it is no mapping with `rules` and `otherwise`")
+        raise _wrong(
+            name, Message("policy.no_mapping", "it is no mapping with `rules` and `otherwise`")
+        )
     try:
         return ReviewPolicy.model_validate(data)
     except ValidationError as error:
+        whole = Message("field.whole", "the whole")
         told = [
-            f"{'.'.join(map(str, problem['loc'])) or 'the whole'}: {problem['msg']}"
+            Message(
+                "field.of_pydantic",
+                "{field}: {why}",
+                field=".".join(map(str, problem["loc"])) or whole,
+                why=problem["msg"],
+            )
             for problem in error.errors(include_url=False)
         ]
-        raise _wrong(name, "; ".join(told)) from None
+        raise _wrong(name, joined(told)) from None
 
 
 def _read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise _wrong(str(path), f"it has more than {MAX_BYTES} bytes")
+            raise _wrong(
+                str(path), Message("file.has_more", "it has more than {most} bytes", most=MAX_BYTES)
+            )
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise _wrong(str(path), "it is not UTF-8 text") from None
+        raise _wrong(str(path), Message("input.not_utf8", "it is not UTF-8 text")) from None
     except OSError as error:
-        raise _wrong(str(path), f"it cannot be read: {error.strerror}") from None
+        raise _wrong(
+            str(path), Message("file.it_unreadable", "it cannot be read: {why}", why=error.strerror)
+        ) from None
 
 
 def _wrong(name: str, problem: str) -> ConfigurationError:
     presets = ", ".join(PRESETS)
     return ConfigurationError(
-        f"REVIEW_POLICY={name}: {problem}",
-        hint=f"give one of {presets}, or a file as docs/how-to/review.md describes it",
+        Message("setting.review_policy", "REVIEW_POLICY={name}: {why}", name=name, why=problem),
+        hint=Message(
+            "policy.hint",
+            "give one of {presets}, or a file as docs/how-to/review.md describes it",
+            presets=presets,
+        ),
     )

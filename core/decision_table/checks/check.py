@@ -202,7 +202,14 @@ def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None
     """
     rows = tuple(row for row in table.rows if row.id == row_id)
     if not rows:
-        raise RuleInvalid(f"the decision table '{table.name}' has no row '{row_id}'")
+        raise RuleInvalid(
+            Message(
+                "no.row",
+                "the decision table '{table}' has no row '{row}'",
+                table=table.name,
+                row=row_id,
+            )
+        )
     space = Space(table.model_copy(update={"rows": rows[:1]}))
     if not space.boxes or space.boxes[0].empty or space.boxes[0].wrong:
         return None

@@ -20,6 +20,7 @@ from core.decision_table.document.reading import (
 from core.decision_table.document.source import Source
 from core.decision_table.document.xml import decision_name, parse_xml, read_table
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionTable
 
 _Shape = tuple[object, ...]
@@ -104,7 +105,11 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     for element in read_document(text).iter(tag("decisionTable")):
         parent = element.getparent()
         if parent is None or parent.tag != tag("decision"):
-            problem = f"the decision table on line {element.sourceline} is in no decision"
+            problem = Message(
+                "dmn.no_decision",
+                "the decision table on line {line} is in no decision",
+                line=element.sourceline,
+            )
             found.append(ReadTable("", problem=problem))
             continue
         name = decision_name(element)
@@ -113,7 +118,9 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
         except RuleInvalid as error:
             found.append(ReadTable(name, problem=error.message))
     if not found:
-        raise RuleInvalid("the document holds no decision table", hint=NO_TABLE)
+        raise RuleInvalid(
+            Message("dmn.no_table", "the document holds no decision table"), hint=NO_TABLE
+        )
     return tuple(found)
 
 

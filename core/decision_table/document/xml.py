@@ -18,7 +18,8 @@ from core.decision_table.document.reading import (
     text_of,
     the_table,
 )
-from core.decision_table.problems import listing, refuse
+from core.decision_table.problems import INPUT, OUTPUT, listing, refuse
+from core.domain.messages import Message
 from core.domain.models import (
     Aggregation,
     DecisionRow,
@@ -122,13 +123,27 @@ def read_table(table: etree._Element) -> DecisionTable:
     outputs = _outputs(table.findall(tag("output")), name)
     policy = table.get("hitPolicy", HitPolicy.UNIQUE.value)
     aggregation = table.get("aggregation") if policy == HitPolicy.COLLECT else None
-    problems = name_problems(name, "the decision")
+    problems = name_problems(name, Message("dmn.the_decision", "the decision"))
     if policy not in set(HitPolicy):
-        problems.append(f"the hit policy '{policy}' is none of {listing(list(HitPolicy))}")
+        problems.append(
+            Message(
+                "dmn.hit_policy",
+                "the hit policy '{policy}' is none of {known}",
+                policy=policy,
+                known=listing(list(HitPolicy)),
+            )
+        )
     if aggregation is not None and aggregation not in set(Aggregation):
-        problems.append(f"the aggregation '{aggregation}' is none of {listing(list(Aggregation))}")
-    problems += _clause_problems("input", [column["name"] for column in inputs])
-    problems += _clause_problems("output", [column["name"] for column in outputs])
+        problems.append(
+            Message(
+                "dmn.aggregation",
+                "the aggregation '{aggregation}' is none of {known}",
+                aggregation=aggregation,
+                known=listing(list(Aggregation)),
+            )
+        )
+    problems += _clause_problems(INPUT, [column["name"] for column in inputs])
+    problems += _clause_problems(OUTPUT, [column["name"] for column in outputs])
     rows = _rows(table, len(inputs), len(outputs), problems)
     refuse(problems)
     return DecisionTable(
@@ -182,10 +197,15 @@ def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[dict[str,
 
 def _clause_problems(what: str, names: Sequence[str]) -> list[str]:
     if not names:
-        return [f"the decision table has no {what} column"]
-    problems = [f"two {what} columns are named '{name}'" for name in duplicates(names)]
+        return [Message("dmn.no_column", "the decision table has no {what} column", what=what)]
+    problems: list[str] = [
+        Message("dmn.two_columns", "two {what} columns are named '{name}'", what=what, name=name)
+        for name in duplicates(names)
+    ]
     for number, name in enumerate(names, 1):
-        problems += name_problems(name, f"{what} column {number}")
+        problems += name_problems(
+            name, Message("dmn.column", "{what} column {n}", what=what, n=number)
+        )
     return problems
 
 
@@ -193,19 +213,30 @@ def _rows(
     table: etree._Element, inputs: int, outputs: int, problems: list[str]
 ) -> list[DecisionRow]:
     ids = row_ids(table)
-    problems += [f"two rows have the id '{row_id}'" for row_id in duplicates(ids)]
+    problems += [
+        Message("dmn.two_rows", "two rows have the id '{row}'", row=row_id)
+        for row_id in duplicates(ids)
+    ]
     rows = []
     for row_id, rule in zip(ids, table.findall(tag("rule")), strict=True):
         row = _row(row_id, rule)
         rows.append(row)
         for what, have, want in (
-            ("input", len(row.inputs), inputs),
-            ("output", len(row.outputs), outputs),
+            (INPUT, len(row.inputs), inputs),
+            (OUTPUT, len(row.outputs), outputs),
         ):
             if have != want:
                 problems.append(
-                    f"row '{row_id}' on line {rule.sourceline} has {have} {what} entries for "
-                    f"{want} {what} columns"
+                    Message(
+                        "dmn.row_entries",
+                        "row '{row}' on line {line} has {have} {what} entries for {want} {what} "
+                        "columns",
+                        row=row_id,
+                        line=rule.sourceline,
+                        have=have,
+                        what=what,
+                        want=want,
+                    )
                 )
     return rows
 
@@ -222,14 +253,27 @@ def _row(row_id: str, rule: etree._Element) -> DecisionRow:
 
 def _unwritable(table: DecisionTable) -> list[str]:
     ids = [row.id for row in table.rows]
-    problems = [f"two rows have the id '{row_id}'" for row_id in duplicates(ids)]
-    problems += [f"'{row_id}' cannot be an id in XML" for row_id in ids if not is_xml_id(row_id)]
+    problems: list[str] = [
+        Message("dmn.two_rows", "two rows have the id '{row}'", row=row_id)
+        for row_id in duplicates(ids)
+    ]
+    problems += [
+        Message("dmn.row_id", "'{row}' cannot be an id in XML", row=row_id)
+        for row_id in ids
+        if not is_xml_id(row_id)
+    ]
     for row in table.rows:
         if (len(row.inputs), len(row.outputs)) != (len(table.inputs), len(table.outputs)):
-            problems.append(f"row '{row.id}' does not fit the columns")
+            problems.append(
+                Message("dmn.row_misfit", "row '{row}' does not fit the columns", row=row.id)
+            )
     texts = [table.name]
     texts += [text for column in table.inputs for text in column.model_dump().values()]
     texts += [text for column in table.outputs for text in column.model_dump().values()]
     texts += [text for row in table.rows for text in (*row.inputs, *row.outputs, row.annotation)]
-    problems += [f"'{text[:40]}' {problem}" for text in texts if (problem := text_problem(text))]
+    problems += [
+        Message("dmn.text", "'{text}' {why}", text=text[:40], why=problem)
+        for text in texts
+        if (problem := text_problem(text))
+    ]
     return problems

@@ -15,6 +15,7 @@ from core.decision_table.columns import (
 from core.decision_table.document.xml import fresh_id
 from core.decision_table.editing.rows import merge_row
 from core.decision_table.problems import refuse
+from core.domain.messages import Message
 from core.domain.models import DecisionTable, HitPolicy, RuleDraft
 
 
@@ -26,7 +27,7 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
     RuleInvalid listing all problems.
     """
     name = one_line(draft.name)
-    problems = name_problems(name, "the decision table")
+    problems = name_problems(name, Message("draft.the_table", "the decision table"))
     conditions = [by_column(row.inputs) for row in draft.rows]
     results = [by_column(row.outputs) for row in draft.rows]
     inputs = column_types(draft.inputs, conditions, problems)
@@ -36,9 +37,14 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
     rows = []
     for number, edit in enumerate(draft.rows, 1):
         row_id = fresh_id(new_row_id, taken)
-        label = f"row {number}"
+        label = Message("draft.row", "row {n}", n=number)
         rows.append(merge_row(edit, label, list(inputs), list(outputs), problems, row_id=row_id))
-    refuse(problems, hint="Write one row for each rule, with a condition and an outcome.")
+    refuse(
+        problems,
+        hint=Message(
+            "draft.hint_row", "Write one row for each rule, with a condition and an outcome."
+        ),
+    )
     return DecisionTable(
         name=name,
         hit_policy=draft.hit_policy or HitPolicy.UNIQUE,
@@ -50,13 +56,16 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
 
 def _missing(draft: RuleDraft, inputs: dict[str, str], outputs: dict[str, str]) -> list[str]:
     checks = (
-        (draft.rows, "the table has no row"),
-        (inputs, "the table has no input column (a condition)"),
-        (outputs, "the table has no output column (an outcome)"),
-        (not draft.remove_rows, "a new table has no rows to remove"),
+        (draft.rows, Message("draft.no_row", "the table has no row")),
+        (inputs, Message("draft.no_input", "the table has no input column (a condition)")),
+        (outputs, Message("draft.no_output", "the table has no output column (an outcome)")),
+        (not draft.remove_rows, Message("draft.removes", "a new table has no rows to remove")),
         (
             not any(row.before for row in draft.rows),
-            "the rows of a new table stand in the order given; leave 'before' out",
+            Message(
+                "draft.before",
+                "the rows of a new table stand in the order given; leave 'before' out",
+            ),
         ),
     )
     return [problem for fine, problem in checks if not fine]

@@ -14,6 +14,7 @@ from core.decision_table.document.source import Source, Splice
 from core.decision_table.document.xml import parse_xml, read_table, row_ids
 from core.decision_table.editing.plan import Plan, plan_edit
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 from core.domain.models import DecisionRow, DecisionTable, HitPolicy, MergeMode, RuleDraft
 
 
@@ -143,7 +144,13 @@ class _Writer:
         if existing is not None:
             return self._source.replace(existing, markup)
         if len(entry):
-            raise RuleInvalid(f"the cell on line {entry.sourceline} holds no text to change")
+            raise RuleInvalid(
+                Message(
+                    "edit.no_cell_text",
+                    "the cell on line {line} holds no text to change",
+                    line=entry.sourceline,
+                )
+            )
         return self._source.fill(entry, markup)
 
     def _annotate(self, rule: etree._Element, annotation: str) -> Splice:

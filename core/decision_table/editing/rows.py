@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.decision_table.cells import ANY, cell_problem, one_line, text_problem
 from core.decision_table.columns import by_column
-from core.decision_table.problems import listing
+from core.decision_table.problems import INPUT, OUTPUT, listing
+from core.domain.messages import Message
 from core.domain.models import DecisionRow, MergeMode, RowEdit
 
 
@@ -26,8 +27,8 @@ def merge_row(
     is `-`, and an output is a problem. A cell of an unknown column is a problem too.
     """
     conditions, results = by_column(edit.inputs), by_column(edit.outputs)
-    problems += _unknown(label, "input", conditions, inputs)
-    problems += _unknown(label, "output", results, outputs)
+    problems += _unknown(label, INPUT, conditions, inputs)
+    problems += _unknown(label, OUTPUT, results, outputs)
     old_inputs = dict(zip(inputs, base.inputs, strict=False)) if base else {}
     old_outputs = dict(zip(outputs, base.outputs, strict=False)) if base else {}
     row = DecisionRow(
@@ -42,23 +43,52 @@ def merge_row(
         if not cell and not (base and name in old_outputs)
     ]
     if lacking:
-        problems.append(f"{label} gives no value for {listing(lacking)}")
+        problems.append(
+            Message(
+                "draft.no_value",
+                "{label} gives no value for {columns}",
+                label=label,
+                columns=listing(lacking),
+            )
+        )
     problems += _text_problems(label, {**conditions, **results}, row.annotation)
     return row
 
 
 def _unknown(label: str, what: str, given: dict[str, str], columns: Sequence[str]) -> list[str]:
     return [
-        f"{label} names the unknown {what} column '{name}' (there are: {listing(columns)})"
+        Message(
+            "draft.unknown_column",
+            "{label} names the unknown {what} column '{name}' (there are: {columns})",
+            label=label,
+            what=what,
+            name=name,
+            columns=listing(columns),
+        )
         for name in given
         if name not in columns
     ]
 
 
 def _text_problems(label: str, cells: dict[str, str], annotation: str) -> list[str]:
-    found = [(f"the cell '{name}' of {label}", cell_problem(cell)) for name, cell in cells.items()]
-    found.append((f"the annotation of {label}", text_problem(annotation)))
-    return [f"{where} {problem}" for where, problem in found if problem]
+    found = [
+        (
+            Message("draft.the_cell", "the cell '{name}' of {label}", name=name, label=label),
+            cell_problem(cell),
+        )
+        for name, cell in cells.items()
+    ]
+    found.append(
+        (
+            Message("draft.the_annotation", "the annotation of {label}", label=label),
+            text_problem(annotation),
+        )
+    )
+    return [
+        Message("draft.wrong", "{where} {why}", where=where, why=problem)
+        for where, problem in found
+        if problem
+    ]
 
 
 def arranged(standing: Sequence[str], new: Sequence[RowEdit]) -> Iterator[str | RowEdit]:
@@ -84,13 +114,29 @@ def place_problems(
         if not edit.before:
             continue
         if merge_mode is MergeMode.REPLACE:
-            problems.append("REPLACE takes the rows in the order given; leave 'before' out")
+            problems.append(
+                Message(
+                    "draft.replace_order",
+                    "REPLACE takes the rows in the order given; leave 'before' out",
+                )
+            )
         elif edit.id:
             problems.append(
-                f"row '{edit.id}' stands where it stands ('before' is for a row that is added); "
-                "to move rows, call with merge_mode REPLACE and all rows in order"
+                Message(
+                    "draft.row_stands",
+                    "row '{row}' stands where it stands ('before' is for a row that is added); to "
+                    "move rows, call with merge_mode REPLACE and all rows in order",
+                    row=edit.id,
+                )
             )
         elif edit.before not in known or edit.before in removed:
             there_are = listing([row_id for row_id in known if row_id not in removed])
-            problems.append(f"there is no row '{edit.before}' to stand before (only {there_are})")
+            problems.append(
+                Message(
+                    "draft.no_row_before",
+                    "there is no row '{row}' to stand before (only {rows})",
+                    row=edit.before,
+                    rows=there_are,
+                )
+            )
     return list(dict.fromkeys(problems))

@@ -95,35 +95,60 @@ class _Reader:
 
     def row(self, row: DecisionRow) -> CompiledRow:
         tests = [
-            self._test(column, cell, f"row '{row.id}', input '{column.name}'")
+            self._test(column, cell, row.id)
             for column, cell in zip(self.table.inputs, row.inputs, strict=True)
         ]
         outputs = [
-            self._read(parse_expression, cell, self.names, f"row '{row.id}', output '{name}'")
+            self._output(name, cell, row.id)
             for name, cell in zip(self.outputs, row.outputs, strict=True)
         ]
         return CompiledRow(row.id, tuple(tests), tuple(outputs))
 
     def allowed(self, column: InputColumn | OutputColumn) -> Node | None:
-        where = f"the allowed values of '{column.name}'"
+        def where() -> str:
+            return Message(
+                "table.allowed_of", "the allowed values of '{column}'", column=column.name
+            )
+
         return self._read(parse_tests, column.allowed, (), where) if column.allowed else None
 
     def default(self, column: OutputColumn) -> Node | None:
-        where = f"the default value of '{column.name}'"
+        def where() -> str:
+            return Message(
+                "table.default_of", "the default value of '{column}'", column=column.name
+            )
+
         return self._read(parse_expression, column.default, (), where) if column.default else None
 
-    def _test(self, column: InputColumn, cell: str, where: str) -> Node:
+    def _test(self, column: InputColumn, cell: str, row: str) -> Node:
+        def where() -> str:
+            return Message(
+                "table.input_cell", "row '{row}', input '{column}'", row=row, column=column.name
+            )
+
         tree = self._read(parse_tests, cell, self.names, where)
         if never_looks(tree, column.type):
             self.problems.append(
-                Message("table.at", "{where}: {why}", where=where, why=blind(cell))
+                Message("table.at", "{where}: {why}", where=where(), why=blind(cell))
             )
         return tree
 
-    def _read(self, parse: _Parse, text: str, names: tuple[str, ...], where: str) -> Node:
+    def _output(self, name: str, cell: str, row: str) -> Node:
+        def where() -> str:
+            return Message(
+                "table.output_cell", "row '{row}', output '{column}'", row=row, column=name
+            )
+
+        return self._read(parse_expression, cell, self.names, where)
+
+    def _read(
+        self, parse: _Parse, text: str, names: tuple[str, ...], where: Callable[[], str]
+    ) -> Node:
         if text:
             try:
                 return parse(text, names)
             except RuleInvalid as error:
-                self.problems.append(Message("table.at", "{where}: {why}", where=where, why=error))
+                self.problems.append(
+                    Message("table.at", "{where}: {why}", where=where(), why=error)
+                )
         return Node("literal")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, DecimalException
+from functools import lru_cache
 
 from pydantic import JsonValue
 
@@ -16,7 +17,7 @@ from core.decision_table.feel import Node, Scope, Value, evaluate, holds, to_jso
 from core.decision_table.feel.compare import same
 from core.decision_table.feel.functions.lists import extreme, total
 from core.decision_table.feel.values import NoValue, kind_of
-from core.decision_table.problems import listing, refuse
+from core.decision_table.problems import listing, refuse, row_named
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message, joined, said
 from core.domain.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
@@ -108,7 +109,13 @@ def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] 
     Counting returns 0. Raises RuleInvalid for several outputs, and for values that do not add up.
     """
     if len(table.outputs) != 1:
-        raise RuleInvalid(f"{table.aggregation} aggregates one output; there are several")
+        raise RuleInvalid(
+            Message(
+                "table.aggregates_one",
+                "{aggregation} aggregates one output; there are several",
+                aggregation=table.aggregation,
+            )
+        )
     name = table.outputs[0].name
     values = tuple(hit.outputs[name] for hit in hits)
     if table.aggregation is Aggregation.COUNT:
@@ -121,14 +128,30 @@ def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] 
         return {name: extreme(values, largest=table.aggregation is Aggregation.MAX)}
     except (NoValue, DecimalException) as error:
         rows = listing([hit.row for hit in hits])
-        raise RuleInvalid(f"{table.aggregation} of '{name}' over rows {rows}: {error}") from error
+        raise RuleInvalid(
+            Message(
+                "table.aggregation_wrong",
+                "{aggregation} of '{column}' over rows {rows}: {why}",
+                aggregation=table.aggregation,
+                column=name,
+                rows=rows,
+                why=error,
+            )
+        ) from error
 
 
 def _unique(_table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[Hit]:
     if len(hits) > 1:
         raise RuleInvalid(
-            f"rows {listing([hit.row for hit in hits])} all match, and UNIQUE allows one",
-            hint="Make their conditions exclude each other, or choose another hit policy.",
+            Message(
+                "table.unique_broken",
+                "rows {rows} all match, and UNIQUE allows one",
+                rows=listing([hit.row for hit in hits]),
+            ),
+            hint=Message(
+                "table.hint_unique",
+                "Make their conditions exclude each other, or choose another hit policy.",
+            ),
         )
     return list(hits)
 
@@ -139,9 +162,16 @@ def _any(table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[H
             first, other = hits[0].outputs[column.name], hit.outputs[column.name]
             if not same(first, other):
                 raise RuleInvalid(
-                    f"rows '{hits[0].row}' and '{hit.row}' both match, and under ANY their "
-                    f"outputs have to be equal: '{column.name}' is {to_text(first)} and "
-                    f"{to_text(other)}"
+                    Message(
+                        "table.any_broken",
+                        "rows '{one}' and '{other}' both match, and under ANY their outputs have "
+                        "to be equal: '{column}' is {first} and {second}",
+                        one=hits[0].row,
+                        other=hit.row,
+                        column=column.name,
+                        first=to_text(first),
+                        second=to_text(other),
+                    )
                 )
     return list(hits)
 
@@ -209,12 +239,12 @@ def decide(
     )
     notes: list[str] = []
     hits = [
-        Hit(row.id, _outputs(table, row.outputs, given.names, now, notes, f"row '{row.id}'"))
+        Hit(row.id, _outputs(table, row.outputs, given.names, now, notes, row.id))
         for row, outcome in zip(compiled.rows, outcomes, strict=True)
         if outcome.matches
     ]
     for hit in hits:
-        _check_outputs(table, compiled, hit.outputs, f"row '{hit.row}'")
+        _check_outputs(table, compiled, hit.outputs, hit.row)
     chosen = choose(table, hits, compiled.allowed_outputs)
     outputs, defaulted = _result(table, compiled, chosen, notes)
     return Decided(
@@ -241,11 +271,17 @@ def _row(
     for position, column in enumerate(table.inputs):
         scope = Scope(given.names, given.columns[position], now)
         outcome = holds(row.tests[position], scope)
-        why = "" if outcome else joined(dict.fromkeys(scope.notes))
+        why = "" if outcome else _reasons(tuple(scope.notes))
         cells.append(
             CellOutcome(column.name, source.inputs[position], texts[position], outcome, why)
         )
     return RowOutcome(row.id, tuple(cells))
+
+
+# Kept, as cells fail for the same few reasons: putting messages in a row takes 3 µs.
+@lru_cache(maxsize=1024)
+def _reasons(notes: tuple[str, ...]) -> str:
+    return joined(dict.fromkeys(notes))
 
 
 def _outputs(
@@ -254,7 +290,7 @@ def _outputs(
     values: Mapping[str, Value],
     now: datetime | None,
     notes: list[str],
-    where: str,
+    row_id: str | None,
 ) -> dict[str, Value]:
     outputs: dict[str, Value] = {}
     for column, node in zip(table.outputs, nodes, strict=True):
@@ -264,7 +300,7 @@ def _outputs(
             Message(
                 "table.output_wrong",
                 "{where}, output '{column}': {why}",
-                where=where,
+                where=_where(row_id),
                 column=column.name,
                 why=note,
             )
@@ -277,8 +313,8 @@ def _result(
     table: DecisionTable, compiled: CompiledTable, chosen: Sequence[Hit], notes: list[str]
 ) -> tuple[list[Mapping[str, Value]], bool]:
     if not chosen and any(compiled.defaults):
-        defaults = _outputs(table, compiled.defaults, {}, None, notes, "the default")
-        _check_outputs(table, compiled, defaults, "the default")
+        defaults = _outputs(table, compiled.defaults, {}, None, notes, None)
+        _check_outputs(table, compiled, defaults, None)
         return [defaults], True
     if table.aggregation:
         combined = aggregate(table, chosen)
@@ -289,8 +325,13 @@ def _result(
 def _check_inputs(table: DecisionTable, compiled: CompiledTable, given: Given) -> None:
     refuse(
         [
-            f"the input '{column.name}' is {to_text(value)}, "
-            f"which is none of its allowed values: {column.allowed}"
+            Message(
+                "table.input_not_allowed",
+                "the input '{column}' is {value}, which is none of its allowed values: {allowed}",
+                column=column.name,
+                value=to_text(value),
+                allowed=column.allowed,
+            )
             for column, value, allowed in zip(
                 table.inputs, given.columns, compiled.allowed_inputs, strict=True
             )
@@ -300,7 +341,7 @@ def _check_inputs(table: DecisionTable, compiled: CompiledTable, given: Given) -
 
 
 def _check_outputs(
-    table: DecisionTable, compiled: CompiledTable, outputs: Mapping[str, Value], where: str
+    table: DecisionTable, compiled: CompiledTable, outputs: Mapping[str, Value], row_id: str | None
 ) -> None:
     problems = []
     for column, allowed in zip(table.outputs, compiled.allowed_outputs, strict=True):
@@ -308,14 +349,23 @@ def _check_outputs(
         if value is None:
             continue
         if problem := _type_problem(value, column.type):
-            problems.append(f"{where} gives '{column.name}' {to_text(value)}: {problem}")
+            problems.append(
+                Message(
+                    "table.output_unfit",
+                    "{where} gives '{column}' {value}: {why}",
+                    where=_where(row_id),
+                    column=column.name,
+                    value=to_text(value),
+                    why=problem,
+                )
+            )
         elif allowed and not holds(allowed, Scope(subject=value)):
             problems.append(
                 Message(
                     "table.output_not_allowed",
                     "{where} gives '{column}' {value}, which is none of its allowed values: "
                     "{allowed}",
-                    where=where,
+                    where=_where(row_id),
                     column=column.name,
                     value=to_text(value),
                     allowed=column.allowed,
@@ -324,10 +374,18 @@ def _check_outputs(
     refuse(problems)
 
 
+def _where(row_id: str | None) -> Message:
+    return row_named(row_id) if row_id is not None else Message("table.default", "the default")
+
+
 def _type_problem(value: Value, type_name: str) -> str | None:
     try:
         wanted = value_type(type_name)
     except NoValue as reason:
         return said(reason)
     found = kind_of(value)
-    return None if wanted in (ANY_TYPE, found) else f"{found} stands where {wanted} is needed"
+    if wanted in (ANY_TYPE, found):
+        return None
+    return Message(
+        "table.type_needed", "{found} stands where {wanted} is needed", found=found, wanted=wanted
+    )

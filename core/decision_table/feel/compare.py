@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 
 from core.decision_table.feel.temporal import instant
 from core.decision_table.feel.values import Months, NoValue, Range, Value, kind_of
+from core.domain.messages import Message
 
 _ORDERED = (Decimal, str, date, time, timedelta, Months)
 
@@ -39,7 +41,7 @@ def less(left: Value, right: Value) -> bool:
     """Whether `left` comes before `right`. Raises NoValue if they are unordered."""
     _same_kind(left, right)
     if not isinstance(left, _ORDERED):
-        raise NoValue(f"values of type {kind_of(left)} have no order")
+        raise NoValue(_no_order(kind_of(left)))
     left, right = _zoned(left, right), _zoned(right, left)
     return bool(_key(left) < _key(right))  # type: ignore[operator]
 
@@ -63,7 +65,18 @@ def within(value: Value, span: Range) -> bool:
 def _same_kind(left: Value, right: Value) -> None:
     kinds = kind_of(left), kind_of(right)
     if kinds[0] != kinds[1]:
-        raise NoValue(f"{kinds[0]} and {kinds[1]} do not compare")
+        raise NoValue(_not_comparable(*kinds))
+
+
+# Kept, as all cells of a column may fail for the same reason.
+@cache
+def _not_comparable(one: str, other: str) -> Message:
+    return Message("feel.not_comparable", "{one} and {other} do not compare", one=one, other=other)
+
+
+@cache
+def _no_order(kind: str) -> Message:
+    return Message("feel.no_order", "values of type {kind} have no order", kind=kind)
 
 
 def _zoned(value: Value, other: Value) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, DecimalException
+from functools import cache, lru_cache
 from zoneinfo import ZoneInfo
 
 from core.decision_table.feel.compare import compare, equal, less, within
@@ -14,6 +15,7 @@ from core.decision_table.feel.functions.lists import conjunction, disjunction
 from core.decision_table.feel.node import Node
 from core.decision_table.feel.temporal import from_text, minus, plus
 from core.decision_table.feel.values import (
+    BY_ZERO,
     NUMBERS,
     Months,
     NoValue,
@@ -23,7 +25,7 @@ from core.decision_table.feel.values import (
     kind_of,
     months,
 )
-from core.domain.messages import said
+from core.domain.messages import Message, said
 
 _NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
     "+": NUMBERS.add,
@@ -32,6 +34,7 @@ _NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
     "/": NUMBERS.divide,
     "**": NUMBERS.power,
 }
+_UNDEFINED = Message("feel.undefined", "the result is too large, too small, or undefined")
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -42,7 +45,7 @@ def calculate(sign: str, left: Value, right: Value) -> Value:
     """
     if isinstance(left, Decimal) and isinstance(right, Decimal):
         if sign == "/" and not right:
-            raise NoValue("division by zero")
+            raise NoValue(BY_ZERO)
         return _NUMERIC[sign](left, right)
     if sign == "+":
         return _sum(left, right)
@@ -88,7 +91,7 @@ def _scaled(length: Value, factor: Decimal) -> Value:
 
 def _quotient(left: Value, right: Value) -> Value:
     if not right:
-        raise NoValue("division by zero, or by null")
+        raise NoValue(Message("feel.by_zero_or_null", "division by zero, or by null"))
     if isinstance(left, timedelta) and isinstance(right, timedelta):
         return NUMBERS.divide(Decimal(left // _MICROSECOND), Decimal(right // _MICROSECOND))
     if isinstance(left, Months) and isinstance(right, Months) and right.count:
@@ -101,19 +104,41 @@ def _quotient(left: Value, right: Value) -> Value:
 
 
 def _unfit(sign: str, left: Value, right: Value) -> NoValue:
-    return NoValue(f"'{sign}' does not take {kind_of(left)} and {kind_of(right)}")
+    return NoValue(_operands(sign, kind_of(left), kind_of(right)))
+
+
+@cache
+def _operands(sign: str, left: str, right: str) -> Message:
+    return Message(
+        "feel.operands",
+        "'{sign}' does not take {left} and {right}",
+        sign=sign,
+        left=left,
+        right=right,
+    )
 
 
 def property_of(value: Value, name: str) -> Value:
     """Return a property of a value. Raises NoValue if the value has none of that name."""
     parts = _parts_of(value)
     if name not in parts:
-        listed = ", ".join(f"'{part}'" for part in parts) or "none"
-        raise NoValue(f"{kind_of(value)} has no part '{name}' (it has {listed})")
+        raise NoValue(_no_part(kind_of(value), name, tuple(parts)))
     found = parts[name]
     if isinstance(found, int) and not isinstance(found, bool):
         return Decimal(found)
     return found
+
+
+@lru_cache(maxsize=256)
+def _no_part(kind: str, name: str, parts: tuple[str, ...]) -> Message:
+    listed = ", ".join(f"'{part}'" for part in parts) or Message("list.none", "none")
+    return Message(
+        "feel.no_part",
+        "{kind} has no part '{name}' (it has {listed})",
+        kind=kind,
+        name=name,
+        listed=listed,
+    )
 
 
 def _parts_of(value: Value) -> dict[str, Value | int]:
@@ -240,7 +265,7 @@ def _noted(step: Callable[[], Value], scope: Scope) -> Value:
     except NoValue as reason:
         scope.notes.append(said(reason))
     except (OverflowError, DecimalException):
-        scope.notes.append("the result is too large, too small, or undefined")
+        scope.notes.append(_UNDEFINED)
     return None
 
 
@@ -279,7 +304,12 @@ def _negated(node: Node, scope: Scope) -> Value:
     value = evaluate(node.parts[0], scope)
     if isinstance(value, bool):
         return not value
-    raise NoValue(f"'not' takes boolean there, not {kind_of(value)}")
+    raise NoValue(_not_boolean(kind_of(value)))
+
+
+@cache
+def _not_boolean(kind: str) -> Message:
+    return Message("feel.not_boolean", "'not' takes boolean there, not {kind}", kind=kind)
 
 
 def _name(node: Node, scope: Scope) -> Value:

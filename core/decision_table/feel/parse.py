@@ -17,6 +17,7 @@ from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.node import Node
 from core.decision_table.feel.temporal import from_text
 from core.decision_table.feel.values import NoValue, number
+from core.decision_table.problems import either
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message, said
 
@@ -25,12 +26,12 @@ KEYWORDS = {
     for word in ("and", "or", "not", "if", "then", "else", "in", "between", "true", "false", "null")
 }
 UNSUPPORTED = {
-    "for": "a loop ('for … in … return …')",
-    "some": "a quantifier ('some … satisfies …')",
-    "every": "a quantifier ('every … satisfies …')",
-    "function": "a function definition ('function(…)')",
+    "for": Message("feel.loop", "a loop ('for … in … return …')"),
+    "some": Message("feel.some", "a quantifier ('some … satisfies …')"),
+    "every": Message("feel.every", "a quantifier ('every … satisfies …')"),
+    "function": Message("feel.definition", "a function definition ('function(…)')"),
     "instance": "'instance of'",
-    "external": "an external function",
+    "external": Message("feel.external", "an external function"),
 }
 UNSUPPORTED_FUNCTIONS = (
     "context", "context put", "context merge", "get value", "get entries", "sort", "list replace",
@@ -111,17 +112,21 @@ def _next(
         return Token(kind, _unescaped(text, found), start_pos=at), found.end()
     if found := _NUMBER.match(text, at):
         if len(found[0]) > MAX_DIGITS:
-            raise fail(text, at, f"the number has more than {MAX_DIGITS} digits")
+            raise fail(
+                text,
+                at,
+                Message("feel.digits", "the number has more than {most} digits", most=MAX_DIGITS),
+            )
         return Token("NUMBER", found[0], start_pos=at), found.end()
     if found := _SIGN.match(text, at):
         return Token(SIGNS[found[0]], found[0], start_pos=at), found.end()
     if name := _name(text, at, names, functions):
         return name, name.end_pos or at
     if text[at] == "{":
-        raise fail(text, at, "a context ('{…}') is not supported")
+        raise fail(text, at, Message("feel.context", "a context ('{{…}}') is not supported"))
     if text[at] == '"':
-        raise fail(text, at, "the string is not closed")
-    raise fail(text, at, f"{text[at]!r} has no meaning here")
+        raise fail(text, at, Message("feel.string_open", "the string is not closed"))
+    raise fail(text, at, Message("feel.no_meaning", "{char!r} has no meaning here", char=text[at]))
 
 
 def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]) -> Token | None:
@@ -133,11 +138,25 @@ def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]
     if called:
         return _token("FUNCTION", called)
     if word and word[0] in UNSUPPORTED:
-        raise fail(text, at, f"{UNSUPPORTED[word[0]]} is not supported")
+        raise fail(
+            text,
+            at,
+            Message("feel.unsupported", "{what} is not supported", what=UNSUPPORTED[word[0]]),
+        )
     if other := _phrases(UNSUPPORTED_FUNCTIONS, _BRACKET).match(text, at):
-        raise fail(text, at, f"the function '{other[0]}' is not supported")
+        raise fail(
+            text,
+            at,
+            Message(
+                "feel.function_unsupported", "the function '{name}' is not supported", name=other[0]
+            ),
+        )
     if word and word[0] not in KEYWORDS and _CALL.match(text, word.end()):
-        raise fail(text, at, f"the function '{word[0]}' is not known")
+        raise fail(
+            text,
+            at,
+            Message("feel.function_unknown", "the function '{name}' is not known", name=word[0]),
+        )
     return _token(KEYWORDS.get(word[0], "NAME"), word) if word else None
 
 
@@ -169,7 +188,11 @@ def _unescaped(text: str, string: re.Match[str]) -> str:
         if len(code) > 1:
             point = int(code[1:], 16)
             if point > 0x10FFFF or 0xD800 <= point < 0xE000:
-                raise fail(text, string.start(), f"'\\{code}' is no character")
+                raise fail(
+                    text,
+                    string.start(),
+                    Message("feel.no_character", "'\\{code}' is no character", code=code),
+                )
             return chr(point)
         return _ESCAPES.get(code, found[0])
 
@@ -180,9 +203,17 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 60  # evaluation recurses over the levels of a tree
 
 _Start = Literal["tests", "expression"]
-_WORDS = {"NUMBER": "a number", "STRING": "a string", "AT": '@"…"', "NAME": "a name",
-          "FUNCTION": "a function", "OPENED": "']'", "PARAMETER": "the name of a parameter",
-          "$END": "the end"}  # fmt: skip
+_END_OF_TEXT = Message("feel.the_end", "the end")
+_WORDS: dict[str, str] = {
+    "NUMBER": Message("feel.a_number", "a number"),
+    "STRING": Message("feel.a_string", "a string"),
+    "AT": '@"…"',
+    "NAME": Message("feel.a_name", "a name"),
+    "FUNCTION": Message("feel.a_function", "a function"),
+    "OPENED": "']'",
+    "PARAMETER": Message("feel.a_parameter", "the name of a parameter"),
+    "$END": _END_OF_TEXT,
+}
 _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _SILENT = {
     "in",
@@ -227,7 +258,14 @@ def parse_expression(text: str, names: Sequence[str] = ()) -> Node:
 def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
     text = unicodedata.normalize("NFC", text)
     if len(text) > MAX_LENGTH:
-        raise RuleInvalid(f"FEEL of {len(text)} characters; at most {MAX_LENGTH} are read")
+        raise RuleInvalid(
+            Message(
+                "feel.long",
+                "FEEL of {n} characters; at most {most} are read",
+                n=len(text),
+                most=MAX_LENGTH,
+            )
+        )
     run = _parser().parse_interactive(start=start)
     try:
         for token in tokens_of(text, names, tuple(FUNCTIONS)):
@@ -236,7 +274,7 @@ def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
     except UnexpectedToken as error:
         raise _unexpected(text, error) from error
     if not isinstance(root, Node):
-        raise fail(text, 0, "it holds no expression")
+        raise fail(text, 0, Message("feel.nothing", "it holds no expression"))
     _check(text, root, names, start)
     return root
 
@@ -244,16 +282,25 @@ def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
 def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     token = error.token
     if token.type == "LSQB":
-        raise fail(text, token.start_pos or 0, "a filter ('list[…]') is not supported")
+        raise fail(
+            text,
+            token.start_pos or 0,
+            Message("feel.filter", "a filter ('list[…]') is not supported"),
+        )
     ended = token.type == "$END"
     at = len(text) if ended else token.start_pos or 0
-    found = "the end" if ended else f"'{token}'"
+    found = _END_OF_TEXT if ended else f"'{token}'"
     kinds = set(error.expected)
     values = kinds >= {"NUMBER", "STRING", "NAME"}
     operators = kinds >= {"PLUS", "TIMES"}
     rest = kinds - (_VALUES if values else set()) - (_OPERATORS if operators else set())
     wanted = sorted(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest)
-    expected = " or ".join(["a value"] * values + ["an operator"] * operators + wanted) or "the end"
+    some = [
+        *[Message("feel.a_value", "a value")] * values,
+        *[Message("feel.an_operator", "an operator")] * operators,
+        *wanted,
+    ]
+    expected = either(some or [_END_OF_TEXT])
     return fail(
         text,
         at,
@@ -269,12 +316,20 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
 def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None:
     nodes = list(root.walk())
     if len(nodes) > MAX_DEPTH and root.depth() > MAX_DEPTH:
-        raise fail(text, 0, f"it is nested more than {MAX_DEPTH} levels deep")
+        raise fail(
+            text,
+            0,
+            Message("feel.nested", "it is nested more than {most} levels deep", most=MAX_DEPTH),
+        )
     for node in nodes:
         if node.op in _MAY_FAIL and (problem := _problem(node, names, start)):
             raise fail(text, node.at, problem)
     for node in _misplaced(root, [node for node in nodes if node.op == "negated"]):
-        raise fail(text, node.at, "'not' takes one expression, or stands alone around tests")
+        raise fail(
+            text,
+            node.at,
+            Message("feel.not_alone", "'not' takes one expression, or stands alone around tests"),
+        )
 
 
 def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
@@ -289,7 +344,7 @@ def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
 
 def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
     if node.op == "name" and node.value not in names:
-        known = ", ".join(f"'{name}'" for name in names) or "none"
+        known = ", ".join(f"'{name}'" for name in names) or Message("list.none", "none")
         return Message(
             "feel.unknown_name",
             "the name '{name}' is not known (known: {known})",
@@ -297,15 +352,28 @@ def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
             known=known,
         )
     if node.op == "subject" and start == "expression":
-        return "'?' stands for the value of an input, and there is none here"
+        return Message(
+            "feel.no_subject", "'?' stands for the value of an input, and there is none here"
+        )
     if node.op == "at_literal":
         return _temporal_problem(str(node.value))
     if node.op == "call":
         function = FUNCTIONS[str(node.value)]
         if any(part.op == "argument" for part in node.parts):
-            return f"'{node.value}' is called with other names (its own: {function.parameters})"
+            return Message(
+                "feel.other_names",
+                "'{name}' is called with other names (its own: {parameters})",
+                name=node.value,
+                parameters=function.parameters,
+            )
         if not function.takes(len(node.parts)):
-            return f"'{node.value}' takes {function.arity}, not {len(node.parts)}"
+            return Message(
+                "feel.arity",
+                "'{name}' takes {arity}, not {n}",
+                name=node.value,
+                arity=function.arity,
+                n=len(node.parts),
+            )
     return None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from core.decision_table.feel.values import NoValue
+from core.domain.messages import Message
 
 # In steps, not seconds: a table decides alike on every machine.
 MAX_STEPS = 300_000
@@ -77,7 +78,9 @@ class Pattern:
         at = 0
         while found := self.search(text, at):
             if found[0] == found[1]:
-                raise NoValue("the pattern matches where there is nothing")
+                raise NoValue(
+                    Message("pattern.matches_nothing", "the pattern matches where there is nothing")
+                )
             yield found
             at = found[1]
 
@@ -91,7 +94,13 @@ class Pattern:
             seen.add(index)
             self.steps -= 1
             if self.steps < 0:
-                raise NoValue(f"the pattern takes more than {MAX_STEPS} steps on this text")
+                raise NoValue(
+                    Message(
+                        "pattern.steps",
+                        "the pattern takes more than {most} steps on this text",
+                        most=MAX_STEPS,
+                    )
+                )
             step = self.code[index] if index < len(self.code) else None
             if step is None or step.fits:
                 threads[index] = start
@@ -115,7 +124,7 @@ def either(first: Code, second: Code) -> Code:
 def repeated(code: Code, least: int, most: int | None, *, lazy: bool) -> Code:
     """Return code for `least` to `most` times (None: unbounded), few preferred if lazy."""
     if len(code) * max(least, most or 0) > MAX_CODE:
-        raise NoValue("the pattern is too large")
+        raise NoValue(Message("pattern.large", "the pattern is too large"))
     skip = (len(code) + (1 if most is not None else 2), 1)
     fork = Step(ways=skip if lazy else skip[::-1])
     if most is None:
@@ -126,7 +135,7 @@ def repeated(code: Code, least: int, most: int | None, *, lazy: bool) -> Code:
 def bounded_code(code: Code) -> Code:
     """Return the code. Raises NoValue if it has grown too large."""
     if len(code) > MAX_CODE:
-        raise NoValue("the pattern is too large")
+        raise NoValue(Message("pattern.large", "the pattern is too large"))
     return code
 
 
@@ -151,12 +160,18 @@ def pattern(text: str, flags: str = "") -> Pattern:
     too) and `x` (white space outside sets is ignored).
     """
     if set(flags) - {"i", "m", "s", "x"}:
-        raise NoValue(f"the flags '{flags}' are not supported (supported: i, m, s, x)")
+        raise NoValue(
+            Message(
+                "pattern.flags",
+                "the flags '{flags}' are not supported (supported: i, m, s, x)",
+                flags=flags,
+            )
+        )
     text = _SPACE.sub(_retained, text) if "x" in flags else text
     reader = _Reader(text, flags)
     code = reader.choices(0)
     if reader.at < len(text):
-        raise reader.fail("it has a bracket that was not opened")
+        raise reader.fail(Message("pattern.not_opened", "it has a bracket that was not opened"))
     return Pattern(code)
 
 
@@ -171,11 +186,19 @@ class _Reader:
         self.at = 0
 
     def fail(self, problem: str) -> NoValue:
-        return NoValue(f"the pattern '{self._text[:40]}' at character {self.at + 1}: {problem}")
+        return NoValue(
+            Message(
+                "pattern.wrong",
+                "the pattern '{pattern}' at character {n}: {why}",
+                pattern=self._text[:40],
+                n=self.at + 1,
+                why=problem,
+            )
+        )
 
     def choices(self, depth: int) -> Code:
         if depth > _MAX_DEPTH:
-            raise self.fail("it is nested too deep")
+            raise self.fail(Message("pattern.deep", "it is nested too deep"))
         branches = [self._sequence(depth)]
         while self._take("|"):
             branches.append(self._sequence(depth))
@@ -202,18 +225,20 @@ class _Reader:
         else:
             return code
         if most is not None and most < least:
-            raise self.fail("it repeats at most less often than at least")
+            raise self.fail(
+                Message("pattern.repeats", "it repeats at most less often than at least")
+            )
         return repeated(code, least, most, lazy=self._take("?"))
 
     def _atom(self, depth: int) -> Code:
         char = self._next()
         if char == "(":
             if self._ahead() == "?" and not self._text.startswith("?:", self.at):
-                raise self.fail("'(?' is not supported")
+                raise self.fail(Message("pattern.groups", "'(?' is not supported"))
             self.at += 2 * self._text.startswith("?:", self.at)
             code = self.choices(depth + 1)
             if not self._take(")"):
-                raise self.fail("a bracket is not closed")
+                raise self.fail(Message("head.bracket_open", "a bracket is not closed"))
             return code
         if char == "[":
             return one(self._set())
@@ -222,7 +247,9 @@ class _Reader:
         if char in "^$":
             return [Step(index=char, lines="m" in self._flags)]
         if char in "*+?{":
-            raise self.fail(f"'{char}' repeats nothing")
+            raise self.fail(
+                Message("pattern.repeats_nothing", "'{char}' repeats nothing", char=char)
+            )
         return one(self._escape() if char == "\\" else self._same(char))
 
     def _set(self) -> Fits:
@@ -231,7 +258,7 @@ class _Reader:
         while not self._take("]"):
             char = self._next()
             if char == "[":
-                raise self.fail("'[' in a set is not supported")
+                raise self.fail(Message("pattern.set_in_set", "'[' in a set is not supported"))
             fits = self._escape() if char == "\\" else None
             ahead = self._text[self.at : self.at + 2]
             if fits is None and ahead.startswith("-") and ahead != "-]":
@@ -242,9 +269,15 @@ class _Reader:
 
     def _span(self, low: str, high: str) -> Fits:
         if high in "\\[":
-            raise self.fail(f"'{high}' at the end of a range of characters is not supported")
+            raise self.fail(
+                Message(
+                    "pattern.range_end",
+                    "'{char}' at the end of a range of characters is not supported",
+                    char=high,
+                )
+            )
         if high < low:
-            raise self.fail("the range of characters has no order")
+            raise self.fail(Message("pattern.range", "the range of characters has no order"))
         return lambda found: any(low <= char <= high for char in self._cases(found))
 
     def _escape(self) -> Fits:
@@ -257,7 +290,7 @@ class _Reader:
             return self._same(_CONTROLS.get(char, char))
         fits = _CLASSES.get(char.lower())
         if fits is None:
-            raise self.fail(f"'\\{char}' is not supported")
+            raise self.fail(Message("pattern.escape", "'\\{char}' is not supported", char=char))
         return fits if char.islower() else lambda found: not fits(found)
 
     def _same(self, char: str) -> Fits:
@@ -277,6 +310,6 @@ class _Reader:
     def _next(self) -> str:
         char = self._ahead()
         if not char:
-            raise self.fail("it ends too early")
+            raise self.fail(Message("pattern.short", "it ends too early"))
         self.at += 1
         return char

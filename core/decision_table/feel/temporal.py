@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from core.decision_table.feel.values import Months, NoValue, Value, kind_of, months
+from core.domain.messages import Message
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(
@@ -35,11 +36,15 @@ def to_date(text: str) -> date:
     """Read `2024-02-29`; years are 0001 to 9999. Raises NoValue."""
     found = _DATE.fullmatch(text)
     if not found:
-        raise NoValue(f"'{text[:40]}' is no date such as 2024-02-29")
+        raise NoValue(
+            Message("feel.no_date", "'{text}' is no date such as 2024-02-29", text=text[:40])
+        )
     try:
         return date(int(found[1]), int(found[2]), int(found[3]))
     except ValueError as error:
-        raise NoValue(f"'{text}' is a day that no calendar has") from error
+        raise NoValue(
+            Message("feel.no_day", "'{text}' is a day that no calendar has", text=text)
+        ) from error
 
 
 def to_time(text: str) -> time:
@@ -48,7 +53,13 @@ def to_time(text: str) -> time:
     Nine digits of a second are read, six are retained. A named zone has no offset without a date.
     """
     if "@" in text:
-        raise NoValue(f"'{text[:40]}': a time without a date takes an offset, not a named zone")
+        raise NoValue(
+            Message(
+                "feel.named_zone",
+                "'{text}': a time without a date takes an offset, not a named zone",
+                text=text[:40],
+            )
+        )
     return _time(text)
 
 
@@ -68,12 +79,20 @@ def to_duration(text: str) -> timedelta | Months:
         return months(-count if found[1] else count)
     found = _DAYS.fullmatch(text)
     if not found or bare == "P" or bare.endswith("T"):
-        raise NoValue(f"'{text[:40]}' is no date, time or duration in the form of ISO 8601")
+        raise NoValue(
+            Message(
+                "feel.no_iso",
+                "'{text}' is no date, time or duration in the form of ISO 8601",
+                text=text[:40],
+            )
+        )
     days, hours, minutes = (int(found[number] or 0) for number in (2, 3, 4))
     try:
         length = timedelta(days, hours=hours, minutes=minutes, seconds=float(found[5] or 0))
     except OverflowError as error:
-        raise NoValue(f"the duration '{text}' is too long") from error
+        raise NoValue(
+            Message("feel.duration_of_text", "the duration '{text}' is too long", text=text)
+        ) from error
     return -length if found[1] else length
 
 
@@ -82,7 +101,9 @@ def plus(start: Value, length: Value) -> Value:
     try:
         return _plus(start, length)
     except (OverflowError, ValueError) as error:
-        raise NoValue("the date lies outside the years 0001 to 9999") from error
+        raise NoValue(
+            Message("feel.years", "the date lies outside the years 0001 to 9999")
+        ) from error
 
 
 def _plus(start: Value, length: Value) -> Value:
@@ -104,7 +125,14 @@ def _plus(start: Value, length: Value) -> Value:
                 seconds=length.total_seconds() % 86_400
             )
             return moved.timetz()
-    raise NoValue(f"{kind_of(start)} and {kind_of(length)} do not add up")
+    raise NoValue(
+        Message(
+            "feel.no_addition",
+            "{start} and {length} do not add up",
+            start=kind_of(start),
+            length=kind_of(length),
+        )
+    )
 
 
 def minus(end: Value, start: Value) -> timedelta | Months:
@@ -120,7 +148,14 @@ def minus(end: Value, start: Value) -> timedelta | Months:
     if isinstance(end, time) and isinstance(start, time):
         day = date(2000, 1, 3)
         return minus(datetime.combine(day, end), datetime.combine(day, start))
-    raise NoValue(f"{kind_of(start)} cannot be taken from {kind_of(end)}")
+    raise NoValue(
+        Message(
+            "feel.no_subtraction",
+            "{start} cannot be taken from {end}",
+            start=kind_of(start),
+            end=kind_of(end),
+        )
+    )
 
 
 def moment(day: date) -> datetime:
@@ -133,7 +168,9 @@ def instant(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC) if at.tzinfo else at
     except OverflowError as error:
-        raise NoValue("the date lies outside the years 0001 to 9999") from error
+        raise NoValue(
+            Message("feel.years", "the date lies outside the years 0001 to 9999")
+        ) from error
 
 
 def iso(value: date | time | timedelta | Months) -> str:
@@ -174,13 +211,17 @@ def _later(start: datetime, length: timedelta) -> datetime:
 def _time(text: str) -> time:
     found = _TIME.fullmatch(text)
     if not found:
-        raise NoValue(f"'{text[:40]}' is no time such as 09:30:00")
+        raise NoValue(
+            Message("feel.no_time", "'{text}' is no time such as 09:30:00", text=text[:40])
+        )
     micros = int((found[4] or ".0")[1:].ljust(6, "0")[:6])
     try:
         clock = time(int(found[1]), int(found[2]), int(found[3]), micros)
         return clock.replace(tzinfo=_zone(found[5]))
     except ValueError as error:
-        raise NoValue(f"'{text}' is a time that no clock has") from error
+        raise NoValue(
+            Message("feel.no_clock", "'{text}' is a time that no clock has", text=text)
+        ) from error
 
 
 def _zone(text: str | None) -> tzinfo | None:
@@ -192,9 +233,11 @@ def _zone(text: str | None) -> tzinfo | None:
         try:
             return ZoneInfo(text[1:])
         except (OSError, ValueError, KeyError) as error:
-            raise NoValue(f"the time zone '{text[1:]}' is not known") from error
+            raise NoValue(
+                Message("feel.no_zone", "the time zone '{zone}' is not known", zone=text[1:])
+            ) from error
     hours, minutes = int(text[1:3]), int(text[4:6])
     if hours > 14 or minutes > 59:
-        raise NoValue(f"'{text}' is no offset of a time zone")
+        raise NoValue(Message("feel.no_offset", "'{text}' is no offset of a time zone", text=text))
     length = timedelta(hours=hours, minutes=minutes)
     return timezone(-length if text[0] == "-" else length) if length else UTC

@@ -8,6 +8,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DecimalException
 from typing import TypeAlias
 
+from core.domain.messages import Message
+
 # IEEE 754 decimal128, as 10.3.2.3.1 requires; a result that does not fit is null.
 NUMBERS = Context(prec=34, rounding=ROUND_HALF_EVEN, Emin=-6143, Emax=6144)
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?", re.ASCII)
@@ -52,6 +54,9 @@ _KINDS: tuple[tuple[type, str], ...] = (
 _EXACT = {**dict(_KINDS), type(None): "null"}
 
 
+BY_ZERO = Message("feel.by_zero", "division by zero")
+
+
 class NoValue(Exception):
     """An expression has no value: it becomes null, and the message says why."""
 
@@ -66,23 +71,33 @@ def kind_of(value: Value) -> str:
 def bounded(text: str) -> str:
     """Return the string. Raises NoValue if it has grown beyond MAX_STRING characters."""
     if len(text) > MAX_STRING:
-        raise NoValue(f"the string is longer than {MAX_STRING} characters")
+        raise NoValue(
+            Message(
+                "feel.string_long", "the string is longer than {most} characters", most=MAX_STRING
+            )
+        )
     return text
 
 
 def months(count: int) -> Months:
     """Return a duration in months. Raises NoValue beyond what years can count."""
     if abs(count) > MAX_MONTHS:
-        raise NoValue("the duration is too long")
+        raise NoValue(Message("feel.duration_long", "the duration is too long"))
     return Months(count)
 
 
 def number(text: str) -> Decimal:
     """Return a number of 34 digits from its text. Raises NoValue."""
     if not _NUMBER.fullmatch(text):
-        raise NoValue(f"'{text[:40]}' is no number")
+        raise NoValue(Message("feel.no_number", "'{text}' is no number", text=text[:40]))
     try:
         found = NUMBERS.create_decimal(text)
     except DecimalException as error:
-        raise NoValue(f"'{text[:40]}' is too large or too small for a number") from error
+        raise NoValue(
+            Message(
+                "feel.number_range",
+                "'{text}' is too large or too small for a number",
+                text=text[:40],
+            )
+        ) from error
     return found

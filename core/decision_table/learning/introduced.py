@@ -14,20 +14,23 @@ from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Sev
 MAX_WARNINGS = 8
 MAX_WARNING = 400
 
-_APART = (
+_APART = Message(
+    "learn.apart",
     "Make the conditions exclude each other, or set another hit_policy: FIRST takes the first row "
-    "that holds, COLLECT all of them."
+    "that holds, COLLECT all of them.",
 )
-_APART_OR_CHANGED = (
+_APART_OR_CHANGED = Message(
+    "learn.apart_or_change",
     "Change the row that stands (send it with its id, merge_mode REFINE), or make the conditions "
     "exclude each other, or set another hit_policy, without a merge_mode: FIRST takes the first "
     "row that holds (add the exception with `before` and the id of the row that it comes before), "
-    "COLLECT all of them."
+    "COLLECT all of them.",
 )
-_ORDER = "Put the row of fewer cases before the one that takes its cases."
-_ORDER_OR_ADD = (
+_ORDER = Message("learn.order", "Put the row of fewer cases before the one that takes its cases.")
+_ORDER_OR_ADD = Message(
+    "learn.order_or_add",
     "Under FIRST an exception comes first: add it with `before` and the id of the row that takes "
-    "its cases; a row that stands is moved with merge_mode REPLACE and all rows in order."
+    "its cases; a row that stands is moved with merge_mode REPLACE and all rows in order.",
 )
 
 
@@ -48,7 +51,7 @@ def introduced(
 def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool) -> None:
     """Raise RuleInvalid naming the rows of each error, and what can be done."""
     errors = [defect for defect in defects if defect.severity is Severity.ERROR]
-    hint = "Correct the cells that are named."
+    hint = Message("learn.correct_cells", "Correct the cells that are named.")
     if any(defect.kind in CLASH for defect in errors):
         hint = _APART if new else _APART_OR_CHANGED
     elif table.hit_policy is HitPolicy.FIRST and _any_covered(errors):

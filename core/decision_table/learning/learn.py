@@ -178,9 +178,10 @@ MAX_REMARK_WARNINGS = 5
 # Deriving a case decides it by the whole table: the limit is on rows visited over all cases.
 MAX_DERIVED = 10_000
 
-_NO_CONDITION = (
+_NO_CONDITION = Message(
+    "learn.no_condition",
     "no row has a condition, so this says nothing of when it holds: what always holds is a "
-    "MEMORY, not a rule"
+    "MEMORY, not a rule",
 )
 
 
@@ -269,7 +270,11 @@ def _refuse_nothing(
 ) -> None:
     """Refuse a table without any condition, and rows whose outcome is null."""
     problems = [
-        f"{row_words(after, row.id)} has no outcome but null: say what follows from it"
+        Message(
+            "learn.no_outcome",
+            "{row} has no outcome but null: say what follows from it",
+            row=row_words(after, row.id),
+        )
         for row in drafted
         if all(cell in {"", "null", ANY} for cell in row.outputs)
     ]
@@ -368,7 +373,10 @@ def _cases(
         cases[row.id] = own
     refuse(
         problems,
-        hint="Correct the row where the feedback says otherwise than it, or else the example.",
+        hint=Message(
+            "learn.correct_row",
+            "Correct the row where the feedback says otherwise than it, or else the example.",
+        ),
     )
     return cases
 

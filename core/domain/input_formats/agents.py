@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.json_text import parse_json
-from core.domain.input_formats.text import explain, name_problem, text_problem
+from core.domain.input_formats.text import explain, name_problem, of_field, text_problem
+from core.domain.messages import Message, joined
 from core.domain.models import Agent
 
 _REQUIRED = ("id", "tenant_id", "name")
@@ -24,16 +25,23 @@ def read_agents(text: str) -> list[Agent]:
         try:
             agents.append(checked_agent(entry))
         except InvalidInput as error:
-            problems.append(f"{position}: {error.message}")
+            problems.append(
+                Message("input.at", "{place}: {why}", place=position, why=error.message)
+            )
     if problems:
-        raise InvalidInput("\n".join(problems), hint="nothing was imported; mend these and repeat")
+        raise InvalidInput(
+            joined(problems, "\n"),
+            hint=Message("input.nothing_imported", "nothing was imported; mend these and repeat"),
+        )
     return agents
 
 
 def checked_agent(entry: object) -> Agent:
     """Build an agent from one entry; ids are normalised to NFC. Raises InvalidInput."""
     if not isinstance(entry, Mapping):
-        raise InvalidInput("it is no object with id, tenant_id and name")
+        raise InvalidInput(
+            Message("agents.no_object", "it is no object with id, tenant_id and name")
+        )
     try:
         agent = Agent.model_validate(entry)
     except ValidationError as error:
@@ -42,11 +50,11 @@ def checked_agent(entry: object) -> Agent:
         value = getattr(agent, name)
         problem = text_problem(value if isinstance(value, str) else "\n".join(value))
         if problem:
-            raise InvalidInput(f"{name} {problem}")
+            raise InvalidInput(of_field(name, problem))
     for name in _REQUIRED:
         problem = name_problem(getattr(agent, name))
         if problem:
-            raise InvalidInput(f"{name} {problem}")
+            raise InvalidInput(of_field(name, problem))
     return agent.model_copy(
         update={
             "id": unicodedata.normalize("NFC", agent.id),
@@ -58,22 +66,37 @@ def checked_agent(entry: object) -> Agent:
 def _entries(text: str) -> list[tuple[str, object]]:
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if lines and all(line.lstrip().startswith("{") for _, line in lines):
-        return [(f"line {number}", _parsed_json(number, line)) for number, line in lines]
+        return [
+            (Message("input.line", "line {n}", n=number), _parsed_json(number, line))
+            for number, line in lines
+        ]
     try:
         loaded: object = yaml.safe_load(text)
     except RecursionError:
-        raise InvalidInput("it is nested too deep for a list of agents") from None
+        raise InvalidInput(
+            Message("agents.too_deep", "it is nested too deep for a list of agents")
+        ) from None
     except yaml.YAMLError as error:
-        raise InvalidInput(f"it is neither JSONL nor YAML: {error}") from None
+        raise InvalidInput(
+            Message("agents.unreadable", "it is neither JSONL nor YAML: {why}", why=error)
+        ) from None
     if isinstance(loaded, dict) and "items" in loaded:  # the output of `agents list --json`
         loaded = loaded["items"]
     if not isinstance(loaded, list):
-        raise InvalidInput("it holds no list of agents", hint="one JSON object a line, or a list")
-    return [(f"entry {number}", entry) for number, entry in enumerate(loaded, 1)]
+        raise InvalidInput(
+            Message("agents.no_list", "it holds no list of agents"),
+            hint=Message("agents.hint_list", "one JSON object a line, or a list"),
+        )
+    return [
+        (Message("input.entry", "entry {n}", n=number), entry)
+        for number, entry in enumerate(loaded, 1)
+    ]
 
 
 def _parsed_json(number: int, line: str) -> object:
     try:
         return parse_json(line)
     except InvalidInput as error:
-        raise InvalidInput(f"line {number}: {error.message}") from None
+        raise InvalidInput(
+            Message("input.at_line", "line {n}: {why}", n=number, why=error.message)
+        ) from None

@@ -17,10 +17,12 @@ from core.domain.input_formats.text import (
     json_problem,
     length_problem,
     name_problem,
+    of_field,
 )
 from core.domain.messages import Message
 from core.domain.models import Agent, Feedback, NewFeedback
 from core.domain.models.base import Model
+from core.domain.models.messages import Text
 
 
 def feedback_digest(piece: NewFeedback) -> str:
@@ -44,7 +46,7 @@ class Problem(Model):
     """A line that was rejected, and why."""
 
     line: int
-    reason: str
+    reason: Text
     size: int = 0
 
 
@@ -68,7 +70,7 @@ def checked(entry: object, max_chars: int) -> NewFeedback:
     Raises InvalidInput.
     """
     if not isinstance(entry, Mapping):
-        raise InvalidInput("it is no JSON object")
+        raise InvalidInput(Message("json.no_object", "it is no JSON object"))
     try:
         piece = NewFeedback.model_validate(entry)
     except ValidationError as error:
@@ -90,9 +92,14 @@ def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None
     for agent_id in piece.agent_ids:
         agent = agents.get(agent_id)
         if agent is None:
-            return f"there is no agent {agent_id!r}"
+            return Message("no.agent", "there is no agent {id!r}", id=agent_id)
         if agent.tenant_id != piece.tenant_id:
-            return f"agent {agent_id!r} does not belong to tenant {piece.tenant_id!r}"
+            return Message(
+                "agents.not_of_tenant",
+                "agent {agent!r} does not belong to tenant {tenant!r}",
+                agent=agent_id,
+                tenant=piece.tenant_id,
+            )
     return None
 
 
@@ -100,19 +107,29 @@ def _parse(data: bytes) -> JsonValue:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise InvalidInput("it is not UTF-8 text") from None
+        raise InvalidInput(Message("input.not_utf8", "it is not UTF-8 text")) from None
     return parse_json(text)
 
 
 def _problem(piece: NewFeedback, max_chars: int) -> str | None:
     if is_blank(piece.content):
-        return "content is blank"
+        return Message("input.content_blank", "content is blank")
     if len(piece.content) > max_chars:
-        return f"content has {len(piece.content)} characters, more than {max_chars}"
+        return Message(
+            "input.content_long",
+            "content has {n} characters, more than {most}",
+            n=len(piece.content),
+            most=max_chars,
+        )
     if len(piece.task) > max_chars:
-        return f"task has {len(piece.task)} characters, more than {max_chars}"
+        return Message(
+            "input.task_long",
+            "task has {n} characters, more than {most}",
+            n=len(piece.task),
+            most=max_chars,
+        )
     if not piece.agent_ids or any(map(is_blank, piece.agent_ids)):
-        return "agent_ids names no agent"
+        return Message("input.no_agent", "agent_ids names no agent")
     return next(_name_problems(piece), None) or next(_text_problems(piece), None)
 
 
@@ -122,14 +139,14 @@ def _name_problems(piece: NewFeedback) -> Iterator[str]:
         names.append(("id", piece.id))
     found = [(field, name_problem(name)) for field, name in names]
     found.append(("author", length_problem(piece.author or "")))
-    return (f"{field} {problem}" for field, problem in found if problem)
+    return (of_field(field, problem) for field, problem in found if problem)
 
 
 def _text_problems(piece: NewFeedback) -> Iterator[str]:
     for name in NewFeedback.model_fields:
         problem = json_problem(getattr(piece, name))
         if problem:
-            yield f"{name} {problem}"
+            yield of_field(name, problem)
 
 
 def _nfc(text: str) -> str:

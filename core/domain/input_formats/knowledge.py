@@ -22,7 +22,8 @@ from core.domain.errors import InvalidInput
 from core.domain.input_formats.json_text import parse_json
 from core.domain.input_formats.lines import RawLine
 from core.domain.input_formats.skill_files import FileEntry, folder_of
-from core.domain.input_formats.text import explain, is_blank, json_problem, name_problem
+from core.domain.input_formats.text import explain, is_blank, json_problem, name_problem, of_field
+from core.domain.messages import Message
 from core.domain.models import Kind, RuleDraft, SkillFile
 from core.domain.models.base import Model
 
@@ -72,13 +73,20 @@ class KnowledgeLine(Model):
 def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
     """Parse a line; None if it is blank. Raises InvalidInput."""
     if raw.data is None:
-        raise InvalidInput(f"it has {raw.size} bytes, more than {MAX_LINE_BYTES}")
+        raise InvalidInput(
+            Message(
+                "input.bytes",
+                "it has {size} bytes, more than {most}",
+                size=raw.size,
+                most=MAX_LINE_BYTES,
+            )
+        )
     if not raw.data.strip():
         return None
     try:
         parsed = parse_json(raw.data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise InvalidInput("it is not UTF-8 text") from None
+        raise InvalidInput(Message("input.not_utf8", "it is not UTF-8 text")) from None
     entry = checked_entry(parsed, max_chars)
     folder = folder_of(entry.content or "", entry.files or {}) if entry.kind is Kind.SKILL else None
     return KnowledgeLine(number=raw.number, size=raw.size, entry=entry, folder=folder)
@@ -87,7 +95,7 @@ def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
 def checked_entry(given: object, max_chars: int) -> KnowledgeEntry:
     """Validate one JSON value; ids come back in NFC, contents verbatim. Raises InvalidInput."""
     if not isinstance(given, Mapping):
-        raise InvalidInput("it is no JSON object")
+        raise InvalidInput(Message("json.no_object", "it is no JSON object"))
     try:
         entry = KnowledgeEntry.model_validate(given)
     except ValidationError as error:
@@ -106,14 +114,19 @@ def _problems(entry: KnowledgeEntry, max_chars: int) -> Iterator[str]:
     yield from _name_problems(entry)
     for field in ("content", "name", "id"):
         if problem := json_problem(getattr(entry, field)):
-            yield f"{field} {problem}"
+            yield of_field(field, problem)
     if entry.rule and (problem := json_problem(entry.rule.model_dump(mode="json"))):
-        yield f"rule {problem}"
+        yield of_field("rule", problem)
     yield from _OF_KIND[entry.kind](entry)
     if entry.content is not None and is_blank(entry.content):
-        yield "content is blank"
+        yield Message("input.content_blank", "content is blank")
     if entry.kind is Kind.MEMORY and len(entry.content or "") > max_chars:
-        yield f"content has {len(entry.content or '')} characters, more than {max_chars}"
+        yield Message(
+            "input.content_long",
+            "content has {n} characters, more than {most}",
+            n=len(entry.content or ""),
+            most=max_chars,
+        )
 
 
 def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:
@@ -121,35 +134,47 @@ def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:
     names += [("other_agent_ids", name) for name in entry.other_agent_ids]
     for field, name in names:
         if name is not None and (problem := name_problem(name) or json_problem(name)):
-            yield f"{field} {problem}"
+            yield of_field(field, problem)
 
 
 def _of_memory(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "rule", "files", "other_agent_ids")
     if entry.content is None:
-        yield "content is missing: what is to be remembered"
+        yield Message("input.memory_missing", "content is missing: what is to be remembered")
 
 
 def _of_rule(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "files", "other_agent_ids")
     if (entry.content is None) == (entry.rule is None):
-        yield "it needs either content (DMN XML) or rule (columns and rows)"
+        yield Message(
+            "input.rule_missing", "it needs either content (DMN XML) or rule (columns and rows)"
+        )
 
 
 def _of_skill(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "rule")
     if entry.name is None and entry.id is None:
-        yield "name is missing: a skill is known by its name"
+        yield Message("input.name_missing", "name is missing: a skill is known by its name")
     if entry.name and entry.id and entry.name != entry.id:
-        yield f"a skill's id is its name: {entry.id!r} is not {entry.name!r}"
+        yield Message(
+            "input.skill_id",
+            "a skill's id is its name: {id!r} is not {name!r}",
+            id=entry.id,
+            name=entry.name,
+        )
     if entry.content is None:
-        yield "content is missing: the text of SKILL.md"
+        yield Message("input.document_missing", "content is missing: the text of SKILL.md")
 
 
 def _not_its_own(entry: KnowledgeEntry, *fields: str) -> Iterator[str]:
     for field in fields:
         if getattr(entry, field):
-            yield f"{field} does not belong to a {entry.kind}"
+            yield Message(
+                "input.not_of_kind",
+                "{field} does not belong to a {kind}",
+                field=field,
+                kind=entry.kind,
+            )
 
 
 _OF_KIND = {Kind.MEMORY: _of_memory, Kind.DMN_RULE: _of_rule, Kind.SKILL: _of_skill}

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from core.domain.errors import InvalidInput
-from core.domain.input_formats.text import text_problem
+from core.domain.input_formats.text import of_field, text_problem
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, SkillFile
 from core.domain.models.base import Model
 
@@ -29,7 +30,13 @@ def folder_of(document: str, files: Mapping[str, FileEntry]) -> dict[str, SkillF
     """
     head = files.get(SKILL_MD, FileEntry())
     if head.text is not None or head.base64 is not None:
-        raise InvalidInput(f"files.{SKILL_MD} holds a text: that one belongs into content")
+        raise InvalidInput(
+            Message(
+                "input.document_twice",
+                "files.{file} holds a text: that one belongs into content",
+                file=SKILL_MD,
+            )
+        )
     folder = {SKILL_MD: SkillFile(data=document.encode(), executable=head.executable)}
     others = {path: entry for path, entry in files.items() if path != SKILL_MD}
     return folder | {path: _file(path, entry) for path, entry in others.items()}
@@ -59,13 +66,17 @@ def _content(data: bytes) -> dict[str, JsonValue]:
 
 def _file(path: str, entry: FileEntry) -> SkillFile:
     if (entry.text is None) == (entry.base64 is None):
-        raise InvalidInput(f"files.{path} needs either text or base64")
+        raise InvalidInput(
+            Message("input.file_content", "files.{path} needs either text or base64", path=path)
+        )
     if entry.text is not None:
         if problem := text_problem(path + entry.text):
-            raise InvalidInput(f"files.{path}.text {problem}")
+            raise InvalidInput(of_field(f"files.{path}.text", problem))
         return SkillFile(data=entry.text.encode(), executable=entry.executable)
     try:
         data = base64.b64decode(entry.base64 or "", validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidInput(f"files.{path}.base64 is no base64") from None
+        raise InvalidInput(
+            Message("input.no_base64", "files.{path}.base64 is no base64", path=path)
+        ) from None
     return SkillFile(data=data, executable=entry.executable)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import ValidationError
 
+from core.domain.messages import Message, joined
 from core.domain.text import has_lone_surrogate
 
 MAX_NAME_CHARS = 200
@@ -25,9 +26,9 @@ _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 def text_problem(text: str) -> str | None:
     """Return what makes `text` impossible to store, or None. Right-to-left marks are fine."""
     if "\0" in text:
-        return "holds a NUL character"
+        return Message("text.nul", "holds a NUL character")
     if has_lone_surrogate(text):
-        return "holds a lone surrogate, half of a character"
+        return Message("text.surrogate", "holds a lone surrogate, half of a character")
     return None
 
 
@@ -51,13 +52,15 @@ def texts_in(value: object) -> Iterator[str]:
 
 def name_problem(text: str) -> str | None:
     """Return why `text` cannot be an id or name, or None. Ids are index keys, hence short."""
-    return "is blank" if is_blank(text) else length_problem(text)
+    return Message("text.blank", "is blank") if is_blank(text) else length_problem(text)
 
 
 def length_problem(text: str) -> str | None:
     """Return that `text` is too long for an id or a name, or None."""
     if len(text) > MAX_NAME_CHARS:
-        return f"has {len(text)} characters, more than {MAX_NAME_CHARS}"
+        return Message(
+            "text.long", "has {n} characters, more than {most}", n=len(text), most=MAX_NAME_CHARS
+        )
     return None
 
 
@@ -68,17 +71,23 @@ def is_blank(text: str) -> bool:
 
 def explain(error: ValidationError) -> str:
     """Format a validation error on one line: field and reason, for each field."""
-    return "; ".join(
+    return joined(
         _explained(detail["type"], detail["loc"], detail["msg"]) for detail in error.errors()
     )
+
+
+def of_field(field: str, problem: str) -> Message:
+    """Return the problem of a value as that of the field that has it."""
+    return Message("field.wrong", "{field} {why}", field=field, why=problem)
 
 
 def _explained(kind: str, loc: tuple[int | str, ...], message: str) -> str:
     field = ".".join(map(str, loc))
     if kind == "missing":
-        return f"{field} is missing"
+        return Message("field.missing", "{field} is missing", field=field)
     if kind == "extra_forbidden":
-        return f"{field} is no known field"
+        return Message("field.unknown", "{field} is no known field", field=field)
     if kind in _NOT_OF_TYPE:
-        return f"{field} is no {_NOT_OF_TYPE[kind]}"
-    return f"{field}: {message[:1].lower()}{message[1:]}"
+        return Message("field.type", "{field} is no {type}", field=field, type=_NOT_OF_TYPE[kind])
+    why = f"{message[:1].lower()}{message[1:]}"
+    return Message("field.of_pydantic", "{field}: {why}", field=field, why=why)

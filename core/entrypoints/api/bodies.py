@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
+from core.domain.messages import Message
 from core.entrypoints.api.problems import answer, problem
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import Message as AsgiMessage
 
 MAX_BODY = 2**20
 MAX_LARGE = 32 * 2**20
@@ -46,14 +48,17 @@ def _refused(headers: Headers, limit: int) -> HTTPException | None:
     if length.isdecimal() and int(length[:20]) > limit:
         return too_large(limit)
     if has_body and kind != "application/json":
-        return HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "a body has to be application/json")
+        return HTTPException(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+            Message("body.no_json_type", "a body has to be application/json"),
+        )
     return None
 
 
 def _counted(receive: Receive, limit: int) -> Receive:
     seen = 0
 
-    async def counting() -> Message:
+    async def counting() -> AsgiMessage:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
@@ -69,6 +74,6 @@ def too_large(limit: int) -> HTTPException:
     most = f"{limit // 2**20} MiB"
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"the body has more than {most}",
+        Message("body.large", "the body has more than {most}", most=most),
         {"Connection": "close"},
     )

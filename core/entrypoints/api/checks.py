@@ -11,7 +11,8 @@ from http import HTTPStatus
 from fastapi import HTTPException, Request
 
 from core.domain.errors import InvalidInput
-from core.domain.input_formats.text import text_problem
+from core.domain.input_formats.text import of_field, text_problem
+from core.domain.messages import Message
 
 MOST_DEEP = 100
 # What makes a second look at the body worthwhile: an escape of a lone surrogate or of NUL, a
@@ -27,8 +28,15 @@ async def plain_request(request: Request) -> None:
     known = _known_query(request)
     for name, value in request.query_params.multi_items():
         if name not in known:
-            there = f"there are: {', '.join(sorted(known))}" if known else "it takes none"
-            raise InvalidInput(f"query.{name} is no known parameter", hint=there)
+            there = (
+                Message("query.there_are", "there are: {known}", known=", ".join(sorted(known)))
+                if known
+                else Message("query.takes_none", "it takes none")
+            )
+            raise InvalidInput(
+                Message("query.unknown", "query.{name} is no known parameter", name=name),
+                hint=there,
+            )
         _see_text(f"query.{name}", value)
     if request.method not in _BODILESS:  # awaiting an absent body costs turns of the event loop
         _see_body(await request.body())
@@ -43,29 +51,35 @@ def _known_query(request: Request) -> frozenset[str]:
 def _see_text(where: str, text: str) -> None:
     problem = text_problem(text)
     if problem:
-        raise InvalidInput(f"{where} {problem}")
+        raise InvalidInput(of_field(where, problem))
 
 
 def _see_body(body: bytes) -> None:
     # The framework also reads UTF-16 and UTF-32, in which the pattern finds nothing.
     if b"\0" in body:
-        raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not JSON in UTF-8")
+        raise HTTPException(
+            HTTPStatus.BAD_REQUEST, Message("body.no_utf8", "the body is not JSON in UTF-8")
+        )
     nested = body.count(b"[") + body.count(b"{")
     if nested <= MOST_DEEP and not _SUSPICIOUS.search(body):
         return
     try:
         value: object = json.loads(body)
     except RecursionError:
-        raise InvalidInput(f"body is nested deeper than {MOST_DEEP}") from None
+        raise InvalidInput(
+            Message("body.deep", "body is nested deeper than {most}", most=MOST_DEEP)
+        ) from None
     except ValueError:
         return  # the route itself refuses what is not JSON
     for part, depth in _parts(value):
         if depth > MOST_DEEP:
-            raise InvalidInput(f"body is nested deeper than {MOST_DEEP}")
+            raise InvalidInput(
+                Message("body.deep", "body is nested deeper than {most}", most=MOST_DEEP)
+            )
         if isinstance(part, str):
             _see_text("body", part)
         elif isinstance(part, float) and not math.isfinite(part):
-            raise InvalidInput("body holds a number that JSON has not")
+            raise InvalidInput(Message("body.number", "body holds a number that JSON has not"))
 
 
 def _parts(value: object) -> Iterator[tuple[object, int]]:

@@ -10,10 +10,12 @@ from functools import partial
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as AsgiMessage
 
 from core.domain.errors import DependencyDown, Forbidden, SkillWorkerError, Unauthorized
 from core.domain.http_origin import is_loopback, names_of, refusal
+from core.domain.messages import Message
 from core.domain.models.access import AccessToken, TokenKind
 from core.domain.tasks import end_tasks
 from core.entrypoints.api import entry_page
@@ -24,7 +26,7 @@ from core.entrypoints.api.sessions import PRINCIPAL
 
 LOOK_SECONDS = 1.0  # between two checks before something is sent
 POLICY, TRY_LATER = 1008, 1013  # close codes of RFC 6455 and of IANA's registry
-_LAST: Message = {"type": "http.response.body", "body": b"", "more_body": False}
+_LAST: AsgiMessage = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 class Lasting:
@@ -54,7 +56,7 @@ class Lasting:
         # A body ends by itself: nothing else need be watched meanwhile.
         self._has_body = not self._is_socket
 
-    async def receive(self) -> Message:
+    async def receive(self) -> AsgiMessage:
         """Return the caller's message, or that they have disconnected."""
         message = await self._unless_over()
         if message is not None and message["type"] == "websocket.receive":
@@ -64,7 +66,7 @@ class Lasting:
             return {"type": gone, "code": POLICY}
         return message
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: AsgiMessage) -> None:
         """Send a message, unless the caller's access has ended."""
         lasts = message["type"] == "websocket.send" or message.get("more_body", False)
         if lasts and self._clock() - self._checked_at >= LOOK_SECONDS:
@@ -98,7 +100,7 @@ class Lasting:
         else:
             await self._send(_LAST)
 
-    async def _unless_over(self) -> Message | None:
+    async def _unless_over(self) -> AsgiMessage | None:
         if self._has_body and not self._over.is_set():
             message = await self._receive()
             self._has_body = message.get("more_body", False)
@@ -114,7 +116,9 @@ class Lasting:
 
 SESSION_COOKIE = "skill_worker_session"
 HEALTH = frozenset({"/healthz", "/readyz", "/metrics"})
-_HINT = "send Authorization: Bearer <token>; `skill-worker tokens add` makes one"
+_HINT = Message(
+    "access.hint_token", "send Authorization: Bearer <token>; `skill-worker tokens add` makes one"
+)
 
 Known = tuple[str, TokenKind]  # a secret, and what it claims to be
 
@@ -170,10 +174,19 @@ class Guard:
             return None, None
         known = _secret(Headers(scope=scope))
         if known is None:
-            raise Unauthorized("the call comes without a token", hint=_HINT)
+            raise Unauthorized(
+                Message("access.no_token", "the call comes without a token"), hint=_HINT
+            )
         token = await self._found(known)
         if token is None:
-            raise Unauthorized(f"the {known[1]} is unknown, revoked or has expired", hint=_HINT)
+            raise Unauthorized(
+                Message(
+                    "access.unknown",
+                    "the {what} is unknown, revoked or has expired",
+                    what=known[1],
+                ),
+                hint=_HINT,
+            )
         return known, token
 
     async def _found(self, known: Known) -> AccessToken | None:
@@ -187,7 +200,7 @@ class Guard:
     ) -> None:
         if scope["type"] == "websocket":
             code = TRY_LATER if isinstance(error, DependencyDown) else POLICY
-            closed: Message = {"type": "websocket.close", "code": code, "reason": ""}
+            closed: AsgiMessage = {"type": "websocket.close", "code": code, "reason": ""}
             await send(closed)
             return
         answer = self._page(error, scope) or answer_error(error)

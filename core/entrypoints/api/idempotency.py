@@ -12,9 +12,11 @@ from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as AsgiMessage
 
 from core.domain.errors import InvalidInput, KeyReused, SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models.access import Answer, Principal
 from core.domain.ports import Answers
 from core.entrypoints.api.bodies import MAX_LARGE, too_large
@@ -85,13 +87,13 @@ class _Call:
 
     def __init__(self, answers: Answers, owner: str, key: str, digest: str) -> None:
         self.answers, self.owner, self.key, self.digest = answers, owner, key, digest
-        self._start: Message = {}
+        self._start: AsgiMessage = {}
         self._body = b""
 
     async def carry_out(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app answer; the answer is stored before the caller receives it."""
 
-        async def keep_and_send(message: Message) -> None:
+        async def keep_and_send(message: AsgiMessage) -> None:
             if message["type"] == "http.response.start":
                 self._start = message
                 return
@@ -140,13 +142,20 @@ def _key(scope: Scope) -> str | None:
 async def _body(key: str, receive: Receive) -> bytes:
     """Return the whole body of a call. Raises InvalidInput on a bad key, 413 on a long body."""
     if not _KEY.fullmatch(key):
-        raise InvalidInput(f"{HEADER} is not 1 to {LONGEST_KEY} visible ASCII characters")
+        raise InvalidInput(
+            Message(
+                "idempotency.key",
+                "{header} is not 1 to {most} visible ASCII characters",
+                header=HEADER,
+                most=LONGEST_KEY,
+            )
+        )
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise InvalidInput("the call broke off")
+            raise InvalidInput(Message("idempotency.broke_off", "the call broke off"))
         part = message.get("body", b"")
         size += len(part)
         if size > MAX_LARGE:
@@ -156,11 +165,11 @@ async def _body(key: str, receive: Receive) -> bytes:
     return b"".join(parts)
 
 
-def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
+def _replayed(body: bytes, receive: Receive) -> Callable[[], Awaitable[AsgiMessage]]:
     """Return a `receive` that first repeats the body already read."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    left: list[AsgiMessage] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def replayed() -> Message:
+    async def replayed() -> AsgiMessage:
         return left.pop() if left else await receive()
 
     return replayed
@@ -175,12 +184,15 @@ def _again(known: Answer, digest: str) -> Response:
     """Repeat the answer to a known key. Raises KeyReused if it belongs to another call."""
     if known.digest != digest:
         raise KeyReused(
-            f"the {HEADER} was used for another call", hint="take a new key for a new call"
+            Message("idempotency.used", "the {header} was used for another call", header=HEADER),
+            hint=Message("idempotency.hint_key", "take a new key for a new call"),
         )
     if known.status is None:
         status = HTTPStatus.CONFLICT
-        detail = "the first call under this key is still worked on"
-        busy = problem(status, detail, "busy", "send the call again later")
+        detail = Message("idempotency.working", "the first call under this key is still worked on")
+        busy = problem(
+            status, detail, "busy", Message("idempotency.hint_later", "send the call again later")
+        )
         return answer(busy, {"Retry-After": "1"})
     failed = known.status >= HTTPStatus.BAD_REQUEST
     media = PROBLEM_TYPE if failed else "application/json"

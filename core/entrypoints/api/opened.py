@@ -9,6 +9,7 @@ from datetime import datetime
 
 from core.app.program import App
 from core.domain.errors import DependencyDown
+from core.domain.messages import Message
 from core.entrypoints.auth import Access, utc_now
 
 
@@ -23,7 +24,9 @@ class Opened:
     def __call__(self) -> App:
         """Return the app. Raises DependencyDown while it starts or stops."""
         if self.app is None:
-            raise DependencyDown("the worker is starting or stopping", retry_after=1.0)
+            raise DependencyDown(
+                Message("worker.starting", "the worker is starting or stopping"), retry_after=1.0
+            )
         return self.app
 
     def access(self) -> Access:

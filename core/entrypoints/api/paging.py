@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import Path, Query
 from pydantic import AwareDatetime, BeforeValidator, Field
 
+from core.domain.messages import Message
+
 MOST = 200
 Limit = Annotated[int, Query(ge=1, le=MOST, description="Most items to give.")]
 Cursor = Annotated[
@@ -30,7 +32,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d.")
 def _as_written(value: object) -> object:
     """Refuse what would be read as seconds since 1970."""
     if isinstance(value, str) and not _DATE.match(value):
-        raise ValueError("is no moment as 2026-01-31T12:00:00Z is one")
+        raise ValueError(Message("field.no_moment", "is no moment as 2026-01-31T12:00:00Z is one"))
     return value
 
 

@@ -13,6 +13,7 @@ from starlette.routing import Match
 from starlette.types import Scope
 
 from core.domain.errors import DependencyDown, SkillWorkerError
+from core.domain.messages import Message, joined
 from core.domain.models.base import Model
 from core.domain.text import printable
 from core.entrypoints.api.paging import SEEN
@@ -21,8 +22,8 @@ PROBLEM_TYPE = "application/problem+json"
 MOST_TOLD = 20  # of many errors in one call
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DETAILS = {
-    HTTPStatus.NOT_FOUND: "there is nothing at this path",
-    HTTPStatus.METHOD_NOT_ALLOWED: "the path does not take this method",
+    HTTPStatus.NOT_FOUND: Message("http.no_path", "there is nothing at this path"),
+    HTTPStatus.METHOD_NOT_ALLOWED: Message("http.no_method", "the path does not take this method"),
 }
 
 _STATUS = {
@@ -110,22 +111,31 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     if first["type"] == "json_invalid":
-        why, location = str(first["ctx"]["error"]), first["loc"][-1]
-        detail = (
-            f"the body cannot be read as JSON: {why[:1].lower()}{why[1:]} at character {location}"
+        detail = Message(
+            "body.no_json",
+            "the body cannot be read as JSON: {why} at character {n}",
+            why=_within(str(first["ctx"]["error"])),
+            n=first["loc"][-1],
         )
         return answer(problem(HTTPStatus.BAD_REQUEST, detail))
     found = [_explained(part["loc"], part["type"], part["msg"]) for part in error.errors()]
-    more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
-    detail = "; ".join(found[:MOST_TOLD]) + more
-    return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail, "invalid"))
+    told = joined(found[:MOST_TOLD])
+    if len(found) > MOST_TOLD:
+        more = Message("input.more", "; and {n} more", n=len(found) - MOST_TOLD)
+        told = joined([told, more], "")
+    return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, "invalid"))
 
 
 def _explained(location: Sequence[int | str], kind: str, message: str) -> str:
     field = ".".join(map(str, location))
     if kind == "string_pattern_mismatch" and SEEN in message:
-        return f"{field} is blank"
-    return f"{field}: {message[:1].lower()}{message[1:]}"
+        return Message("field.blank", "{field} is blank", field=field)
+    return Message("field.of_pydantic", "{field}: {why}", field=field, why=_within(message))
+
+
+def _within(message: str) -> str:
+    """Return a message of pydantic's as it goes on after a colon."""
+    return f"{message[:1].lower()}{message[1:]}"
 
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
@@ -153,5 +163,7 @@ def _takes(app: FastAPI, scope: Scope) -> bool:
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:
-    detail = f"unexpected {type(error).__name__}; the log says more"
+    detail = Message(
+        "error.unexpected_logged", "unexpected {type}; the log says more", type=type(error).__name__
+    )
     return answer(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail, "unexpected"))

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from core.app.program import App
 from core.domain.errors import ConfigurationError
 from core.domain.http_origin import is_loopback
+from core.domain.messages import Message
 from core.entrypoints.api.app import create_api
 from core.entrypoints.api.entry import Entry
 from core.entrypoints.api.entry_page import CONSOLE, ENTER, LEAVE
@@ -90,8 +91,15 @@ async def _to_console(_: Request) -> RedirectResponse:
 async def _see_on_purpose(access: Access, host: str) -> None:
     if not any(token.on_purpose for token in await access.tokens.list()):
         raise ConfigurationError(
-            f"serving on {host} lets other machines in, and no token was made on purpose",
-            hint="make one with `skill-worker tokens add`, or leave --host at 127.0.0.1",
+            Message(
+                "serve.no_token",
+                "serving on {host} lets other machines in, and no token was made on purpose",
+                host=host,
+            ),
+            hint=Message(
+                "serve.hint_token",
+                "make one with `skill-worker tokens add`, or leave --host at 127.0.0.1",
+            ),
         )
 
 

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from core.domain.errors import Unauthorized
+from core.domain.messages import Message
 from core.domain.models.access import Principal
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.service.agents import AgentsService
@@ -32,7 +33,10 @@ async def current_session(request: Request) -> Session:
     """Return the session of the caller. Raises Unauthorized, DependencyDown."""
     principal = getattr(request.state, PRINCIPAL, None)
     if not isinstance(principal, Principal):
-        raise Unauthorized("this call needs a token", hint="send Authorization: Bearer <token>")
+        raise Unauthorized(
+            Message("access.needs_token", "this call needs a token"),
+            hint=Message("access.hint_bearer", "send Authorization: Bearer <token>"),
+        )
     opened: Opened = request.app.state.opened
     return Session(opened(), principal)
 

@@ -13,6 +13,7 @@ import typer
 
 from core import __version__
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.entrypoints.cli import (
     agents,
     changes,
@@ -115,8 +116,8 @@ def _refuse_broken_text(arguments: Sequence[str]) -> None:
     for position, argument in enumerate(arguments, start=1):
         if has_lone_surrogate(argument):
             raise InvalidInput(
-                f"argument {position} is not UTF-8 text",
-                hint="give it as UTF-8, without lone surrogates",
+                Message("cli.argument", "argument {n} is not UTF-8 text", n=position),
+                hint=Message("cli.hint_argument", "give it as UTF-8, without lone surrogates"),
             )
 
 

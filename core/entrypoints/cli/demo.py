@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, talk
 from core.entrypoints.cli.progress import feedback_bar
@@ -116,12 +117,23 @@ def _new_folder(keep: Path) -> Path:
         keep.mkdir(parents=True, exist_ok=True)
         is_used = any(keep.iterdir())
     except (FileExistsError, NotADirectoryError):
-        raise InvalidInput(f"--keep {keep} is no folder", hint="give a new folder") from None
+        raise InvalidInput(
+            Message("cli.keep_no_folder", "--keep {path} is no folder", path=keep),
+            hint=Message("cli.hint_new_folder", "give a new folder"),
+        ) from None
     except OSError as error:
         raise InvalidInput(
-            f"--keep {keep} cannot be used: {error.strerror}",
-            hint="give a folder you may write to",
+            Message(
+                "cli.keep_unusable",
+                "--keep {path} cannot be used: {why}",
+                path=keep,
+                why=error.strerror,
+            ),
+            hint=Message("cli.hint_writable", "give a folder you may write to"),
         ) from None
     if is_used:
-        raise InvalidInput(f"--keep {keep} is not empty", hint="give a new folder")
+        raise InvalidInput(
+            Message("cli.keep_not_empty", "--keep {path} is not empty", path=keep),
+            hint=Message("cli.hint_new_folder", "give a new folder"),
+        )
     return keep.resolve()

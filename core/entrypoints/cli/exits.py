@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from core.domain.errors import InvalidInput, SkillWorkerError
+from core.domain.messages import Message
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -37,7 +38,7 @@ _BY_KIND = {
     "stale": NOT_FOUND,
     "decided": NOT_FOUND,
 }
-_DEBUG_HINT = "set LOG_LEVEL=debug to see where it happened"
+_DEBUG_HINT = Message("cli.hint_debug", "set LOG_LEVEL=debug to see where it happened")
 
 
 class WrongCall(InvalidInput):
@@ -52,11 +53,26 @@ def named_by_option(command: str, options: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        field, _, problem = error.message.partition(" ")
+        field, _, _ = error.message.partition(" ")
         if field not in options:
             raise
-        hint = f"see `skill-worker {command} --help`"
-        raise WrongCall(f"{options[field]} {problem}", hint=hint) from None
+        message = _renamed(error.message, field, options[field])
+        raise WrongCall(message, hint=see_help(command)) from None
+
+
+def see_help(command: str) -> Message:
+    """Return the hint to look at the help of a command."""
+    return Message("cli.see_help", "see `skill-worker {command} --help`", command=command)
+
+
+def _renamed(text: str, field: str, option: str) -> str:
+    """Return a text that begins with the name of a field as one that begins with an option's."""
+    if not isinstance(text, Message):
+        return option + text.removeprefix(field)
+    if text.english.startswith(field):
+        return Message(text.code, option + text.english.removeprefix(field), **text.parameters)
+    given = {name: option if value == field else value for name, value in text.parameters.items()}
+    return Message(text.code, text.english, **given)
 
 
 @dataclass(frozen=True)
@@ -96,7 +112,13 @@ def describe(error: Exception) -> Failure:
     if isinstance(error, typer.TyperException):
         message = error.format_message().replace("Value error, ", "")
         return Failure("usage", message, _usage_hint(error))
-    return Failure("unexpected", f"unexpected {type(error).__name__}: {error}", _DEBUG_HINT)
+    return Failure(
+        "unexpected",
+        Message(
+            "error.unexpected", "unexpected {type}: {why}", type=type(error).__name__, why=error
+        ),
+        _DEBUG_HINT,
+    )
 
 
 def _known(error: BaseException) -> Iterator[SkillWorkerError]:
@@ -109,4 +131,5 @@ def _known(error: BaseException) -> Iterator[SkillWorkerError]:
 
 def _usage_hint(error: typer.TyperException) -> str:
     context: typer.Context | None = getattr(error, "ctx", None)
-    return f"see `{context.command_path if context else 'skill-worker'} --help`"
+    command = context.command_path if context else "skill-worker"
+    return Message("cli.help_of", "see `{command} --help`", command=command)

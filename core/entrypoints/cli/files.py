@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.input_formats.lines import LineSplitter, RawLine
+from core.domain.messages import Message
 
 
 @contextmanager
@@ -23,12 +24,22 @@ def open_input(file: Path) -> Iterator[BinaryIO]:
     try:
         handle = file.open("rb")
     except FileNotFoundError:
-        raise NotFound(f"there is no file {file}", hint="give a path that exists") from None
+        raise NotFound(
+            Message("cli.no_file", "there is no file {path}", path=file),
+            hint=Message("cli.hint_path", "give a path that exists"),
+        ) from None
     except IsADirectoryError:
-        raise InvalidInput(f"{file} is a folder", hint="give a file, or `-` for stdin") from None
+        raise InvalidInput(
+            Message("cli.is_folder", "{path} is a folder", path=file),
+            hint=Message("cli.hint_file", "give a file, or `-` for stdin"),
+        ) from None
     except OSError as error:
-        problem = f"{file} cannot be read: {error.strerror}"
-        raise InvalidInput(problem, hint="give a file that you may read") from None
+        problem = Message(
+            "file.unreadable", "{path} cannot be read: {why}", path=file, why=error.strerror
+        )
+        raise InvalidInput(
+            problem, hint=Message("cli.hint_readable", "give a file that you may read")
+        ) from None
     with handle:
         yield handle
 
@@ -44,11 +55,16 @@ def read_text(file: Path, *, most: int = -1) -> str:
     with open_input(file) as handle:
         data = handle.read(most + 1 if most >= 0 else -1)
     if 0 <= most < len(data):
-        raise InvalidInput(f"{file} is larger than {most // 2**20} MB")
+        raise InvalidInput(
+            Message("cli.file_large", "{path} is larger than {n} MB", path=file, n=most // 2**20)
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput(f"{file} is not UTF-8 text", hint="save it as UTF-8") from None
+        raise InvalidInput(
+            Message("file.not_utf8", "{path} is not UTF-8 text", path=file),
+            hint=Message("hint.utf8", "save it as UTF-8"),
+        ) from None
 
 
 def size_of(file: Path) -> int | None:

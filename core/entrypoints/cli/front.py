@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 from core.entrypoints.cli.output import talk
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _console() -> Mount:
         if error.name is None or error.name.partition(".")[0] != "nicegui":
             raise
         raise ConfigurationError(
-            "--console needs nicegui, which is not installed",
-            hint="pip install 'skill-worker[console]'",
+            Message("cli.no_nicegui", "--console needs nicegui, which is not installed"),
+            hint=Message("cli.hint_nicegui", "pip install 'skill-worker[console]'"),
         ) from None
     return mount

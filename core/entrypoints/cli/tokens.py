@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import WrongCall, named_by_option
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, print_table, say, talk
@@ -78,7 +79,9 @@ def link(
 
     base = url or _base()
     if urlsplit(base).scheme not in {"http", "https"} or not urlsplit(base).hostname:
-        raise WrongCall(f"--url {base!r} is no http:// or https:// address")
+        raise WrongCall(
+            Message("cli.no_url", "--url {url!r} is no http:// or https:// address", url=base)
+        )
     grant = _grant(name, tenant, role or _ROLES)
     with named_by_option("tokens link", _OPTIONS):
         made = with_app(lambda opened: _access(opened).link(grant))
@@ -139,7 +142,14 @@ def _grant(name: str, tenant: str | None, roles: Sequence[str]) -> Grant:
 
     for role in roles:
         if role not in _ROLES:
-            raise WrongCall(f"--role {role!r} is none of {', '.join(_ROLES)}")
+            raise WrongCall(
+                Message(
+                    "cli.no_role",
+                    "--role {role!r} is none of {roles}",
+                    role=role,
+                    roles=", ".join(_ROLES),
+                )
+            )
     return Grant(name=name, tenant_id=tenant, roles=tuple(map(Role, roles)))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED, WrongCall
 from core.entrypoints.cli.front import Front, make_front
 from core.entrypoints.cli.options import Json, Offline
@@ -104,8 +105,8 @@ def run(
 
     if (api or console) and (once or dry_run):
         raise WrongCall(
-            "--api and --console are there as long as the worker runs",
-            hint="leave out --once and --dry-run",
+            Message("cli.api_stays", "--api and --console are there as long as the worker runs"),
+            hint=Message("cli.hint_once", "leave out --once and --dry-run"),
         )
     settings = model_settings(offline=offline, health_host=host, health_port=port)
     if dry_run:
@@ -134,8 +135,10 @@ def model_settings(*, offline: bool, **options: Override) -> Settings:
     settings = load(overrides)
     if settings.require_model() == "offline" and not offline:
         raise ConfigurationError(
-            "LLM_MODEL=offline is a stand-in, no model",
-            hint="add --offline to try things out, or set LLM_MODEL to a model",
+            Message("cli.offline", "LLM_MODEL=offline is a stand-in, no model"),
+            hint=Message(
+                "cli.hint_offline", "add --offline to try things out, or set LLM_MODEL to a model"
+            ),
         )
     return settings
 

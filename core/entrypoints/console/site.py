@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
 from core.domain.errors import DependencyDown, SkillWorkerError, Unauthorized
+from core.domain.messages import Message
 from core.domain.models.access import Principal
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.sessions import PRINCIPAL
@@ -91,7 +92,7 @@ class Site:
         """Return the visit; None while the program starts or stops. Raises Unauthorized."""
         principal = getattr(request.state, PRINCIPAL, None)
         if not isinstance(principal, Principal):
-            raise Unauthorized("this page needs a session")
+            raise Unauthorized(Message("console.no_session", "this page needs a session"))
         try:
             session = Session(self.opened(), principal)
         except DependencyDown:

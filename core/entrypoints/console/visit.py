@@ -9,6 +9,7 @@ from datetime import datetime
 from starlette.requests import Request
 
 from core.domain.errors import NotFound
+from core.domain.messages import Message
 from core.entrypoints.console.language import Language, chosen, say
 from core.entrypoints.locale import translated
 from core.entrypoints.service.session import Session
@@ -50,7 +51,9 @@ class Visit:
         """
         value = self.request.query_params.get(name) or None
         if value is not None and "\0" in value:
-            raise NotFound(f"{name}: nothing has a NUL in its name")
+            raise NotFound(
+                Message("console.nul", "{name}: nothing has a NUL in its name", name=name)
+            )
         return value
 
     def ago(self, at: datetime | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message
 from core.domain.models import (
     Candidate,
     Feedback,
@@ -124,7 +125,9 @@ async def _learn_before(app: App, scenario: Scenario) -> None:
         )
         receipt = await app.gate.submit(item.request, context)
         if not receipt.status.is_outcome:
-            raise SkillWorkerError(f"the demo could not be set up: {receipt.message}")
+            raise SkillWorkerError(
+                Message("demo.failed", "the demo could not be set up: {why}", why=receipt.message)
+            )
 
 
 async def _collect(app: App, feedback_ids: Sequence[str]) -> Story:

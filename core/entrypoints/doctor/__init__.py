@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from core.app.settings import Settings
 from core.domain.errors import ConfigurationError, DatabaseDown
+from core.domain.messages import Message
 from core.entrypoints.doctor.checks import (
     Check,
     CheckStatus,
@@ -47,14 +48,16 @@ async def _ask_database(settings: Settings) -> str:
     where = "embedded PostgreSQL" if is_embedded else "PostgreSQL of DATABASE_URL"
     if status.newer_than_code:
         raise ConfigurationError(
-            f"{where}: migrated by a newer skill-worker", hint="upgrade skill-worker here"
+            Message("doctor.newer", "{where}: migrated by a newer skill-worker", where=where),
+            hint=Message("doctor.hint_upgrade", "upgrade skill-worker here"),
         )
     if status.up_to_date:
         return f"{where} answers, its schemas are up to date"
     if is_embedded:
         return f"{where} answers, the next command brings its schemas to date"
     raise ConfigurationError(
-        f"{where} answers, but its schemas are behind", hint="run `skill-worker db migrate`"
+        Message("doctor.behind", "{where} answers, but its schemas are behind", where=where),
+        hint=Message("doctor.hint_migrate", "run `skill-worker db migrate`"),
     )
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from core.changes.retraction.retract import Retraction
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.feedback import agent_problem, checked
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -177,13 +177,22 @@ class FeedbackService:
             return None
 
 
-_NOTHING = "nothing was taken in; mend these and send all of it again"
+_NOTHING = Message(
+    "service.nothing_taken", "nothing was taken in; mend these and send all of it again"
+)
 
 
 def _named(index: int, problem: str, entries: Sequence[object]) -> str:
-    return f"items.{index}: {problem}" if len(entries) > 1 else problem
+    return (
+        Message("service.item", "items.{index}: {why}", index=index, why=problem)
+        if len(entries) > 1
+        else problem
+    )
 
 
 def _listing(problems: Sequence[str]) -> str:
-    more = f"; and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
-    return "; ".join(problems[:_TOLD]) + more
+    told = joined(problems[:_TOLD])
+    if len(problems) <= _TOLD:
+        return told
+    more = Message("input.more", "; and {n} more", n=len(problems) - _TOLD)
+    return joined([told, more], "")

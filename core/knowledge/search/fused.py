@@ -11,7 +11,7 @@ from typing import TypeVar
 import structlog
 
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Search, Vectors
@@ -21,7 +21,7 @@ from core.knowledge.search.tokens import name_term, scan
 # Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet and individual
 # rank learning methods": 60 was fixed there in a pilot, and near the best on every collection.
 RRF_K = 60
-BY_MEANING = "close in meaning"
+BY_MEANING = Message("search.by_meaning", "close in meaning")
 
 T = TypeVar("T", bound=Hashable)
 
@@ -91,7 +91,7 @@ def _hit(worded: Hit | None, meant: KnownText | None) -> Hit:
         score=0.0,
         weights={},
     )
-    why = f"{worded.why}; {BY_MEANING}" if worded and worded.why else BY_MEANING
+    why = joined([worded.why, BY_MEANING]) if worded and worded.why else BY_MEANING
     return hit.model_copy(update={"score": max(hit.score, round(meant.score, 4)), "why": why})
 
 

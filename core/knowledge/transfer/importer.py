@@ -13,6 +13,7 @@ from core.decision_table import draft_to_table, parse_xml, same_table, to_xml
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.hashing import name_key, new_item_id, same_key, text_hash
 from core.domain.input_formats.knowledge import KnowledgeLine
+from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
     AttachRequest,
@@ -42,8 +43,8 @@ from core.knowledge.transfer.owners import Owner, Owners
 from core.skills.bundle import bundle_hash
 
 _SAYS = {
-    "same name": "has this name already",
-    "same text": "says exactly this already",
+    "same name": Message("import.same_name", "has this name already"),
+    "same text": Message("import.same_text", "says exactly this already"),
 }
 
 
@@ -51,16 +52,34 @@ def refusal(line: KnowledgeLine, receipt: Receipt, key: str) -> str:
     """Return why a line was refused and what to do about it. Rows are numbered as in the line."""
     if receipt.hits:
         hit = receipt.hits[0]
-        says = _SAYS.get(hit.why, "says nearly this already")
-        return (
-            f"{hit.kind} {hit.id} {hit.name!r} {says}: change the line or take it out, or change "
-            "that one first"
+        says = _SAYS.get(hit.why, Message("import.near", "says nearly this already"))
+        return Message(
+            "import.beside",
+            "{kind} {id} {name!r} {says}: change the line or take it out, or change that one first",
+            kind=hit.kind,
+            id=hit.id,
+            name=hit.name,
+            says=says,
         )
     message = receipt.message
     rows = len(line.entry.rule.rows) if line.entry.rule else 0
     for number in range(1, 1 + rows):
-        message = message.replace(f"'{new_item_id('row', f'{key}#{number}')}'", str(number))
+        message = _numbered(message, new_item_id("row", f"{key}#{number}"), number)
     return message
+
+
+def _numbered(text: str, row_id: str, number: int) -> str:
+    """Return a text with the number of a row for its id in quotes."""
+    if not isinstance(text, Message):
+        return text.replace(f"'{row_id}'", str(number))
+    english, parameters = text.english, dict(text.parameters)
+    for name, value in text.parameters.items():
+        if value == row_id:
+            english = english.replace(f"'{{{name}}}'", f"{{{name}}}")
+            parameters[name] = number
+        elif isinstance(value, str):
+            parameters[name] = _numbered(value, row_id, number)
+    return Message(text.code, english, **parameters)
 
 
 def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
@@ -145,8 +164,13 @@ def _rule_name(line: KnowledgeLine) -> str:
     inner = parse_xml(line.text).name if entry.rule is None else entry.rule.name
     if inner and entry.name and name_key(inner) != name_key(entry.name):
         raise InvalidInput(
-            f"name is {entry.name!r}, but the rule itself says {inner!r}",
-            hint="leave one of them out, or make them the same",
+            Message(
+                "import.two_names",
+                "name is {name!r}, but the rule itself says {inner!r}",
+                name=entry.name,
+                inner=inner,
+            ),
+            hint=Message("import.hint_name", "leave one of them out, or make them the same"),
         )
     return inner or entry.name or ""
 
@@ -279,7 +303,12 @@ class Importer:
             receipt = await self._submit(request, key, Owner(owner.tenant_id, agent_id))
             if not receipt.status.is_outcome:
                 raise Refused(
-                    f"it is in, but not on the list of agent {agent_id!r}: {receipt.message}"
+                    Message(
+                        "import.not_attached",
+                        "it is in, but not on the list of agent {agent!r}: {why}",
+                        agent=agent_id,
+                        why=receipt.message,
+                    )
                 )
 
     async def _submit(self, request: ChangeRequest, key: str, owner: Owner) -> Receipt:
@@ -296,7 +325,9 @@ class Importer:
         return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
 
     def _reason(self, line: KnowledgeLine) -> str:
-        return f"brought in from {self.origin}, line {line.number}"
+        return Message(
+            "import.reason", "brought in from {origin}, line {n}", origin=self.origin, n=line.number
+        )
 
 
 async def _never(made: Change) -> bool:
@@ -330,8 +361,25 @@ def _outcome(receipt: Receipt) -> Literal["created", "updated", "known", "held"]
 
 def _taken(line: KnowledgeLine, item: KnowledgeItem, owner: Owner, *, may_replace: bool) -> str:
     by_id = line.entry.id == item.id and line.entry.kind is not Kind.SKILL
-    what = f"the id {item.id!r}" if by_id else f"the name {item.name!r}"
+    what = (
+        Message("import.the_id", "the id {id!r}", id=item.id)
+        if by_id
+        else Message("import.the_name", "the name {name!r}", name=item.name)
+    )
     if not may_replace:
-        return f"{what} belongs to agent {item.agent_id!r}: leave the id out, or import it there"
-    whose = f"{item.kind} {item.id}" + (f" of agent {owner.agent_id!r}" if owner.agent_id else "")
-    return f"{what} is taken by {whose}, which says other things: --replace puts this in its place"
+        return Message(
+            "import.of_another",
+            "{what} belongs to agent {agent!r}: leave the id out, or import it there",
+            what=what,
+            agent=item.agent_id,
+        )
+    whose: str = Message("import.item", "{kind} {id}", kind=item.kind, id=item.id)
+    if owner.agent_id:
+        agent = Message("import.of_agent", " of agent {agent!r}", agent=owner.agent_id)
+        whose = joined([whose, agent], "")
+    return Message(
+        "import.taken",
+        "{what} is taken by {whose}, which says other things: --replace puts this in its place",
+        what=what,
+        whose=whose,
+    )

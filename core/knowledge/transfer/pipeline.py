@@ -11,7 +11,6 @@ from core.domain.errors import (
     KeyReused,
     NotFound,
     Refused,
-    SkillWorkerError,
     Stale,
     TargetBusy,
 )
@@ -71,8 +70,4 @@ async def _taken(raw: RawLine, importer: Importer, max_chars: int) -> Imported |
         line = read_knowledge_line(raw, max_chars)
         return None if line is None else await importer.bring_in(line)
     except _OF_THE_LINE as error:
-        return Problem(line=raw.number, reason=_said(error), size=raw.size)
-
-
-def _said(error: SkillWorkerError) -> str:
-    return f"{error.message} ({error.hint})" if error.hint else error.message
+        return Problem(line=raw.number, reason=error.advice, size=raw.size)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from core.domain.errors import BundleInvalid
 from core.domain.hashing import sha256, state_hash
-from core.domain.messages import joined
+from core.domain.messages import Message, joined
 from core.domain.models import SKILL_MD, Bundle, FileRef, SkillFile, Snapshot
 from core.skills.bundle.layout import (
     Directory,
@@ -25,6 +25,7 @@ from core.skills.bundle.layout import (
     read_directory,
     resolved,
     unicode_path,
+    wrong,
 )
 from core.skills.validation.paths import (
     MAX_BUNDLE_BYTES,
@@ -87,8 +88,13 @@ def check_bundle(bundle: Bundle) -> list[str]:
     document = bundle.files.get(SKILL_MD)
     messages = [problem.message for problem in folder_problems(sizes)]
     if document is None:
-        return [*messages, f"there is no {SKILL_MD} at the root"]
-    return messages if is_text(document.data) else [*messages, f"{SKILL_MD} is not UTF-8 text"]
+        return [
+            *messages,
+            Message("bundle.no_document", "there is no {file} at the root", file=SKILL_MD),
+        ]
+    if is_text(document.data):
+        return messages
+    return [*messages, Message("bundle.not_text", "{file} is not UTF-8 text", file=SKILL_MD)]
 
 
 def sound(bundle: Bundle) -> Bundle:
@@ -120,22 +126,29 @@ def inflate(name: str, packed: memoryview, limit: int) -> bytes:
                 taken += len(pending)
             chunk = inflater.decompress(pending, _STEP)
             if not chunk and not pending:
-                raise BundleInvalid(f"{shown(name)} ends before its deflated data does")
+                raise wrong(name, Message("zip.cut_short", "ends before its deflated data does"))
             size += len(chunk)
             chunks.append(chunk)
             _see_bounds(name, size, len(packed), limit)
     except zlib.error as error:
-        raise BundleInvalid(f"{shown(name)} is not deflated as it claims: {error}") from error
+        raise wrong(
+            name, Message("zip.not_deflated", "is not deflated as it claims: {why}", why=error)
+        ) from error
     if inflater.unused_data or taken < len(packed):
-        raise BundleInvalid(f"{shown(name)} has data behind its deflated data")
+        raise wrong(name, Message("zip.behind_deflated", "has data behind its deflated data"))
     return b"".join(chunks)
 
 
 def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
     if size > limit:
-        raise BundleInvalid(f"{shown(name)} has more than the {limit} bytes that it claims")
+        raise wrong(
+            name,
+            Message(
+                "zip.over_claim", "has more than the {limit} bytes that it claims", limit=limit
+            ),
+        )
     if is_bomb(size, packed):
-        raise BundleInvalid(f"{shown(name)} inflates more than {MAX_RATIO} times")
+        raise wrong(name, Message("zip.bomb", "inflates more than {most} times", most=MAX_RATIO))
 
 
 STORED, DEFLATED = 0, 8
@@ -151,19 +164,27 @@ def see_kind(entry: Entry) -> None:
     """Raise BundleInvalid unless the entry is a plain file or folder that can be read."""
     kind = stat.S_IFMT(entry.attributes >> 16)
     folder = is_folder(entry)
+    irregular = Message("file.irregular", "is no regular file")
+    as_file = Message("zip.folder_as_file", "is a folder named as a file")
+    with_data = Message("zip.folder_with_data", "is a folder that holds data")
+    method = Message("zip.method", "is neither stored nor deflated")
+    flags = Message("zip.unknown_flags", "has flags that are not known")
     rules = (
-        (entry.flags & _SECRET != 0, "is encrypted"),
-        (entry.flags & ~_KNOWN_FLAGS != 0, "has flags that are not known"),
-        (entry.method not in {STORED, DEFLATED}, "is neither stored nor deflated"),
-        (kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}, "is no regular file"),
-        (entry.attributes & (_DOS_LABEL | _DOS_LINK) != 0, "is no regular file"),
-        (not folder and entry.attributes & _DOS_FOLDER != 0, "is a folder named as a file"),
-        (folder and entry.size != 0, "is a folder that holds data"),
-        (entry.method == STORED and entry.size != entry.packed_size, "has two sizes"),
+        (entry.flags & _SECRET != 0, Message("zip.encrypted", "is encrypted")),
+        (entry.flags & ~_KNOWN_FLAGS != 0, flags),
+        (entry.method not in {STORED, DEFLATED}, method),
+        (kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}, irregular),
+        (entry.attributes & (_DOS_LABEL | _DOS_LINK) != 0, irregular),
+        (not folder and entry.attributes & _DOS_FOLDER != 0, as_file),
+        (folder and entry.size != 0, with_data),
+        (
+            entry.method == STORED and entry.size != entry.packed_size,
+            Message("zip.two_sizes", "has two sizes"),
+        ),
     )
     for broken, problem in rules:
         if broken:
-            raise BundleInvalid(f"{shown(entry.label)} {problem}")
+            raise wrong(entry.label, problem)
 
 
 def is_folder(entry: Entry) -> bool:
@@ -176,12 +197,19 @@ def name_of(entry: Entry) -> str:
     try:
         name = entry.raw_name.decode("utf-8")
     except UnicodeDecodeError:
-        raise BundleInvalid(f"the name {shown(entry.label)} is not UTF-8") from None
+        raise BundleInvalid(
+            Message("zip.name_not_utf8", "the name {name} is not UTF-8", name=shown(entry.label))
+        ) from None
     second = unicode_path(extra_fields(entry.extra, entry.label), entry.raw_name, entry.label)
     if second not in {None, name}:
-        raise BundleInvalid(f"{shown(name)} has a second name {shown(second or '')}")
+        raise wrong(
+            name,
+            Message("zip.second_name", "has a second name {second}", second=shown(second or "")),
+        )
     if not name.isascii() and not entry.flags & _UTF8 and second is None:
-        raise BundleInvalid(f"the name {shown(name)} is not marked as UTF-8")
+        raise BundleInvalid(
+            Message("zip.name_unmarked", "the name {name} is not marked as UTF-8", name=shown(name))
+        )
     return name
 
 
@@ -195,49 +223,63 @@ def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
     ends = [*(entry.offset for entry in ordered[1:]), directory.offset]
     for entry, end in zip(ordered, ends, strict=True):
         if entry.offset != at:
-            what = "overlaps another entry" if entry.offset < at else "has data before it"
-            raise BundleInvalid(f"{shown(entry.label)} {what}")
+            what = (
+                Message("zip.overlaps", "overlaps another entry")
+                if entry.offset < at
+                else Message("zip.data_before", "has data before it")
+            )
+            raise wrong(entry.label, what)
         if end - at < _LOCAL.size:
-            raise BundleInvalid(f"{shown(entry.label)} overlaps another entry")
+            raise wrong(entry.label, Message("zip.overlaps", "overlaps another entry"))
         start = _see_local(data[at:end], entry) + at
         stop = start + entry.packed_size
         if stop > end:
-            raise BundleInvalid(f"{shown(entry.label)} overlaps what follows it")
+            raise wrong(entry.label, Message("zip.overlaps_next", "overlaps what follows it"))
         _see_descriptor(data[stop:end], entry)
         found[entry], at = data[start:stop], end
     if at != directory.offset:
-        raise BundleInvalid("the zip has data before its directory")
+        raise BundleInvalid(
+            Message("zip.data_before_directory", "the zip has data before its directory")
+        )
     return found
 
 
 def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
     """Read one file of at most `limit` bytes and verify its checksum. Raises BundleInvalid."""
     if entry.size > limit:
-        raise BundleInvalid(f"{shown(entry.label)} makes the skill too large")
+        raise wrong(entry.label, Message("zip.too_large", "makes the skill too large"))
     stored = entry.method == STORED
     data = bytes(packed) if stored else inflate(entry.label, packed, entry.size)
     if len(data) != entry.size:
-        raise BundleInvalid(f"{shown(entry.label)} has {len(data)} bytes, not {entry.size}")
+        raise wrong(
+            entry.label,
+            Message("zip.other_size", "has {n} bytes, not {size}", n=len(data), size=entry.size),
+        )
     if zlib.crc32(data) != entry.crc:
-        raise BundleInvalid(f"{shown(entry.label)} does not have the checksum that it claims")
+        raise wrong(
+            entry.label, Message("zip.checksum", "does not have the checksum that it claims")
+        )
     return SkillFile(data=data, executable=bool(entry.attributes >> 16 & stat.S_IXUSR))
 
 
 def _see_local(record: memoryview, entry: Entry) -> int:
     """Check the local header against the directory; return its length in bytes."""
     if len(record) < _LOCAL.size or bytes(record[:4]) != b"PK\x03\x04":
-        raise BundleInvalid(f"{shown(entry.label)} is not where the zip's directory says")
+        raise wrong(entry.label, Message("zip.misplaced", "is not where the zip's directory says"))
     values = _LOCAL.unpack(record[: _LOCAL.size])
     _, _, flags, method, _, _, crc, packed, size, name_size, extra_size = values
     end = _LOCAL.size + int(name_size) + int(extra_size)
     if len(record) < end:
-        raise BundleInvalid(f"{shown(entry.label)} is cut off")
+        raise wrong(entry.label, Message("zip.entry_cut_off", "is cut off"))
     fields = extra_fields(bytes(record[_LOCAL.size + name_size : end]), entry.label)
     size, packed = resolved(fields, entry.label, (size, packed))
     name = bytes(record[_LOCAL.size : _LOCAL.size + name_size])
     second = unicode_path(fields, name, entry.label)
     if second not in {None, entry.label}:
-        raise BundleInvalid(f"{shown(entry.label)} has a second name {shown(second or '')}")
+        raise wrong(
+            entry.label,
+            Message("zip.second_name", "has a second name {second}", second=shown(second or "")),
+        )
     stated = {"name": name, "flags": flags, "method": method}
     real = {"name": entry.raw_name, "flags": entry.flags, "method": entry.method}
     sizes = {"checksum": crc, "packed size": packed, "size": size}
@@ -248,7 +290,14 @@ def _see_local(record: memoryview, entry: Entry) -> int:
             stated[key], real[key] = value, real_sizes[key]
     for key, value in stated.items():
         if value != real[key]:
-            raise BundleInvalid(f"{shown(entry.label)}: {key} differs from the zip's directory")
+            raise BundleInvalid(
+                Message(
+                    "zip.differs",
+                    "{name}: {key} differs from the zip's directory",
+                    name=shown(entry.label),
+                    key=key,
+                )
+            )
     return end
 
 
@@ -261,8 +310,19 @@ def _see_descriptor(rest: memoryview, entry: Entry) -> None:
         narrow = struct.pack("<LLL", *values) if max(values) < 2**32 else wide
         allowed = {sign + body for sign in (b"", b"PK\x07\x08") for body in (narrow, wide)}
     if bytes(rest[:32]) not in allowed:
-        what = "the data's descriptor differs" if entry.flags & _DESCRIBED else "there is more"
-        raise BundleInvalid(f"{shown(entry.label)}: behind the data {what}")
+        what = (
+            Message("zip.descriptor_differs", "the data's descriptor differs")
+            if entry.flags & _DESCRIBED
+            else Message("zip.there_is_more", "there is more")
+        )
+        raise BundleInvalid(
+            Message(
+                "zip.behind_data",
+                "{name}: behind the data {what}",
+                name=shown(entry.label),
+                what=what,
+            )
+        )
 
 
 ZipData = bytes | bytearray | memoryview
@@ -298,7 +358,7 @@ def _read(data: memoryview, name: str | None, root: bool | None) -> Bundle:
         for part in located.values():
             part.release()
     if not is_text(files[SKILL_MD].data):
-        raise BundleInvalid(f"{SKILL_MD} is not UTF-8 text")
+        raise BundleInvalid(Message("bundle.not_text", "{file} is not UTF-8 text", file=SKILL_MD))
     return Bundle(name=prefix.removesuffix("/") or name or "", files=files)
 
 
@@ -309,7 +369,9 @@ def _names(entries: tuple[Entry, ...]) -> dict[Entry, str]:
         see_kind(entry)
         path = unicodedata.normalize("NFC", name_of(entry))
         if path in seen:
-            raise BundleInvalid(f"the zip holds {shown(path)} twice")
+            raise BundleInvalid(
+                Message("zip.twice", "the zip holds {path} twice", path=shown(path))
+            )
         seen.add(path)
         names[entry] = path
     return names
@@ -325,15 +387,33 @@ def _prefix(names: dict[Entry, str], name: str | None, root: bool | None) -> str
         name = next(tops, "")
         check_path(name or "no-folder")
     prefix = f"{name}/"
-    where = f"at its root or under {prefix}" if root is None else f"under {prefix}"
+    where = (
+        Message("zip.at_root_or_under", "at its root or under {prefix}", prefix=prefix)
+        if root is None
+        else Message("zip.under", "under {prefix}", prefix=prefix)
+    )
     if root or f"{prefix}{SKILL_MD}" not in paths:
-        raise BundleInvalid(f"the zip has no {SKILL_MD} {'at its root' if root else where}")
+        raise BundleInvalid(
+            Message(
+                "zip.no_document",
+                "the zip has no {file} {where}",
+                file=SKILL_MD,
+                where=Message("zip.at_root", "at its root") if root else where,
+            )
+        )
     return prefix
 
 
 def _inside(path: str, prefix: str) -> str:
     if not path.startswith(prefix):
-        raise BundleInvalid(f"{shown(path)} is outside the folder {prefix}")
+        raise BundleInvalid(
+            Message(
+                "zip.outside",
+                "{path} is outside the folder {prefix}",
+                path=shown(path),
+                prefix=prefix,
+            )
+        )
     return path.removeprefix(prefix)
 
 

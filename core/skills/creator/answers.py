@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from core.domain.errors import StepFailed
 from core.domain.hashing import sha256
+from core.domain.messages import Message, joined
 from core.domain.models import Bundle
 from core.skills.creator.commands import INIT_EXAMPLES
 
@@ -132,16 +133,25 @@ def compared(sent: Bundle, returned: Bundle, base: Bundle | None) -> Bundle:
         if path in returned.files and returned.files[path].data != file.data
     }
     problems = [
-        f"{what}: {', '.join(sorted(paths))}"
+        Message("pod.difference", "{what}: {paths}", what=what, paths=", ".join(sorted(paths)))
         for what, paths in (
-            ("extra", extra),
-            ("missing", {path for path in missing if not is_legally_dropped(path)}),
-            ("changed", changed),
+            (Message("pod.extra", "extra"), extra),
+            (
+                Message("pod.missing", "missing"),
+                {path for path in missing if not is_legally_dropped(path)},
+            ),
+            (Message("pod.changed", "changed"), changed),
         )
         if paths
     ]
     if problems:
-        raise StepFailed(f"compare: what came back is not what was sent ({'; '.join(problems)})")
+        raise StepFailed(
+            Message(
+                "pod.compared",
+                "compare: what came back is not what was sent ({problems})",
+                problems=joined(problems),
+            )
+        )
     existing = set(base.files) if base else set()
     files = {p: file for p, file in sent.files.items() if p not in missing or p in existing}
     return Bundle(name=sent.name, files=files)

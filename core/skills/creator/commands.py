@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from shlex import quote
 
 from core.domain.errors import StepFailed
+from core.domain.messages import Message
 from core.domain.models import Bundle
 from core.domain.ports import SkillDocuments
 from core.skills.creator.shipped import init_skill_script
@@ -34,7 +35,12 @@ async def read_scripts(
         documents.read(SKILL, "scripts/init_skill.py") if with_init else _nothing(),
     )
     if package is None:
-        raise StepFailed("read_scripts: the skill server has no skill-creator/package_skill.py")
+        raise StepFailed(
+            Message(
+                "pod.no_packager",
+                "read_scripts: the skill server has no skill-creator/package_skill.py",
+            )
+        )
     scripts = {
         "quick_validate.py": get_quick_validate_script(base),
         "scripts/__init__.py": "",
@@ -51,10 +57,23 @@ def _script(text: str, function: str) -> str:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        raise StepFailed(f"read_scripts: {function}.py is no Python script: {error}") from error
+        raise StepFailed(
+            Message(
+                "pod.no_script",
+                "read_scripts: {function}.py is no Python script: {why}",
+                function=function,
+                why=error,
+            )
+        ) from error
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     if function not in defined:
-        raise StepFailed(f"read_scripts: {function}.py defines no function {function}")
+        raise StepFailed(
+            Message(
+                "pod.no_function",
+                "read_scripts: {function}.py defines no function {function}",
+                function=function,
+            )
+        )
     return text
 
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from core.domain.errors import ArtifactInvalid, BundleInvalid
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillArtifact, SkillFile
 from core.domain.text import has_lone_surrogate
 from core.skills.bundle import is_script, is_text
@@ -80,26 +81,38 @@ def creation_name_problems(name: str) -> list[str]:
 
 def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
     """Yield what keeps the artifact's texts from being files, or changes what they mean."""
-    texts = {
+    texts: dict[str, str] = {
         "description": artifact.description,
         "body_markdown": artifact.body_markdown or "",
         "overview": artifact.overview,
         "steps": "\n".join(artifact.steps),
         "usage": artifact.usage,
-        **{f"file {path!r}": path + text for path, text in artifact.additional_files.items()},
+        **{
+            Message("artifact.file", "file {path!r}", path=path): path + text
+            for path, text in artifact.additional_files.items()
+        },
     }
     yield from (
-        f"{label} has half a character (a lone surrogate)"
+        Message(
+            "artifact.surrogate", "{label} has half a character (a lone surrogate)", label=label
+        )
         for label, text in texts.items()
         if has_lone_surrogate(text)
     )
     if artifact.body_markdown is None:
         yield from _section_problems(artifact)
     elif _HEAD_INSIDE.match(artifact.body_markdown):
-        yield "body_markdown must not begin with frontmatter; it is written from the description"
+        yield Message(
+            "artifact.head_inside",
+            "body_markdown must not begin with frontmatter; it is written from the description",
+        )
     for path in artifact.additional_files:
         if path.casefold() == SKILL_MD.casefold():
-            yield f"additional_files must not hold {path!r}; its body goes into body_markdown"
+            yield Message(
+                "artifact.document_twice",
+                "additional_files must not hold {path!r}; its body goes into body_markdown",
+                path=path,
+            )
 
 
 def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
@@ -110,11 +123,19 @@ def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
     }
     for label, text in sections.items():
         if is_placeholder(text, markdown=True):
-            yield f"{label} is empty or a placeholder; without body_markdown it makes a section"
+            yield Message(
+                "artifact.section_empty",
+                "{label} is empty or a placeholder; without body_markdown it makes a section",
+                label=label,
+            )
         if any(heading.level <= 2 for heading in headings(text)):
-            yield f"{label} has headings of its own; write the whole body as body_markdown"
+            yield Message(
+                "artifact.section_headings",
+                "{label} has headings of its own; write the whole body as body_markdown",
+                label=label,
+            )
     if any(not step.strip() for step in artifact.steps):
-        yield "steps has an empty step"
+        yield Message("artifact.step_empty", "steps has an empty step")
 
 
 def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
@@ -176,17 +197,19 @@ def _body_problems(bundle: Bundle) -> Iterator[str]:
     except (BundleInvalid, UnicodeDecodeError):
         return  # the rules for the document have reported it
     if is_placeholder(body, markdown=True):
-        yield f"the body of {SKILL_MD} is empty or a placeholder"
+        yield Message(
+            "skill.body_empty", "the body of {file} is empty or a placeholder", file=SKILL_MD
+        )
 
 
 def _file_problems(path: str, file: SkillFile) -> Iterator[str]:
     if not file.data.strip():
         if path.rsplit("/", 1)[-1] != _MAY_BE_EMPTY:
-            yield f"{path!r} is empty"
+            yield Message("file.empty", "{path!r} is empty", path=path)
     elif is_text(file.data):
         text = file.data.decode("utf-8")
         if is_placeholder(text, markdown=path.endswith(".md")):
-            yield f"{path!r} is only a placeholder"
+            yield Message("file.placeholder", "{path!r} is only a placeholder", path=path)
 
 
 def is_placeholder(text: str, *, markdown: bool) -> bool:

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 
 from core.domain.errors import BundleInvalid
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
 from core.domain.text import has_lone_surrogate, shorten
 from core.skills.document.assembly import checked, text_file
@@ -48,8 +49,23 @@ def find_heading(found: Sequence[Heading], asked: str) -> int:
     name = repr(shorten(asked, _SHOWN_CHARS))
     if matches:
         listed = ", ".join(repr(address(found, index)) for index in matches[:_SHOWN])
-        raise BundleInvalid(f"heading {name} stands {len(matches)} times; say which: {listed}")
-    raise BundleInvalid(f"there is no heading {name}; {_nearest(found, asked)}")
+        raise BundleInvalid(
+            Message(
+                "edit.heading_several",
+                "heading {name} stands {n} times; say which: {listed}",
+                name=name,
+                n=len(matches),
+                listed=listed,
+            )
+        )
+    raise BundleInvalid(
+        Message(
+            "edit.no_heading",
+            "there is no heading {name}; {nearest}",
+            name=name,
+            nearest=_nearest(found, asked),
+        )
+    )
 
 
 def address(found: Sequence[Heading], index: int) -> str:
@@ -118,15 +134,28 @@ def _ancestors(parents: Sequence[int], index: int) -> list[int]:
 def _nearest(found: Sequence[Heading], asked: str) -> str:
     texts = list(dict.fromkeys(_short(heading) for heading in found))
     if not texts:
-        return "the text has no headings"
+        return Message("edit.no_headings", "the text has no headings")
     wanted = shorten(asked.strip("# \t"), _SHOWN_CHARS)
     close = get_close_matches(wanted, texts, n=3)
-    meant = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    meant = (
+        Message("edit.meant", "did you mean {close}? ", close=" or ".join(map(repr, close)))
+        if close
+        else ""
+    )
     if len(texts) <= _SHOWN:
-        return f"{meant}the headings are: {', '.join(map(repr, texts))}"
+        return Message(
+            "edit.headings",
+            "{meant}the headings are: {listed}",
+            meant=meant,
+            listed=", ".join(map(repr, texts)),
+        )
     texts.sort(key=lambda text: -SequenceMatcher(None, wanted, text).quick_ratio())
-    return (
-        f"{meant}of {len(found)} headings the nearest are: {', '.join(map(repr, texts[:_SHOWN]))}"
+    return Message(
+        "edit.nearest_headings",
+        "{meant}of {n} headings the nearest are: {listed}",
+        meant=meant,
+        n=len(found),
+        listed=", ".join(map(repr, texts[:_SHOWN])),
     )
 
 
@@ -145,7 +174,7 @@ def edit_text(text: str, edit: SkillEdit) -> str:
     New lines end as their neighbours do. A byte order mark and the frontmatter stay untouched.
     """
     if not edit.text.strip():
-        raise BundleInvalid("text is empty")
+        raise BundleInvalid(Message("edit.empty", "text is empty"))
     head, body = _split(text)
     page = _Page.of(body, newline_of(text))
     splice = _EDITS[edit.op](page, edit)
@@ -244,7 +273,9 @@ def _list_under(page: _Page, asked: str) -> MarkdownList:
     found = lists_in(page.blocks)
     if not asked.strip():
         if not found:
-            raise BundleInvalid("the text has no list; use insert_section to begin one")
+            raise BundleInvalid(
+                Message("edit.no_list", "the text has no list; use insert_section to begin one")
+            )
         return found[-1]
     index = find_heading(page.found, asked)
     start = page.found[index].after
@@ -253,8 +284,12 @@ def _list_under(page: _Page, asked: str) -> MarkdownList:
     if own:
         return own[-1]
     raise BundleInvalid(
-        f"there is no list under {asked!r} to append to{_lists_below(page, index, found)};"
-        " use insert_section to begin one"
+        Message(
+            "edit.no_list_under",
+            "there is no list under {asked!r} to append to{below}; use insert_section to begin one",
+            asked=asked,
+            below=_lists_below(page, index, found),
+        )
     )
 
 
@@ -266,8 +301,21 @@ def _lists_below(page: _Page, index: int, found: Sequence[MarkdownList]) -> str:
         bisect_right(firsts, start) - 1 for start in starts if firsts[index] < start < end
     )
     named = [repr(address(page.found, below)) for below in islice(having, _NAMED)]
-    more = f" and {len(having) - _NAMED} more" if len(having) > _NAMED else ""
-    return f" (there is one under {', '.join(named)}{more})" if named else ""
+    more = (
+        Message("edit.and_more", " and {n} more", n=len(having) - _NAMED)
+        if len(having) > _NAMED
+        else ""
+    )
+    return (
+        Message(
+            "edit.lists_below",
+            " (there is one under {named}{more})",
+            named=", ".join(named),
+            more=more,
+        )
+        if named
+        else ""
+    )
 
 
 def _block(text: str, newline: str) -> list[str]:
@@ -294,9 +342,18 @@ def _check_structure(page: _Page, splice: _Splice) -> None:
     after = splice.start + len(splice.block)
     inside = [item.level for item in headings_in(found) if splice.start <= item.first < after]
     if not preserved or own != inside:
-        raise BundleInvalid("the text would swallow what is around it: is a code fence open?")
+        raise BundleInvalid(
+            Message(
+                "edit.swallows", "the text would swallow what is around it: is a code fence open?"
+            )
+        )
     if _is_open(splice.lines, found) and not (below and _is_open(page.lines, page.blocks)):
-        raise BundleInvalid("the text would end inside a code fence or comment that is left open")
+        raise BundleInvalid(
+            Message(
+                "edit.left_open",
+                "the text would end inside a code fence or comment that is left open",
+            )
+        )
 
 
 def _is_open(lines: Sequence[str], found: Sequence[Block]) -> bool:
@@ -316,7 +373,7 @@ def _without_heading(text: str, heading: Heading) -> str:
     same = (first.text, first.level) == (heading.text, heading.level)
     rest = "".join(lines[first.after :])
     if same and not rest.strip():
-        raise BundleInvalid("text is empty below the heading")
+        raise BundleInvalid(Message("edit.empty_below", "text is empty below the heading"))
     return rest if same else text
 
 
@@ -335,7 +392,15 @@ def apply_edits(bundle: Bundle, edits: SkillEdits) -> Bundle:
         try:
             draft.apply(edit)
         except BundleInvalid as error:
-            draft.problems.append(f"edit {number} ({edit.op}): {error.message}")
+            draft.problems.append(
+                Message(
+                    "edit.at",
+                    "edit {number} ({op}): {why}",
+                    number=number,
+                    op=edit.op,
+                    why=error.message,
+                )
+            )
     return checked(Bundle(name=bundle.name, files=draft.files), bundle, draft.problems)
 
 
@@ -347,7 +412,9 @@ class _Draft:
     def apply(self, edit: SkillEdit) -> None:
         path = unicodedata.normalize("NFC", edit.path) or SKILL_MD
         if has_lone_surrogate(path + edit.heading + edit.text):
-            raise BundleInvalid("has half a character (a lone surrogate)")
+            raise BundleInvalid(
+                Message("edit.surrogate", "has half a character (a lone surrogate)")
+            )
         if edit.op == "delete_file":
             self._delete(path)
         elif edit.op == "put_file":
@@ -359,23 +426,46 @@ class _Draft:
 
     def _delete(self, path: str) -> None:
         if path.casefold() == SKILL_MD.casefold():
-            raise BundleInvalid(f"{SKILL_MD} cannot be deleted; delete the skill instead")
+            raise BundleInvalid(
+                Message(
+                    "skill.document_stays",
+                    "{file} cannot be deleted; delete the skill instead",
+                    file=SKILL_MD,
+                )
+            )
         if path not in self.files:
-            raise BundleInvalid(f"there is no file {path!r}; {_there_are(self.files)}")
+            raise BundleInvalid(
+                Message(
+                    "edit.no_file",
+                    "there is no file {path!r}; {files}",
+                    path=path,
+                    files=_there_are(self.files),
+                )
+            )
         del self.files[path]
 
     def _rewrite(self, path: str, change: Callable[[str], str]) -> None:
         if path not in self.files:
-            raise BundleInvalid(f"there is no file {path!r}; {_there_are(self.files)}")
+            raise BundleInvalid(
+                Message(
+                    "edit.no_file",
+                    "there is no file {path!r}; {files}",
+                    path=path,
+                    files=_there_are(self.files),
+                )
+            )
         try:
             text = self.files[path].data.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise BundleInvalid(f"{path!r} is not UTF-8 text") from error
+            raise BundleInvalid(
+                Message("file.not_text", "{path!r} is not UTF-8 text", path=path)
+            ) from error
         self.files[path] = text_file(path, change(text), self.files)
 
 
 def _there_are(files: Mapping[str, SkillFile]) -> str:
-    return "the files are: " + ", ".join(sorted(files, key=_document_first))
+    listed = ", ".join(sorted(files, key=_document_first))
+    return Message("edit.files", "the files are: {listed}", listed=listed)
 
 
 def _document_first(path: str) -> tuple[bool, str]:

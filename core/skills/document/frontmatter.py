@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid
+from core.domain.messages import Message
 from core.skills.validation.head_reader import find_head, read_head
 from core.skills.validation.head_values import HeadError, Node
 
@@ -32,7 +33,9 @@ def split_document(document: str) -> tuple[str, str]:
     try:
         _, _, body = find_head(document)
     except HeadError as error:
-        raise BundleInvalid(f"SKILL.md: {error}") from error
+        raise BundleInvalid(
+            Message("skill.document_wrong", "SKILL.md: {why}", why=error)
+        ) from error
     return document[:body], document[body:]
 
 
@@ -61,7 +64,9 @@ def read_values(document: str) -> dict[str, Node]:
         start, end, _ = find_head(document)
         return read_head(document[start:end])
     except HeadError as error:
-        raise BundleInvalid(f"SKILL.md: {error}") from error
+        raise BundleInvalid(
+            Message("skill.document_wrong", "SKILL.md: {why}", why=error)
+        ) from error
 
 
 def write_frontmatter(name: str, description: str) -> str:
@@ -85,15 +90,21 @@ def set_description(document: str, text: str) -> str:
         edited = document[:at] + lead + value + tail + document[until:]
         if _described_as(edited, text):
             return edited
-    raise BundleInvalid("the frontmatter of SKILL.md is in a form that cannot be edited")
+    raise BundleInvalid(
+        Message("head.no_edit", "the frontmatter of SKILL.md is in a form that cannot be edited")
+    )
 
 
 def _text(values: dict[str, Node], key: str) -> str:
     if key not in values:
-        raise BundleInvalid(f"the frontmatter of SKILL.md has no {key!r}")
+        raise BundleInvalid(
+            Message("head.no_key", "the frontmatter of SKILL.md has no {key!r}", key=key)
+        )
     value = values[key].value
     if not isinstance(value, str):
-        raise BundleInvalid(f"{key!r} in the frontmatter of SKILL.md is no text")
+        raise BundleInvalid(
+            Message("head.no_text", "{key!r} in the frontmatter of SKILL.md is no text", key=key)
+        )
     return value
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 
 from core.domain.errors import BundleInvalid
+from core.domain.messages import Message
 from core.skills.document.markdown import Block, blocks, is_blank, lines_of
 
 _MARKER = re.compile(r"(?P<indent> {0,3})(?P<marker>[-+*]|\d{1,9}[.)])(?P<gap>[ \t]*)")
@@ -94,7 +95,13 @@ class _Shape:
             return self.marker
         number = int(digits) + step
         if number > _HIGHEST:
-            raise BundleInvalid(f"the list is at {digits} already; no number is left in Markdown")
+            raise BundleInvalid(
+                Message(
+                    "edit.list_numbers",
+                    "the list is at {digits} already; no number is left in Markdown",
+                    digits=digits,
+                )
+            )
         return f"{number:0{len(digits)}d}{ending}"
 
 
@@ -135,7 +142,7 @@ def _bare(lines: list[str]) -> list[str]:
     while bare[1:] and is_blank(bare[-1]):
         bare.pop()
     if all(map(is_blank, bare)):
-        raise BundleInvalid("an item of the text is empty")
+        raise BundleInvalid(Message("edit.item_empty", "an item of the text is empty"))
     return bare
 
 

@@ -15,6 +15,7 @@ from markdown_it.rules_block import StateBlock, blockquote, list_block
 from markdown_it.token import Token
 
 from core.domain.errors import BundleInvalid
+from core.domain.messages import Message
 
 # Twenty times the size of a good skill; the parser takes up to 40 µs a line.
 MAX_LINES = 10_000
@@ -69,8 +70,15 @@ def refuse_too_many_lines(text: str) -> None:
     """Raise BundleInvalid for a text with too many lines to be read as Markdown."""
     if has_too_many_lines(text):
         raise BundleInvalid(
-            f"a Markdown text has more than {MAX_LINES:,} lines: it is kept as it is, not edited",
-            hint="bring it in anew in several files (an import, or merge_mode REPLACE)",
+            Message(
+                "markdown.too_long",
+                "a Markdown text has more than {most:,} lines: it is kept as it is, not edited",
+                most=MAX_LINES,
+            ),
+            hint=Message(
+                "markdown.split",
+                "bring it in anew in several files (an import, or merge_mode REPLACE)",
+            ),
         )
 
 

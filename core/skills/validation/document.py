@@ -31,21 +31,41 @@ RESERVED = ("claude", "anthropic")
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _JOINERS = "\u200c\u200d"  # between letters of several scripts, and inside emoji
-_BODY_HINT = "keep the way to work in SKILL.md and move details into references/"
+_BODY_HINT = Message(
+    "skill.hint_body", "keep the way to work in SKILL.md and move details into references/"
+)
 
 
 def document_problems(folder_name: str, document: bytes | None) -> list[Problem]:
     """Return the rules that the bytes of SKILL.md break, in a folder of that name."""
     if document is None:
-        return [_error("document-missing", "SKILL.md not found", "put SKILL.md at the root")]
+        return [
+            _error(
+                "document-missing",
+                Message("skill.document_missing", "SKILL.md not found"),
+                Message("skill.hint_root", "put SKILL.md at the root"),
+            )
+        ]
     try:
         text = document.decode("utf-8")
         start, end, body = find_head(text)
         head = read_head(text[start:end])
     except UnicodeDecodeError:
-        return [_error("document-encoding", "SKILL.md is not UTF-8 text", "save it as UTF-8")]
+        return [
+            _error(
+                "document-encoding",
+                Message("skill.document_encoding", "SKILL.md is not UTF-8 text"),
+                Message("hint.utf8", "save it as UTF-8"),
+            )
+        ]
     except HeadError as error:
-        return [_error(error.code, str(error), "mend the lines between the two ---")]
+        return [
+            _error(
+                error.code,
+                error.message,
+                Message("head.hint", "mend the lines between the two ---"),
+            )
+        ]
     return [
         *_head_problems(folder_name, head),
         *_mark_problems(text),
@@ -68,20 +88,37 @@ def name_problems(name: str) -> list[Problem]:
     """Return the rules for a skill's name that `name` breaks; the last three bind new skills."""
     found = []
     if not _NAME.fullmatch(name):
-        message = f"Name {cut(name)!r} must be hyphen-case: a-z, 0-9 and single hyphens between"
-        found.append(_error("name-form", message, "as in refund-check"))
+        message = Message(
+            "skill.name_form",
+            "Name {name!r} must be hyphen-case: a-z, 0-9 and single hyphens between",
+            name=cut(name),
+        )
+        found.append(_error("name-form", message, Message("skill.hint_name", "as in refund-check")))
     if len(name) > MAX_NAME:
-        message = f"Name has {len(name)} characters, more than {MAX_NAME}"
-        found.append(_error("name-length", message, "shorten it"))
+        message = Message(
+            "skill.name_length",
+            "Name has {n} characters, more than {most}",
+            n=len(name),
+            most=MAX_NAME,
+        )
+        found.append(_error("name-length", message, Message("hint.shorten", "shorten it")))
     if is_device_name(name):
         message = Message(
             "skill.name_is_device", "Name {name!r} is a device name on some systems", name=name
         )
-        found.append(_warning("name-device", message, "choose another name"))
+        found.append(
+            _warning("name-device", message, Message("hint.other_name", "choose another name"))
+        )
     for word in RESERVED:
         if word in name.lower():
             message = Message("skill.name_word", "Name must not contain {word!r}", word=word)
-            found.append(_warning("name-reserved", message, "platforms refuse it at upload"))
+            found.append(
+                _warning(
+                    "name-reserved",
+                    message,
+                    Message("skill.hint_reserved", "platforms refuse it at upload"),
+                )
+            )
     return found
 
 
@@ -89,21 +126,52 @@ def description_problems(description: str) -> list[Problem]:
     """Return the rules for a skill's description that it breaks; the last two bind new texts."""
     found = []
     if not description.strip():
-        found.append(_error("description-empty", "Description is empty", "say what and when"))
+        found.append(
+            _error(
+                "description-empty",
+                Message("skill.description_empty", "Description is empty"),
+                Message("skill.hint_description", "say what and when"),
+            )
+        )
     if "<" in description or ">" in description:
-        message = "Description must not contain angle brackets (< or >)"
-        found.append(_error("description-brackets", message, "write it without markup"))
+        message = Message(
+            "skill.description_brackets", "Description must not contain angle brackets (< or >)"
+        )
+        found.append(
+            _error(
+                "description-brackets",
+                message,
+                Message("skill.hint_markup", "write it without markup"),
+            )
+        )
     if len(description) > MAX_DESCRIPTION:
-        message = f"Description has {len(description)} characters, more than {MAX_DESCRIPTION}"
-        found.append(_error("description-length", message, "keep details for the body"))
+        message = Message(
+            "skill.description_length",
+            "Description has {n} characters, more than {most}",
+            n=len(description),
+            most=MAX_DESCRIPTION,
+        )
+        found.append(
+            _error(
+                "description-length",
+                message,
+                Message("skill.hint_details", "keep details for the body"),
+            )
+        )
     if re.search(r"[\r\n]", description.strip()):
         message = Message("skill.description_lines", "Description must be one line")
-        found.append(_warning("description-lines", message, "join its lines"))
+        found.append(
+            _warning("description-lines", message, Message("skill.hint_lines", "join its lines"))
+        )
     if any(is_invisible(char) and char not in _JOINERS + "\r\n" for char in description):
         message = Message(
             "skill.description_invisible", "Description has control or invisible characters"
         )
-        found.append(_warning("description-invisible", message, "leave them out"))
+        found.append(
+            _warning(
+                "description-invisible", message, Message("skill.hint_leave_out", "leave them out")
+            )
+        )
     return found
 
 
@@ -112,11 +180,19 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
     for key in ("name", "description"):
         value = head[key].value if key in head else None
         if value is None:
-            yield _error(f"{key}-missing", f"Missing '{key}' in frontmatter", f"add {key}: …")
+            yield _error(
+                f"{key}-missing",
+                Message("skill.key_missing", "Missing '{key}' in frontmatter", key=key),
+                Message("skill.hint_add_key", "add {key}: …", key=key),
+            )
         elif isinstance(value, str):
             texts[key] = value
         else:
-            yield _error(f"{key}-text", f"'{key}' must be text; put it in quotes", "")
+            yield _error(
+                f"{key}-text",
+                Message("skill.key_no_text", "'{key}' must be text; put it in quotes", key=key),
+                "",
+            )
     if "name" in texts:
         yield from name_problems(texts["name"])
         yield from _folder_problems(folder_name, texts["name"])
@@ -133,7 +209,9 @@ def _folder_problems(folder_name: str, name: str) -> Iterator[Problem]:
             name=cut(name),
             folder=cut(folder_name),
         )
-        yield _warning("name-folder", message, "let both be the same")
+        yield _warning(
+            "name-folder", message, Message("skill.hint_same_name", "let both be the same")
+        )
 
 
 def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
@@ -145,7 +223,11 @@ def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
                 key=cut(key),
                 keys=", ".join(KEYS),
             )
-            yield _warning("key-unknown", message, "platforms may refuse it; metadata can hold it")
+            yield _warning(
+                "key-unknown",
+                message,
+                Message("skill.hint_metadata", "platforms may refuse it; metadata can hold it"),
+            )
     value = head["compatibility"].value if "compatibility" in head else "none"
     if not isinstance(value, str) or not 0 < len(value) <= MAX_COMPATIBILITY:
         message = Message(
@@ -153,14 +235,16 @@ def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
             "Compatibility must be text of 1 to {n} characters",
             n=MAX_COMPATIBILITY,
         )
-        yield _warning("compatibility", message, "shorten it")
+        yield _warning("compatibility", message, Message("hint.shorten", "shorten it"))
 
 
 def _mark_problems(document: str) -> Iterator[Problem]:
     if document.startswith("\ufeff"):
         message = Message("skill.byte_order_mark", "SKILL.md begins with a byte order mark")
         yield _warning(
-            "document-mark", message, "save it without; some readers find no frontmatter"
+            "document-mark",
+            message,
+            Message("skill.hint_mark", "save it without; some readers find no frontmatter"),
         )
 
 

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from core.domain.messages import Message
 from core.skills.validation.paths import ERROR, MAX_DEPTH, MAX_FILES, Problem, shown
 
 _LITTER = frozenset((".DS_Store", "__pycache__"))
@@ -37,16 +38,36 @@ def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
             path = unicodedata.normalize("NFC", "/".join(part.decode("utf-8") for part in parts))
         except UnicodeDecodeError:
             path = "/".join(part.decode("utf-8", "backslashreplace") for part in parts)
-            said = f"the name of {shown(path)} is not UTF-8"
-            problems.append(Problem("path-encoding", ERROR, path, said, "rename it"))
+            said = Message("path.not_utf8", "the name of {path} is not UTF-8", path=shown(path))
+            problems.append(
+                Problem("path-encoding", ERROR, path, said, Message("path.rename", "rename it"))
+            )
             continue
         status = os.lstat(location)
         if not stat.S_ISREG(status.st_mode):
-            said = f"{shown(path)} {_kind(status.st_mode)}"
-            problems.append(Problem("file-kind", ERROR, path, said, "put the file itself there"))
+            said = Message("path.is", "{path} {what}", path=shown(path), what=_kind(status.st_mode))
+            problems.append(
+                Problem(
+                    "file-kind",
+                    ERROR,
+                    path,
+                    said,
+                    Message("file.hint_itself", "put the file itself there"),
+                )
+            )
         elif path in files:
-            said = f"two names of {shown(path)} differ only in normal form"
-            problems.append(Problem("path-collision", ERROR, path, said, "rename one of them"))
+            said = Message(
+                "path.two_forms", "two names of {path} differ only in normal form", path=shown(path)
+            )
+            problems.append(
+                Problem(
+                    "path-collision",
+                    ERROR,
+                    path,
+                    said,
+                    Message("path.rename_one", "rename one of them"),
+                )
+            )
         else:
             executable = bool(status.st_mode & stat.S_IXUSR)
             files[path] = FolderFile(path, status.st_size, executable, location)
@@ -71,5 +92,9 @@ def _is_litter(name: bytes) -> bool:
 
 def _kind(mode: int) -> str:
     if stat.S_ISDIR(mode):
-        return f"is over {MAX_DEPTH} folders deep"
-    return "is a link" if stat.S_ISLNK(mode) else "is no regular file"
+        return Message("path.too_deep", "is over {most} folders deep", most=MAX_DEPTH)
+    return (
+        Message("file.link", "is a link")
+        if stat.S_ISLNK(mode)
+        else Message("file.irregular", "is no regular file")
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from core.domain.messages import Message
 from core.skills.validation.head_values import FIRST, HeadError, HeadValues, Node
 
 _FLOW_PLAIN = re.compile(
@@ -30,7 +31,10 @@ class HeadFlow(HeadValues):
             if is_map:
                 key = self.unmerged(str(item.value))
                 if key in found:
-                    raise self.error(f"the key {key!r} stands twice", "head-key-twice")
+                    raise self.error(
+                        Message("head.key_twice", "the key {key!r} stands twice", key=key),
+                        "head-key-twice",
+                    )
                 found[key] = self.flow_pair(item)
             items.append(item)
             self.flow_next("}" if is_map else "]")
@@ -49,7 +53,14 @@ class HeadFlow(HeadValues):
         if char == ",":
             self.col += 1
         elif char != closing:
-            raise self.error(f"expected ',' or {closing!r} before {self.rest()[:60]!r}")
+            raise self.error(
+                Message(
+                    "head.expected",
+                    "expected ',' or {closing!r} before {rest!r}",
+                    closing=closing,
+                    rest=self.rest()[:60],
+                )
+            )
 
     def flow_pair(self, key: Node) -> Node:
         """Read the value of a key, which may be omitted."""
@@ -57,7 +68,9 @@ class HeadFlow(HeadValues):
         if self.flow_peek() != ":":
             return Node("", key.end, key.end)
         if row != self.row:
-            raise self.error("a key and its colon must be on one line")
+            raise self.error(
+                Message("head.key_and_colon", "a key and its colon must be on one line")
+            )
         self.col += 1
         if self.flow_peek() in ",}":
             return Node("", self.at(), self.at())
@@ -73,7 +86,7 @@ class HeadFlow(HeadValues):
         else:
             node = self.flow_plain()
         if key and row != self.row:
-            raise self.error("a key must be on one line")
+            raise self.error(Message("head.key_one_line", "a key must be on one line"))
         return node
 
     def flow_plain(self) -> Node:
@@ -81,7 +94,13 @@ class HeadFlow(HeadValues):
         found = _FLOW_PLAIN.match(self.rest())
         if found is None:
             self.refuse_indicator()
-            raise self.error(f"{self.rest()[:1]!r} cannot begin a value; put it in quotes")
+            raise self.error(
+                Message(
+                    "head.begins",
+                    "{char!r} cannot begin a value; put it in quotes",
+                    char=self.rest()[:1],
+                )
+            )
         text, start = self.plain_text(found[0].rstrip(" ")), self.at()
         self.col += len(text)
         return Node(text, start, self.at())
@@ -95,12 +114,12 @@ class HeadFlow(HeadValues):
             if self.rest() and not (after_blank and self.rest().startswith("#")):
                 return self.rest()[0]
             self.row, self.col = self.row + 1, 0
-        raise self.error("a bracket is not closed")
+        raise self.error(Message("head.bracket_open", "a bracket is not closed"))
 
     def unmerged(self, key: str) -> str:
         """Return the key, unless it would merge another mapping into this one."""
         if key == "<<":
-            raise self.error("merge keys are not allowed", "head-anchor")
+            raise self.error(Message("head.merge_key", "merge keys are not allowed"), "head-anchor")
         return key
 
 
@@ -125,8 +144,13 @@ def find_head(document: str) -> tuple[int, int, int]:
     if found:
         return found.start("yaml"), found.end("yaml"), found.end()
     if re.match(r"\ufeff?---[ \t]*\r?\n", document):
-        raise HeadError("head-unclosed", "Frontmatter is not closed by a line of ---")
-    raise HeadError("head-missing", "No YAML frontmatter found: the first line must be ---")
+        raise HeadError(
+            "head-unclosed", Message("head.unclosed", "Frontmatter is not closed by a line of ---")
+        )
+    raise HeadError(
+        "head-missing",
+        Message("head.missing", "No YAML frontmatter found: the first line must be ---"),
+    )
 
 
 def read_head(source: str) -> dict[str, Node]:
@@ -136,10 +160,16 @@ def read_head(source: str) -> dict[str, Node]:
     directives and explicit (`? `) keys are refused.
     """
     if len(source) > _MAX_HEAD:
-        raise HeadError("head-size", f"Frontmatter is over {_MAX_HEAD} characters")
+        raise HeadError(
+            "head-size",
+            Message("head.too_long", "Frontmatter is over {most} characters", most=_MAX_HEAD),
+        )
     root = _HeadReader(source).read()
     if not isinstance(root.value, dict):
-        raise HeadError("head-mapping", "Frontmatter is no mapping of keys to values")
+        raise HeadError(
+            "head-mapping",
+            Message("head.no_mapping", "Frontmatter is no mapping of keys to values"),
+        )
     return root.value
 
 
@@ -151,7 +181,7 @@ class _HeadReader(HeadFlow):
             return Node("", 0, 0)
         root = self.block(-1)
         if self.content():
-            raise self.error("the indentation does not fit")
+            raise self.error(Message("head.indentation", "the indentation does not fit"))
         return root
 
     def block(self, above: int) -> Node:
@@ -182,7 +212,10 @@ class _HeadReader(HeadFlow):
         while True:
             key = self.key()
             if key in found:
-                raise self.error(f"the key {key!r} stands twice", "head-key-twice")
+                raise self.error(
+                    Message("head.key_twice", "the key {key!r} stands twice", key=key),
+                    "head-key-twice",
+                )
             found[key] = self.after_indicator(indent, nested=False)
             end = found[key].end
             if not self.content() or self.col != indent:
@@ -192,16 +225,20 @@ class _HeadReader(HeadFlow):
 
     def see_indentation(self, indent: int) -> None:
         if self.row < len(self.lines) and self.col > indent:
-            raise self.error("the indentation does not fit")
+            raise self.error(Message("head.indentation", "the indentation does not fit"))
 
     def key(self) -> str:
         found = _KEY.match(self.rest())
         if found is None:
             self.refuse_indicator()
-            raise self.error(f"no `key: value` in {self.rest()[:60]!r}")
+            raise self.error(
+                Message("head.no_pair", "no `key: value` in {rest!r}", rest=self.rest()[:60])
+            )
         self.col += found.end()
         if found.end() > _MAX_KEY:
-            raise self.error(f"a key is over {_MAX_KEY} characters")
+            raise self.error(
+                Message("head.key_length", "a key is over {most} characters", most=_MAX_KEY)
+            )
         if found["plain"] is not None:
             return self.unmerged(self.plain_text(found["plain"]))
         text = found["single"] if found["double"] is None else found["double"]
@@ -229,6 +266,6 @@ class _HeadReader(HeadFlow):
             return self.plain(above)
         node = self.flow() if first in "[{" else self.quotation(above)
         if _COMMENT.match(self.rest()) is None:
-            raise self.error("there is text behind the value")
+            raise self.error(Message("head.text_behind", "there is text behind the value"))
         self.row += 1
         return node

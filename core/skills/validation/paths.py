@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from core.domain.messages import Message
+
 ERROR = "error"
 WARNING = "warning"
 SKILL_MD = "SKILL.md"
@@ -54,7 +56,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _ESCAPED = re.compile(r"%(?:2e|2f|5c|00)", re.IGNORECASE)
 _NOT_PORTABLE = frozenset('<>:"|?*')
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])")
-_PATH_HINT = "use a relative path such as references/guide.md"
+_PATH_HINT = Message("path.hint", "use a relative path such as references/guide.md")
 
 
 def is_device_name(name: str) -> bool:
@@ -72,7 +74,13 @@ def path_problems(path: str) -> list[Problem]:
     parts = path.split("/")
     rules = [*_path_rules(path, parts), *(rule for part in parts for rule in _part_rules(part))]
     return [
-        Problem(code, ERROR, path, f"path {shown(path)} {message}", _PATH_HINT)
+        Problem(
+            code,
+            ERROR,
+            path,
+            Message("path.wrong", "path {path} {what}", path=shown(path), what=message),
+            _PATH_HINT,
+        )
         for broken, code, message in rules
         if broken
     ][:1]
@@ -89,54 +97,68 @@ def folder_problems(sizes: Mapping[str, int], folders: Iterable[str] = ()) -> li
     ]
 
 
+_EMPTY = Message("path.empty", "is empty")
+_UNSEEN = Message("path.invisible", "has a control or invisible character")
+_BACKSLASH = Message("path.backslash", "has a backslash")
+_ABSOLUTE = Message("path.absolute", "is absolute")
+_ON_DRIVE = Message("path.drive", "begins with a drive")
+_HIDDEN = Message("path.escaped", "hides a dot or a slash behind an escape")
+_NOT_NFC = Message("path.normal_form", "is not in normal form NFC")
+_LONG = Message("path.long", "is over {most} bytes", most=MAX_PATH_BYTES)
+_DEEP = Message("path.too_deep", "is over {most} folders deep", most=MAX_DEPTH)
+_EMPTY_PART = Message("path.part_empty", "has an empty part")
+_LEAVES = Message("path.leaves", "leaves its folder")
+_SLASH = Message("path.slash_alike", "has a character that reads as a slash")
+_ENDS = Message("path.end", "has a part that ends in a dot or a blank")
+_IN_GIT = Message("path.git", "is inside .git")
+_NAMED_AS_DEVICE = Message("path.device", "has a device name")
+_MARKS = Message("path.characters", "has one of the characters {marks}", marks='< > : " | ? *')
+_LONG_NAME = Message("path.name_long", "has a name over {most} bytes", most=MAX_NAME_BYTES)
+
+
 def _path_rules(path: str, parts: list[str]) -> list[tuple[bool, str, str]]:
     size = len(path.encode("utf-8", "replace"))
     return [
-        (not path, "path-empty", "is empty"),
-        (any(map(is_invisible, path)), "path-invisible", "has a control or invisible character"),
-        ("\\" in path, "path-backslash", "has a backslash"),
-        (path.startswith("/"), "path-absolute", "is absolute"),
-        (_DRIVE.match(path) is not None, "path-drive", "begins with a drive"),
-        (
-            _ESCAPED.search(path) is not None,
-            "path-escaped",
-            "hides a dot or a slash behind an escape",
-        ),
-        (
-            unicodedata.normalize("NFC", path) != path,
-            "path-normal-form",
-            "is not in normal form NFC",
-        ),
-        (size > MAX_PATH_BYTES, "path-length", f"is over {MAX_PATH_BYTES} bytes"),
-        (len(parts) > MAX_DEPTH, "path-depth", f"is over {MAX_DEPTH} folders deep"),
+        (not path, "path-empty", _EMPTY),
+        (any(map(is_invisible, path)), "path-invisible", _UNSEEN),
+        ("\\" in path, "path-backslash", _BACKSLASH),
+        (path.startswith("/"), "path-absolute", _ABSOLUTE),
+        (_DRIVE.match(path) is not None, "path-drive", _ON_DRIVE),
+        (_ESCAPED.search(path) is not None, "path-escaped", _HIDDEN),
+        (unicodedata.normalize("NFC", path) != path, "path-normal-form", _NOT_NFC),
+        (size > MAX_PATH_BYTES, "path-length", _LONG),
+        (len(parts) > MAX_DEPTH, "path-depth", _DEEP),
     ]
 
 
 def _part_rules(part: str) -> list[tuple[bool, str, str]]:
     folded = unicodedata.normalize("NFKC", part)
     size = len(part.encode("utf-8", "replace"))
-    characters = "has one of the characters " + '< > : " | ? *'
     return [
-        (not part, "path-part-empty", "has an empty part"),
-        (folded.strip() in (".", ".."), "path-traversal", "leaves its folder"),
-        (
-            "/" in folded or "\\" in folded,
-            "path-slash-alike",
-            "has a character that reads as a slash",
-        ),
-        (part.endswith((".", " ")), "path-end", "has a part that ends in a dot or a blank"),
-        (part.casefold() == ".git", "path-git", "is inside .git"),
-        (is_device_name(part), "path-device", "has a device name"),
-        (not _NOT_PORTABLE.isdisjoint(part), "path-characters", characters),
-        (size > MAX_NAME_BYTES, "path-name-length", f"has a name over {MAX_NAME_BYTES} bytes"),
+        (not part, "path-part-empty", _EMPTY_PART),
+        (folded.strip() in (".", ".."), "path-traversal", _LEAVES),
+        ("/" in folded or "\\" in folded, "path-slash-alike", _SLASH),
+        (part.endswith((".", " ")), "path-end", _ENDS),
+        (part.casefold() == ".git", "path-git", _IN_GIT),
+        (is_device_name(part), "path-device", _NAMED_AS_DEVICE),
+        (not _NOT_PORTABLE.isdisjoint(part), "path-characters", _MARKS),
+        (size > MAX_NAME_BYTES, "path-name-length", _LONG_NAME),
     ]
 
 
 def _second_documents(sizes: Mapping[str, int]) -> Iterator[Problem]:
     for path in sorted(sizes):
         if path != SKILL_MD and path.split("/")[-1].casefold() == SKILL_MD.casefold():
-            message = f"{shown(path)} is a second {SKILL_MD}"
-            yield Problem("document-second", ERROR, path, message, "give it another name")
+            message = Message(
+                "path.second_document", "{path} is a second {file}", path=shown(path), file=SKILL_MD
+            )
+            yield Problem(
+                "document-second",
+                ERROR,
+                path,
+                message,
+                Message("path.other_name", "give it another name"),
+            )
 
 
 def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Problem]:
@@ -151,23 +173,61 @@ def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Pr
             key = unicodedata.normalize("NFC", unicodedata.normalize("NFD", spelled).casefold())
             first, first_is_file = known.setdefault(key, (spelled, is_file))
             if first != spelled:
-                message = f"{shown(spelled)} and {shown(first)} differ only in case or normal form"
-                yield Problem("path-collision", ERROR, path, message, "rename one of them")
+                message = Message(
+                    "path.alike",
+                    "{one} and {other} differ only in case or normal form",
+                    one=shown(spelled),
+                    other=shown(first),
+                )
+                yield Problem(
+                    "path-collision",
+                    ERROR,
+                    path,
+                    message,
+                    Message("path.rename_one", "rename one of them"),
+                )
             elif first_is_file != is_file:
-                message = f"{shown(spelled)} is a file and a folder"
-                yield Problem("path-file-and-folder", ERROR, path, message, "rename one of them")
+                message = Message(
+                    "path.file_and_folder", "{path} is a file and a folder", path=shown(spelled)
+                )
+                yield Problem(
+                    "path-file-and-folder",
+                    ERROR,
+                    path,
+                    message,
+                    Message("path.rename_one", "rename one of them"),
+                )
 
 
 def _size_problems(sizes: Mapping[str, int]) -> Iterator[Problem]:
     if len(sizes) > MAX_FILES:
         yield Problem(
-            "files-count", ERROR, "", f"there are {len(sizes)} files, more than {MAX_FILES}"
+            "files-count",
+            ERROR,
+            "",
+            Message(
+                "files.too_many",
+                "there are {n} files, more than {most}",
+                n=len(sizes),
+                most=MAX_FILES,
+            ),
         )
     for path, size in sorted(sizes.items()):
         if size > MAX_FILE_BYTES:
-            message = f"{shown(path)} has {size} bytes, more than {MAX_FILE_BYTES}"
+            message = Message(
+                "file.too_large",
+                "{path} has {size} bytes, more than {most}",
+                path=shown(path),
+                size=size,
+                most=MAX_FILE_BYTES,
+            )
             yield Problem("file-size", ERROR, path, message)
     total = sum(sizes.values())
     if total > MAX_BUNDLE_BYTES:
-        message = f"the files have {total} bytes, more than {MAX_BUNDLE_BYTES}"
+        message = Message(
+            "files.too_large",
+            "the files have {total} bytes, more than {most}",
+            total=total,
+            most=MAX_BUNDLE_BYTES,
+        )
         yield Problem("files-size", ERROR, "", message)

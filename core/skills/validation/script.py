@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable
 
+from core.domain.messages import Message
 from core.skills.validation.document import skill_problems, tolerated
 from core.skills.validation.folder import list_folder
 from core.skills.validation.paths import ERROR, MAX_FILE_BYTES, SKILL_MD, Problem, errors_of
@@ -22,7 +23,7 @@ def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
         files, problems = list_folder(folder)
         document = _read_document(os.path.join(folder, SKILL_MD.encode()))
     except OSError as error:
-        said = f"SKILL.md not found: {error.strerror}"
+        said = Message("skill.document_not_read", "SKILL.md not found: {why}", why=error.strerror)
         return [Problem("document-missing", ERROR, SKILL_MD, said)]
     sizes = {file.path: file.size for file in files}
     name = os.path.basename(folder).decode("utf-8", "replace")

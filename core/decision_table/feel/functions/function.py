@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from core.decision_table.feel.values import NoValue, Value, bounded, kind_of
+from core.decision_table.problems import either
+from core.domain.messages import Message
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,12 @@ class Function:
         """Return how many arguments the function takes, in words."""
         least, most = len(self.kinds) - self.optional, len(self.kinds)
         if self.many:
-            return f"{least} or more arguments"
-        return f"{most} arguments" if least == most else f"{least} to {most} arguments"
+            return Message("feel.arguments_from", "{least} or more arguments", least=least)
+        if least == most:
+            return Message("feel.arguments", "{most} arguments", most=most)
+        return Message(
+            "feel.arguments_between", "{least} to {most} arguments", least=least, most=most
+        )
 
     def order(self, given: Sequence[str]) -> list[int] | None:
         """Return the positions of named arguments; None if the names do not fit."""
@@ -48,7 +55,7 @@ class Function:
     def parameters(self) -> str:
         """Return the names of the parameters, in words."""
         listed = (", ".join(f"'{name}'" for name in names) for names in self._signatures())
-        return " or ".join(filter(None, listed)) or "none"
+        return either([*filter(None, listed)] or [Message("list.none", "none")])
 
     def of(self, name: str, arguments: Sequence[Value]) -> Value:
         """Call the function. Raises NoValue for an argument of another type, as for no result."""
@@ -77,4 +84,15 @@ def _fitted(value: Value, wanted: str, function: str) -> Value:
         return (value,)
     if isinstance(value, tuple) and len(value) == 1 and kind_of(value[0]) in kinds:
         return value[0]
-    raise NoValue(f"'{function}' takes {' or '.join(kinds)} there, not {kind_of(value)}")
+    raise NoValue(_unfit(function, wanted, kind_of(value)))
+
+
+@lru_cache(maxsize=1024)
+def _unfit(name: str, wanted: str, kind: str) -> Message:
+    return Message(
+        "feel.argument",
+        "'{name}' takes {kinds} there, not {kind}",
+        name=name,
+        kinds=either(wanted.split("|")),
+        kind=kind,
+    )

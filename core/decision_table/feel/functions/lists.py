@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 
 from core.decision_table.feel.compare import less, same
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.values import NUMBERS, NoValue, Value, kind_of
+from core.domain.messages import Message
 
 _List = tuple[Value, ...]
+LIST_EMPTY = Message("feel.list_empty", "the list is empty")
 
 
 def items_of(arguments: _List) -> _List:
@@ -22,14 +25,19 @@ def numbers(items: _List) -> tuple[Decimal, ...]:
     """Return the items, all of them numbers. Raises NoValue."""
     for item in items:
         if not isinstance(item, Decimal):
-            raise NoValue(f"the list holds {kind_of(item)} where a number is needed")
+            raise NoValue(_no_number(kind_of(item)))
     return tuple(item for item in items if isinstance(item, Decimal))
+
+
+@cache
+def _no_number(kind: str) -> Message:
+    return Message("feel.list_number", "the list holds {kind} where a number is needed", kind=kind)
 
 
 def total(items: _List) -> Decimal:
     """Return the sum of numbers. Raises NoValue for an empty list and for a non-number."""
     if not items:
-        raise NoValue("the list is empty")
+        raise NoValue(LIST_EMPTY)
     found = Decimal(0)
     for item in numbers(items):
         found = NUMBERS.add(found, item)
@@ -39,7 +47,7 @@ def total(items: _List) -> Decimal:
 def extreme(items: _List, *, largest: bool) -> Value:
     """Return the smallest or largest item. Raises NoValue if there is none, or no order."""
     if not items:
-        raise NoValue("the list is empty")
+        raise NoValue(LIST_EMPTY)
     found = items[0]
     for item in items:
         if less(found, item) if largest else less(item, found):
@@ -143,20 +151,36 @@ def _sublist(items: _List, start: Decimal, length: Decimal | None = None) -> _Li
         return items[at:]
     count = int(length)
     if not 1 <= count <= len(items) - at:
-        raise NoValue(f"the list has no {count} items from place {start} on")
+        raise NoValue(
+            Message(
+                "feel.list_short",
+                "the list has no {count} items from place {start} on",
+                count=count,
+                start=start,
+            )
+        )
     return items[at : at + count]
 
 
 def _index(items: _List, position: Decimal) -> int:
     index = int(position)
     if index == 0 or abs(index) > len(items):
-        raise NoValue(f"the list of {len(items)} has no place {position}")
+        raise NoValue(
+            Message(
+                "feel.list_place",
+                "the list of {n} has no place {position}",
+                n=len(items),
+                position=position,
+            )
+        )
     return index - 1 if index > 0 else len(items) + index
 
 
 def _bounded(items: _List) -> _List:
     if len(items) > MAX_ITEMS:
-        raise NoValue(f"the list is longer than {MAX_ITEMS} items")
+        raise NoValue(
+            Message("feel.list_long", "the list is longer than {most} items", most=MAX_ITEMS)
+        )
     return items
 
 

@@ -17,8 +17,9 @@ from decimal import (
 )
 
 from core.decision_table.feel.functions.function import Function
-from core.decision_table.feel.functions.lists import items_of, numbers, total
-from core.decision_table.feel.values import NUMBERS, Months, NoValue, Value
+from core.decision_table.feel.functions.lists import LIST_EMPTY, items_of, numbers, total
+from core.decision_table.feel.values import BY_ZERO, NUMBERS, Months, NoValue, Value
+from core.domain.messages import Message
 
 _SCALES = range(-6111, 6177)
 _ONE = Decimal(1)
@@ -31,7 +32,9 @@ def rounded(number: Decimal, scale: Decimal, mode: str) -> Decimal:
     """
     digits = int(scale)
     if digits not in _SCALES:
-        raise NoValue(f"the scale {scale} lies outside -6111 to 6176")
+        raise NoValue(
+            Message("feel.scale", "the scale {scale} lies outside -6111 to 6176", scale=scale)
+        )
     if -int(number.as_tuple().exponent) <= digits:
         return number
     return NUMBERS.plus(number.quantize(_ONE.scaleb(-digits), rounding=mode, context=NUMBERS))
@@ -44,7 +47,7 @@ def _rounding(mode: str) -> Callable[..., Decimal]:
 def _modulo(dividend: Decimal, divisor: Decimal) -> Decimal:
     """Return a remainder with the sign of the divisor, as the standard defines it."""
     if not divisor:
-        raise NoValue("division by zero")
+        raise NoValue(BY_ZERO)
     rest = NUMBERS.remainder(dividend, divisor)
     return NUMBERS.add(rest, divisor) if rest and (rest < 0) is not (divisor < 0) else rest
 
@@ -57,13 +60,13 @@ def _absolute(value: Decimal | timedelta | Months) -> Value:
 
 def _sqrt(number: Decimal) -> Decimal:
     if number < 0:
-        raise NoValue("a negative number has no square root")
+        raise NoValue(Message("feel.sqrt", "a negative number has no square root"))
     return NUMBERS.sqrt(number)
 
 
 def _log(number: Decimal) -> Decimal:
     if number <= 0:
-        raise NoValue("only positive numbers have a logarithm")
+        raise NoValue(Message("feel.log", "only positive numbers have a logarithm"))
     return NUMBERS.ln(number)
 
 
@@ -113,7 +116,7 @@ def _stddev(*given: Value) -> Decimal:
     """Return the standard deviation of a sample of at least two numbers."""
     found = _some(given)
     if len(found) < 2:
-        raise NoValue("a standard deviation needs two numbers at least")
+        raise NoValue(Message("feel.deviation", "a standard deviation needs two numbers at least"))
     mean = NUMBERS.divide(total(found), Decimal(len(found)))
     squares = [NUMBERS.power(NUMBERS.subtract(one, mean), 2) for one in found]
     return NUMBERS.sqrt(NUMBERS.divide(total(tuple(squares)), Decimal(len(found) - 1)))
@@ -136,7 +139,7 @@ def _product(*given: Value) -> Decimal:
 def _some(given: tuple[Value, ...]) -> tuple[Decimal, ...]:
     found = numbers(items_of(given))
     if not found:
-        raise NoValue("the list is empty")
+        raise NoValue(LIST_EMPTY)
     return found
 
 

@@ -7,12 +7,18 @@ from decimal import Decimal
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.pattern import pattern
 from core.decision_table.feel.values import NoValue, Value, kind_of
+from core.domain.messages import Message
 
 
 def _substring(text: str, start: Decimal, length: Decimal | None = None) -> str:
     first = int(start)
     if first == 0 or (length is not None and int(length) < 1):
-        raise NoValue("'substring' counts from 1, or from -1 backwards, and takes 1 or more")
+        raise NoValue(
+            Message(
+                "feel.substring",
+                "'substring' counts from 1, or from -1 backwards, and takes 1 or more",
+            )
+        )
     begin = first - 1 if first > 0 else max(len(text) + first, 0)
     return text[begin:] if length is None else text[begin : begin + int(length)]
 
@@ -30,7 +36,13 @@ def _join(items: tuple[Value, ...], delimiter: str | None = None) -> str:
     strings = [item for item in items if item is not None]
     for item in strings:
         if not isinstance(item, str):
-            raise NoValue(f"the list holds {kind_of(item)} where a string is needed")
+            raise NoValue(
+                Message(
+                    "feel.list_string",
+                    "the list holds {kind} where a string is needed",
+                    kind=kind_of(item),
+                )
+            )
     return (delimiter or "").join(item for item in strings if isinstance(item, str))
 
 
@@ -58,7 +70,9 @@ def _matches(text: str, wanted: str, flags: str | None = None) -> bool:
 
 def _replace(text: str, wanted: str, new: str, flags: str | None = None) -> str:
     if "$" in new or "\\" in new:
-        raise NoValue("groups ('$1') in the replacement are not supported")
+        raise NoValue(
+            Message("feel.replacement", "groups ('$1') in the replacement are not supported")
+        )
     return new.join(_pieces(text, wanted, flags or ""))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Change, Edited, Kind
 from core.entrypoints.cli.exits import WrongCall
 from core.entrypoints.cli.files import MAX_DOCUMENT, read_text
@@ -28,7 +29,12 @@ async def edit(opened: App, change_id: str, file: Path | None, folder: Path | No
 
 def _given(file: Path | None, folder: Path | None) -> Edited | None:
     if file is not None and folder is not None:
-        raise WrongCall("--file and --folder are two ways to say the same; give one of them")
+        raise WrongCall(
+            Message(
+                "cli.file_and_folder",
+                "--file and --folder are two ways to say the same; give one of them",
+            )
+        )
     if folder is not None:
         from core.skills.bundle import read_folder
 
@@ -45,11 +51,16 @@ def _written(change: Change) -> str:
         after = click.edit(before, extension=_SUFFIX[change.kind])
     except click.ClickException as error:
         raise WrongCall(
-            f"{error.format_message()}: nothing was changed",
-            hint="set EDITOR, or give --file or --folder",
+            Message(
+                "cli.nothing_changed", "{why}: nothing was changed", why=error.format_message()
+            ),
+            hint=Message("cli.hint_editor", "set EDITOR, or give --file or --folder"),
         ) from None
     if after is not None and not before.endswith("\n"):
         after = after.removesuffix("\n")  # which editors append
     if after is None or after == before:
-        raise InvalidInput("nothing was edited", hint="approve it, or reject it")
+        raise InvalidInput(
+            Message("cli.nothing_edited", "nothing was edited"),
+            hint=Message("cli.hint_decide", "approve it, or reject it"),
+        )
     return after

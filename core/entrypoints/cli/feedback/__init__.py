@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from core.domain.errors import InvalidInput
-from core.entrypoints.cli.exits import FAILED, WrongCall, named_by_option
+from core.domain.messages import Message
+from core.entrypoints.cli.exits import FAILED, WrongCall, named_by_option, see_help
 from core.entrypoints.cli.options import Cursor, Json, Limit, Tenant
 from core.entrypoints.cli.output import print_json, print_model, print_page, print_table, say, talk
 from core.entrypoints.cli.session import load, run_async, with_app
@@ -51,7 +52,8 @@ def add(
     """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
     if (file is None) == (text is None):
         raise WrongCall(
-            "give either a file or --text", hint="see `skill-worker feedback add --help`"
+            Message("cli.file_or_text", "give either a file or --text"),
+            hint=see_help("feedback add"),
         )
     if file is not None:
         report = _add_file(load(interactive=True), file)
@@ -139,8 +141,11 @@ def retry(
     ways = [name for name, wanted in (("dead", all_dead), ("failed", all_failed)) if wanted]
     if (feedback_id is None) == (not ways) or (feedback_id and tenant):
         raise WrongCall(
-            "give either an ID, or --all-dead or --all-failed, these with --tenant or without",
-            hint="see `skill-worker feedback retry --help`",
+            Message(
+                "cli.retry_what",
+                "give either an ID, or --all-dead or --all-failed, these with --tenant or without",
+            ),
+            hint=see_help("feedback retry"),
         )
     if feedback_id is None:
         _retry_all(ways, tenant, as_json=as_json)
@@ -160,7 +165,10 @@ def cancel(
 ) -> None:
     """End a piece of feedback that waits or is worked on; nothing more is learnt from it."""
     if not reason.strip():
-        raise WrongCall("--reason is blank", hint="see `skill-worker feedback cancel --help`")
+        raise WrongCall(
+            Message("cli.reason_blank", "--reason is blank"),
+            hint=see_help("feedback cancel"),
+        )
     feedback = with_app(lambda opened: opened.stores.intake.cancel(feedback_id, reason))
     if as_json:
         print_model(feedback)
@@ -228,7 +236,9 @@ def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
 
     report = run_async(work())
     if report.problems:
-        raise InvalidInput(report.problems[0].reason, hint="see `skill-worker agents list`")
+        raise InvalidInput(
+            report.problems[0].reason, hint=Message("see.agents", "see `skill-worker agents list`")
+        )
     return report
 
 

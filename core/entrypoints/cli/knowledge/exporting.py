@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.text import escape_json
-from core.entrypoints.cli.exits import WrongCall
+from core.entrypoints.cli.exits import WrongCall, see_help
 from core.entrypoints.cli.knowledge.tenants import known_owner
 from core.entrypoints.cli.options import AgentId, Json, KindName, KindOption, Tenant
 from core.entrypoints.cli.output import print_json, talk
@@ -40,8 +41,10 @@ def export(
     """
     if as_json and _is_stdout(out):
         raise WrongCall(
-            "--json needs -o FILE: the lines themselves are JSON already",
-            hint="see `skill-worker knowledge export --help`",
+            Message(
+                "cli.json_lines", "--json needs -o FILE: the lines themselves are JSON already"
+            ),
+            hint=see_help("knowledge export"),
         )
     with _output(out) as stream:
         count = with_app(lambda opened: _write(opened, stream, kind, tenant, agent))
@@ -88,6 +91,10 @@ def _output(out: Path | None) -> Iterator[TextIO]:
             yield stream
         draft.replace(out)
     except OSError as error:
-        raise InvalidInput(f"{out} cannot be written: {error.strerror}") from None
+        raise InvalidInput(
+            Message(
+                "file.unwritable", "{path} cannot be written: {why}", path=out, why=error.strerror
+            )
+        ) from None
     finally:
         draft.unlink(missing_ok=True)

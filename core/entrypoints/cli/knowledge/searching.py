@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.text import to_json
 from core.entrypoints.cli.exits import FAILED, describe
 from core.entrypoints.cli.knowledge.tenants import known_owner, only_tenant, refresh_skills
@@ -93,7 +94,8 @@ class _Search:
 
         if not read_question(query).counts:
             raise InvalidInput(
-                "the query holds no words to look for", hint="give a word, a name or a number"
+                Message("cli.no_words", "the query holds no words to look for"),
+                hint=Message("cli.hint_words", "give a word, a name or a number"),
             )
         await refresh_skills(self._app, [self._tenant_id])
         return await self._app.stores.search.search(
@@ -138,8 +140,13 @@ async def _answer_lines(search: _Search) -> int:
 
 def _text(line: RawLine) -> str:
     if line.data is None:
-        raise InvalidInput(f"the line is longer than {_MAX_LINE // 2**20} MB")
+        raise InvalidInput(
+            Message("cli.line_large", "the line is longer than {n} MB", n=_MAX_LINE // 2**20)
+        )
     try:
         return line.data.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise InvalidInput("the line is not UTF-8 text", hint="save it as UTF-8") from None
+        raise InvalidInput(
+            Message("cli.line_not_utf8", "the line is not UTF-8 text"),
+            hint=Message("hint.utf8", "save it as UTF-8"),
+        ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.domain.errors import DependencyDown, InvalidInput, NotFound
+from core.domain.messages import Message
 from core.entrypoints.cli.output import talk
 
 if TYPE_CHECKING:
@@ -21,12 +22,24 @@ async def only_tenant(opened: App, agent_id: str | None = None) -> str:
         return (await opened.stores.agents.get(agent_id)).tenant_id
     tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
     if not tenants:
-        raise InvalidInput("no tenant has an agent yet", hint="say which tenant with --tenant")
-    if len(tenants) > 1:
-        more = f" and {len(tenants) - _LISTED} more" if len(tenants) > _LISTED else ""
         raise InvalidInput(
-            f"there are several tenants: {', '.join(tenants[:_LISTED])}{more}",
-            hint="say which tenant with --tenant",
+            Message("cli.no_tenant", "no tenant has an agent yet"),
+            hint=Message("cli.hint_tenant", "say which tenant with --tenant"),
+        )
+    if len(tenants) > 1:
+        more = (
+            Message("edit.and_more", " and {n} more", n=len(tenants) - _LISTED)
+            if len(tenants) > _LISTED
+            else ""
+        )
+        raise InvalidInput(
+            Message(
+                "cli.several_tenants",
+                "there are several tenants: {tenants}{more}",
+                tenants=", ".join(tenants[:_LISTED]),
+                more=more,
+            ),
+            hint=Message("cli.hint_tenant", "say which tenant with --tenant"),
         )
     return tenants[0]
 
@@ -46,7 +59,10 @@ async def known_tenant(opened: App, tenant: str) -> str:
         await refresh_skills(opened, [tenant])
         if not await opened.stores.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):
             raise NotFound(
-                f"nothing is known of a tenant {tenant!r}", hint="see `skill-worker agents list`"
+                Message(
+                    "cli.tenant_unknown", "nothing is known of a tenant {tenant!r}", tenant=tenant
+                ),
+                hint=Message("see.agents", "see `skill-worker agents list`"),
             )
     return tenant
 
@@ -60,8 +76,17 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
     agent = await opened.stores.agents.get(agent_id)
     if tenant not in {None, agent.tenant_id}:
         raise NotFound(
-            f"tenant {tenant!r} has no agent {agent_id!r}",
-            hint=f"the agent belongs to tenant {agent.tenant_id!r}",
+            Message(
+                "no.agent_of_tenant",
+                "tenant {tenant!r} has no agent {agent!r}",
+                tenant=tenant,
+                agent=agent_id,
+            ),
+            hint=Message(
+                "cli.hint_agent_tenant",
+                "the agent belongs to tenant {tenant!r}",
+                tenant=agent.tenant_id,
+            ),
         )
 
 

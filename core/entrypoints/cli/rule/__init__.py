@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.entrypoints.cli.exits import FAILED, WrongCall
+from core.domain.messages import Message
+from core.entrypoints.cli.exits import FAILED, WrongCall, see_help
 from core.entrypoints.cli.options import AgentId, Json, Tenant
 from core.entrypoints.cli.rule import checking, exporting, importing
 from core.entrypoints.cli.session import with_app
@@ -59,9 +60,9 @@ def decide(
     names = [word for word in words or () if word != _STDIN]
     many = stdin or _STDIN in (words or ())
     if many and inputs:
-        raise _wrong("--input and --stdin do not go together")
+        raise _wrong(Message("cli.input_and_stdin", "--input and --stdin do not go together"))
     if many and file and str(file) == _STDIN:
-        raise _wrong("stdin cannot be both the file and the cases")
+        raise _wrong(Message("cli.stdin_twice", "stdin cannot be both the file and the cases"))
     case = read_options(inputs or ())
     table = _table(names, file, decision, agent, tenant)
     if not many:
@@ -78,11 +79,16 @@ def _table(
     tenant: str | None,
 ) -> DecisionTable:
     if len(names) + (file is not None) != 1:
-        raise _wrong("give the name of one learnt table, or --file")
+        raise _wrong(Message("cli.table_or_file", "give the name of one learnt table, or --file"))
     if file is None and decision is not None:
-        raise _wrong("--decision goes with --file")
+        raise _wrong(Message("cli.decision_with_file", "--decision goes with --file"))
     if file is not None and (agent is not None or tenant is not None):
-        raise _wrong("--agent and --tenant go with a learnt table, not with --file")
+        raise _wrong(
+            Message(
+                "cli.agent_with_table",
+                "--agent and --tenant go with a learnt table, not with --file",
+            )
+        )
 
     from core.decision_table import parse_xml
     from core.entrypoints.cli.files import read_text
@@ -97,4 +103,4 @@ def _table(
 
 
 def _wrong(problem: str) -> WrongCall:
-    return WrongCall(problem, hint="see `skill-worker rule decide --help`")
+    return WrongCall(problem, hint=see_help("rule decide"))

@@ -13,9 +13,10 @@ from core.decision_table.cells import one_line
 from core.decision_table.evaluation.compiled import compile_table
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.json_text import parse_json
+from core.domain.messages import Message, joined
 from core.domain.models import DecisionTable
 from core.domain.text import to_json
-from core.entrypoints.cli.exits import WrongCall, describe
+from core.entrypoints.cli.exits import WrongCall, describe, see_help
 from core.entrypoints.cli.files import open_input
 from core.entrypoints.cli.output import print_json, say, talk
 from core.entrypoints.cli.rule.showing import as_data, show_decided
@@ -31,12 +32,16 @@ def read_options(options: Sequence[str]) -> dict[str, JsonValue]:
         name, sign, text = option.partition("=")
         name = one_line(name)
         if not sign or not name:
-            problems.append(f"--input {option!r} is not NAME=VALUE")
+            problems.append(
+                Message("cli.no_assignment", "--input {text!r} is not NAME=VALUE", text=option)
+            )
         elif name in inputs:
-            problems.append(f"the input '{name}' is given twice")
+            problems.append(
+                Message("cli.input_twice", "the input '{name}' is given twice", name=name)
+            )
         inputs[name] = _value(text)
     if problems:
-        raise WrongCall("; ".join(problems), hint="see `skill-worker rule decide --help`")
+        raise WrongCall(joined(problems), hint=see_help("rule decide"))
     return inputs
 
 
@@ -88,7 +93,7 @@ def _case(data: bytes) -> dict[str, JsonValue]:
     try:
         parsed = parse_json(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise InvalidInput("it is not UTF-8 text") from None
+        raise InvalidInput(Message("input.not_utf8", "it is not UTF-8 text")) from None
     if not isinstance(parsed, dict):
-        raise InvalidInput("it is no JSON object")
+        raise InvalidInput(Message("json.no_object", "it is no JSON object"))
     return parsed

@@ -12,6 +12,7 @@ from core.decision_table import parse_xml
 from core.decision_table.document.tables import cut_out, table_count
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.hashing import text_hash
+from core.domain.messages import Message
 from core.domain.models import (
     ChangeStatus,
     KnowledgeItem,
@@ -53,7 +54,10 @@ def documents_of(file: Path, decisions: Sequence[str]) -> list[Document]:
             return [Document(str(file), parse_xml(xml).name, xml)]
         except InvalidInput as error:
             if table_count(xml) > 1:
-                error.hint = "name those to import with --decision; each becomes a table of its own"
+                error.hint = Message(
+                    "cli.hint_decisions",
+                    "name those to import with --decision; each becomes a table of its own",
+                )
             raise
     found = []
     for decision in decisions:
@@ -82,8 +86,17 @@ class Importer:
         agent = await app.stores.agents.get(agent_id)
         if tenant_id not in (None, agent.tenant_id):
             raise NotFound(
-                f"tenant {tenant_id!r} has no agent {agent_id!r}",
-                hint=f"the agent belongs to tenant {agent.tenant_id!r}",
+                Message(
+                    "no.agent_of_tenant",
+                    "tenant {tenant!r} has no agent {agent!r}",
+                    tenant=tenant_id,
+                    agent=agent_id,
+                ),
+                hint=Message(
+                    "cli.hint_agent_tenant",
+                    "the agent belongs to tenant {tenant!r}",
+                    tenant=agent.tenant_id,
+                ),
             )
         return cls(app, agent.tenant_id, agent_id, replace=replace, unrelated=unrelated)
 
@@ -93,9 +106,14 @@ class Importer:
         known = await knowledge.find_rule(self._tenant_id, self._agent_id, document.name)
         if known is not None and known.content != document.xml and not self._replace:
             raise Refused(
-                f"agent {self._agent_id!r} has another decision table named {known.name!r} "
-                f"({known.id})",
-                hint="put the file in its place with --replace",
+                Message(
+                    "rule.other_of_name",
+                    "agent {agent!r} has another decision table named {name!r} ({id})",
+                    agent=self._agent_id,
+                    name=known.name,
+                    id=known.id,
+                ),
+                hint=Message("rule.hint_replace", "put the file in its place with --replace"),
             )
         context = SubmitContext(
             key=await self._key(document, known),
@@ -145,8 +163,14 @@ def _text(file: Path) -> str:
     with open_input(file) as handle:
         data = handle.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise InvalidInput(f"it holds more than {MAX_BYTES} bytes", hint="split it")
+        raise InvalidInput(
+            Message("input.more_than", "it holds more than {most} bytes", most=MAX_BYTES),
+            hint=Message("hint.split", "split it"),
+        )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise InvalidInput("it is not UTF-8 text", hint="save it as UTF-8") from None
+        raise InvalidInput(
+            Message("input.not_utf8", "it is not UTF-8 text"),
+            hint=Message("hint.utf8", "save it as UTF-8"),
+        ) from None

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from core.domain.errors import InvalidInput
-from core.entrypoints.cli.exits import WrongCall
+from core.domain.messages import Message
+from core.entrypoints.cli.exits import WrongCall, see_help
 from core.entrypoints.cli.options import AgentId, Json, Tenant
 from core.entrypoints.cli.output import print_json, talk
 from core.entrypoints.cli.session import with_app
@@ -32,8 +33,8 @@ def export(
 
     if as_json and out is None:
         raise WrongCall(
-            "--json needs -o FILE: what goes to stdout is XML",
-            hint="see `skill-worker rule export --help`",
+            Message("cli.json_xml", "--json needs -o FILE: what goes to stdout is XML"),
+            hint=see_help("rule export"),
         )
     item = with_app(lambda opened: find_rule(opened.stores.knowledge, name, tenant, agent))
     data = item.content.encode("utf-8")
@@ -43,7 +44,11 @@ def export(
     try:
         out.write_bytes(data)
     except OSError as error:
-        raise InvalidInput(f"{out} cannot be written: {error.strerror}") from None
+        raise InvalidInput(
+            Message(
+                "file.unwritable", "{path} cannot be written: {why}", path=out, why=error.strerror
+            )
+        ) from None
     if as_json:
         print_json({"id": item.id, "name": item.name, "path": str(out), "size": len(data)})
     else:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.domain.messages import Message
 from core.domain.text import one_line
-from core.entrypoints.cli.exits import FAILED, WrongCall
+from core.entrypoints.cli.exits import FAILED, WrongCall, see_help
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
 from core.entrypoints.cli.session import load, run_async
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from core.app.program import App
-    from core.domain.errors import SkillWorkerError
     from core.domain.models import Receipt
     from core.entrypoints.cli.rule.documents import Document
 
@@ -33,10 +33,17 @@ def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
     findings = _findings(document, receipt)
     if not findings:
         return receipt.message, []
-    count = f"{len(findings)} error{'' if len(findings) == 1 else 's'}"
+    count = Message("rule.errors", "{n} errors", n=len(findings))
+    if len(findings) == 1:
+        count = Message("rule.one_error", "1 error")
     return (
-        f"the table has {count}: correct the file and import it again; "
-        f"`skill-worker rule check {document.file}` shows a case for each",
+        Message(
+            "rule.table_errors",
+            "the table has {count}: correct the file and import it again; "
+            "`skill-worker rule check {file}` shows a case for each",
+            count=count,
+            file=document.file,
+        ),
         findings,
     )
 
@@ -44,13 +51,19 @@ def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
 def _in_the_way(receipt: Receipt) -> str:
     hit = receipt.hits[0]
     if hit.why == _SAME_NAME:
-        return (
-            f"another decision table is named '{hit.name}' ({hit.id}); put the file in its place "
-            "with --replace"
+        return Message(
+            "rule.name_taken",
+            "another decision table is named '{name}' ({id}); put the file in its place with "
+            "--replace",
+            name=hit.name,
+            id=hit.id,
         )
-    return (
-        f"the table '{hit.name}' ({hit.id}) has the same columns; say why the file is a table of "
-        "its own with --unrelated REASON"
+    return Message(
+        "rule.same_columns",
+        "the table '{name}' ({id}) has the same columns; say why the file is a table of its own "
+        "with --unrelated REASON",
+        name=hit.name,
+        id=hit.id,
     )
 
 
@@ -138,7 +151,8 @@ def import_(
     """Bring .dmn files in, byte for byte. What is in already stays as it is; good files go in."""
     if decision and len(files) > 1:
         raise WrongCall(
-            "--decision goes with one file", hint="see `skill-worker rule import --help`"
+            Message("cli.decision_one_file", "--decision goes with one file"),
+            hint=see_help("rule import"),
         )
     asked = _Asked(agent, tenant, replace, unrelated.strip(), dry_run)
     outcomes = _Outcomes()
@@ -167,12 +181,8 @@ def _read(
     try:
         return documents_of(file, decisions)
     except (InvalidInput, NotFound) as error:
-        outcomes.failed(str(file), _in_words(error))
+        outcomes.failed(str(file), error.sentences)
         return []
-
-
-def _in_words(error: SkillWorkerError) -> str:
-    return f"{error.message}. {error.hint}" if error.hint else error.message
 
 
 def _submit(documents: list[Document], asked: _Asked, outcomes: _Outcomes) -> None:
@@ -190,7 +200,7 @@ def _submit(documents: list[Document], asked: _Asked, outcomes: _Outcomes) -> No
                 try:
                     outcomes.done(document, await importer.take(document))
                 except (InvalidInput, Refused) as error:
-                    outcomes.failed(document.file, _in_words(error))
+                    outcomes.failed(document.file, error.sentences)
 
     async def _importer(app: App) -> Importer:
         return await Importer.open(

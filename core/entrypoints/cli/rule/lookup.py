@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.hashing import name_key
+from core.domain.messages import Message, joined
 from core.domain.models import Kind, KnowledgeItem
 from core.domain.ports import Knowledge
 
@@ -19,19 +20,41 @@ async def find_rule(
     found = [item for item in listed if name_key(item.name) == name_key(name)]
     if not found:
         raise NotFound(
-            f"no decision table is named {name!r}{_whose(tenant_id, agent_id)}",
-            hint="see `skill-worker knowledge list --kind DMN_RULE`",
+            Message(
+                "rule.none_named",
+                "no decision table is named {name!r}{whose}",
+                name=name,
+                whose=_whose(tenant_id, agent_id),
+            ),
+            hint=Message("see.rules", "see `skill-worker knowledge list --kind DMN_RULE`"),
         )
     if len(found) > 1:
-        owners = sorted(f"agent {item.agent_id!r} of tenant {item.tenant_id!r}" for item in found)
+        owners = sorted(_of_both(item.agent_id, item.tenant_id) for item in found)
         raise InvalidInput(
-            f"several tables are named {name!r}: of {', '.join(owners)}",
-            hint="say whose with --agent and --tenant",
+            Message(
+                "rule.several_named",
+                "several tables are named {name!r}: of {owners}",
+                name=name,
+                owners=joined(owners, ", "),
+            ),
+            hint=Message("rule.hint_whose", "say whose with --agent and --tenant"),
         )
     return found[0]
 
 
 def _whose(tenant_id: str | None, agent_id: str | None) -> str:
-    said = [f"agent {agent_id!r}"] if agent_id is not None else []
-    said += [f"tenant {tenant_id!r}"] if tenant_id is not None else []
-    return f" for {' of '.join(said)}" if said else ""
+    if tenant_id is None and agent_id is None:
+        return ""
+    agent = Message("rule.agent", "agent {agent!r}", agent=agent_id)
+    owner = Message("rule.tenant", "tenant {tenant!r}", tenant=tenant_id)
+    if tenant_id is None:
+        owner = agent
+    elif agent_id is not None:
+        owner = _of_both(agent_id, tenant_id)
+    return Message("rule.for", " for {owner}", owner=owner)
+
+
+def _of_both(agent_id: str, tenant_id: str) -> Message:
+    return Message(
+        "rule.of_both", "agent {agent!r} of tenant {tenant!r}", agent=agent_id, tenant=tenant_id
+    )

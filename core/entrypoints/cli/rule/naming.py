@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.domain.errors import RuleInvalid
+from core.domain.messages import Message
 
 
 @contextmanager
@@ -16,4 +17,6 @@ def naming(file: Path) -> Iterator[None]:
         yield
     except RuleInvalid as error:
         name = "stdin" if str(file) == "-" else str(file)
-        raise RuleInvalid(f"{name}: {error.message}", hint=error.hint) from None
+        raise RuleInvalid(
+            Message("call.says", "{where}: {why}", where=name, why=error.message), hint=error.hint
+        ) from None

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED, WrongCall
 from core.entrypoints.cli.options import Json, Tenant
 from core.entrypoints.cli.output import talk
@@ -26,7 +27,10 @@ def validate(path: Folder, as_json: Json = False) -> None:
 
     if not path.is_dir():
         raise NotFound(
-            f"there is no folder {path}", hint="give a skill's folder; `skill inspect` takes files"
+            Message("no.folder", "there is no folder {path}", path=path),
+            hint=Message(
+                "see.skill_folder_or_file", "give a skill's folder; `skill inspect` takes files"
+            ),
         )
     problems = check_folder(path)
     show_verdict(path.resolve().name, problems, as_json=as_json)
@@ -88,7 +92,14 @@ def graph(
     from core.entrypoints.cli.skill.drawing import read_graph, show_graph
 
     if as_json and form not in {None, "json"}:
-        raise WrongCall(f"--json is --format json, and --format {form} was given", hint="drop one")
+        raise WrongCall(
+            Message(
+                "cli.json_and_format",
+                "--json is --format json, and --format {form} was given",
+                form=form,
+            ),
+            hint=Message("history.drop_one", "drop one"),
+        )
     drawn = read_graph(tenant)
     if not drawn.skills and not drawn.unreadable:
         talk("there are no skills" + (f" of tenant {tenant!r}" if tenant else ""))

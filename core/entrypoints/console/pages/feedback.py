@@ -9,6 +9,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.domain.errors import BudgetUsedUp, InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, PauseKind
 from core.domain.models.access import Role
 from core.entrypoints.console.parts.dialogs import ask_reason
@@ -75,7 +76,9 @@ def _twin(visit: Visit, wanted: FeedbackFilter, cursor: str | None) -> Markup:
 def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
     wanted = given["status"]
     if wanted is not None and wanted not in set(FeedbackStatus):
-        raise InvalidInput(f"{wanted!r} is no state of feedback")
+        raise InvalidInput(
+            Message("console.no_feedback_state", "{text!r} is no state of feedback", text=wanted)
+        )
     return FeedbackFilter(
         statuses=(FeedbackStatus(wanted),) if wanted else (),
         tenant_id=given["tenant"],
@@ -92,7 +95,10 @@ def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | N
     try:
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + and_then
     except (ValueError, OverflowError):
-        raise InvalidInput(f"{text!r} is no date", hint="write it like 2026-11-22") from None
+        raise InvalidInput(
+            Message("console.no_date", "{text!r} is no date", text=text),
+            hint=Message("console.hint_date", "write it like 2026-11-22"),
+        ) from None
 
 
 def _pause_banner(visit: Visit, pause: Pause | None) -> None:

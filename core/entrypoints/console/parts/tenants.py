@@ -5,6 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from core.domain.errors import NotFound
+from core.domain.messages import Message
 from core.entrypoints.console.parts.lists import chip
 from core.entrypoints.console.parts.markup import address, el
 from core.entrypoints.console.visit import Visit
@@ -26,7 +27,9 @@ async def named_tenant(visit: Visit) -> str | None:
     if chosen is None or visit.session.principal.tenant_id is not None:
         return chosen
     if chosen not in await AgentsService(visit.session).tenants():
-        raise NotFound(f"no tenant {chosen!r} has an agent")
+        raise NotFound(
+            Message("console.no_tenant", "no tenant {tenant!r} has an agent", tenant=chosen)
+        )
     return chosen
 
 

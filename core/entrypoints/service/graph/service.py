@@ -25,7 +25,7 @@ MAX_SKILL_BYTES = 2 * 2**20
 SECONDS = 10.0
 _NOT_READ = Message("graph.too_many_skills", "only {n} skills are read for a graph", n=MAX_SKILLS)
 _TOO_SLOW = Message("graph.too_slow", "the skill server was too slow")
-_TOO_LARGE = "too large to look through for references"
+_TOO_LARGE = Message("graph.too_large", "too large to look through for references")
 
 
 async def read_skills(

@@ -51,7 +51,13 @@ async def read_file(change: Change, path: str, side: Side, changes: ChangeLog) -
         return tree.whole[path]
     if path not in tree.files:
         raise NotFound(
-            f"change {change.id} has no file {path!r} {side.value}",
+            Message(
+                "change.no_file_of_side",
+                "change {id} has no file {path!r} {side}",
+                id=change.id,
+                path=path,
+                side=side.value,
+            ),
             hint=Message("see.files_of_sides", "the review sheet lists the files of each side"),
         )
     ref = tree.files[path]

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.models import Hit, Kind
 from core.domain.models.views import KnowledgeFilter, Listed
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
@@ -44,7 +45,9 @@ def _kind(text: str | None) -> Kind | None:
     if text is None:
         return None
     if text not in {known.value for known in _KINDS}:
-        raise InvalidInput(f"{text!r} is no kind of knowledge")
+        raise InvalidInput(
+            Message("console.no_kind", "{text!r} is no kind of knowledge", text=text)
+        )
     return Kind(text)
 
 

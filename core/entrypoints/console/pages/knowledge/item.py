@@ -10,6 +10,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.domain.errors import InvalidInput, NotFound
+from core.domain.messages import Message
 from core.domain.models import SKILL_MD, DecisionTable, Kind
 from core.domain.models.access import Role
 from core.domain.models.views import Version
@@ -148,9 +149,14 @@ async def _item(
 def _location(visit: Visit) -> _Location:
     item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
     if item_id is None or of not in {known.value for known in _KINDS}:
-        raise NotFound("no item is named", hint="open it from the list")
+        raise NotFound(
+            Message("console.no_item", "no item is named"),
+            hint=Message("console.hint_list", "open it from the list"),
+        )
     if version is not None and not _NUMBER.fullmatch(version):
-        raise InvalidInput(f"{version[:20]!r} is no number of a version")
+        raise InvalidInput(
+            Message("console.no_version", "{text!r} is no number of a version", text=version[:20])
+        )
     number = int(version) if version is not None else None
     return _Location(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
 

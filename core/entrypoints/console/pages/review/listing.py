@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 from core.domain.models import ChangeFilter, ChangeStatus
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, link, show
@@ -25,7 +26,9 @@ async def build_list(visit: Visit) -> None:
     """Draw the page."""
     wanted = visit.query("status")
     if wanted is not None and wanted not in set(ChangeStatus):
-        raise InvalidInput(f"{wanted!r} is no state of a change")
+        raise InvalidInput(
+            Message("console.no_change_state", "{text!r} is no state of a change", text=wanted)
+        )
     cursor = visit.query("cursor")
     page = await ChangesService(visit.session).page(
         ChangeFilter(statuses=(ChangeStatus(wanted),) if wanted else ()),

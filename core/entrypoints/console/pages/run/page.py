@@ -9,6 +9,7 @@ from markupsafe import Markup
 from nicegui import ui
 
 from core.domain.errors import NotFound
+from core.domain.messages import Message
 from core.domain.models import FeedbackStatus
 from core.domain.models.access import Role
 from core.entrypoints.console.pages.run.retracting import ask_retraction
@@ -32,7 +33,10 @@ async def build(visit: Visit) -> None:
     """Draw the page, and redraw it while the piece has not ended."""
     feedback_id = visit.query("id")
     if feedback_id is None:
-        raise NotFound("no feedback is named", hint="open it from the list")
+        raise NotFound(
+            Message("console.no_feedback", "no feedback is named"),
+            hint=Message("console.hint_list", "open it from the list"),
+        )
     line = await RunService(visit.session).timeline(feedback_id)
     show(link(visit.say("frame.feedback"), LIST), tag="p")
     head, steps = ui.element("div"), ui.element("ol").classes("steps")
