@@ -12,7 +12,7 @@ import pytest
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
-from core.entrypoints.locale.build_hook import compile_catalogues
+from core.domain.locale.build_hook import compile_catalogues
 from tests.support import databases
 from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases

@@ -70,13 +70,12 @@ class Answer:
         return SkillApiDown(
             Message(
                 "skill_api.garbage",
-                "{where} answered {status} with {type} that is not the skill API's: {body}",
                 where=self.where,
                 status=self.status,
                 type=self.kind or "no type",
                 body=_excerpt(self.body),
             ),
-            hint=Message("skill_api.hint_url", "does SKILL_API_BASE_URL point at the skill API?"),
+            hint=Message("skill_api.hint_url"),
         )
 
 
@@ -156,10 +155,8 @@ class Transport:
         except (httpx.HTTPError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise SkillApiDown(
-                Message("call.failed", "{where} failed: {why}", where=where, why=reason),
-                hint=Message(
-                    "skill_api.hint_up", "is the skill API up, and SKILL_API_BASE_URL right?"
-                ),
+                Message("call.failed", where=where, why=reason),
+                hint=Message("skill_api.hint_up"),
             ) from error
         if response.status_code not in _RETURNED:
             raise _refusal(response, where)
@@ -171,13 +168,11 @@ def checked_url(base_url: str) -> httpx.URL:
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:
-        raise ConfigurationError(
-            Message("url.wrong", "{url!r} is no URL: {why}", url=base_url, why=error)
-        ) from error
+        raise ConfigurationError(Message("url.wrong", url=base_url, why=error)) from error
     if url.scheme not in {"http", "https"} or not url.host:
         raise ConfigurationError(
-            Message("url.no_http", "{url!r} is no http URL", url=base_url),
-            hint=Message("skill_api.hint_set", "set SKILL_API_BASE_URL to http(s)://host[:port]"),
+            Message("url.no_http", url=base_url),
+            hint=Message("skill_api.hint_set"),
         )
     return url
 
@@ -186,23 +181,17 @@ def _refusal(
     response: httpx.Response, where: str
 ) -> SkillApiDown | ConfigurationError | InvalidInput:
     status = response.status_code
-    message = Message(
-        "call.answered",
-        "{where} answered {status}: {why}",
-        where=where,
-        status=status,
-        why=_detail(response),
-    )
+    message = Message("call.answered", where=where, status=status, why=_detail(response))
     if status in _FORBIDDEN:
         return ConfigurationError(
             message,
-            hint=Message("skill_api.hint_token", "set SKILL_API_TOKEN to a token that may do this"),
+            hint=Message("skill_api.hint_token"),
         )
     if 300 <= status < 400:
         target = response.headers.get("location", "elsewhere")
         return ConfigurationError(
-            Message("call.redirects", "{where} redirects to {target}", where=where, target=target),
-            hint=Message("skill_api.hint_final", "set SKILL_API_BASE_URL to the final address"),
+            Message("call.redirects", where=where, target=target),
+            hint=Message("skill_api.hint_final"),
         )
     if passes(status):
         return SkillApiDown(message, retry_after=retry_after(response.headers))
@@ -416,7 +405,7 @@ def checked_name(name: str) -> str:
     """Return the name. Raises InvalidInput if it is no single folder's name."""
     check_path(name)
     if "/" in name:
-        raise InvalidInput(Message("skill.no_name", "{name!r} is no name of a skill", name=name))
+        raise InvalidInput(Message("skill.no_name", name=name))
     return name
 
 
@@ -428,11 +417,7 @@ def see_absence(answer: Answer) -> None:
 def see_present(answer: Answer) -> None:
     """Check that a call succeeded. Raises NotFound with the server's message."""
     if answer.status == 404:
-        raise NotFound(
-            Message(
-                "call.says", "{where}: {why}", where=answer.where, why=answer.parse(_Failure).detail
-            )
-        )
+        raise NotFound(Message("call.says", where=answer.where, why=answer.parse(_Failure).detail))
     if not answer.ok:
         raise answer.garbage()
     if answer.status != 204:

@@ -30,10 +30,7 @@ ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
 SOCKET_PATH_BYTES = 100  # sun_path has 104 bytes on macOS, 108 on Linux
-SERVER_HINT = Message(
-    "embedded.hint",
-    "Free some disk space or mend the cause above; or set DATABASE_URL to a server.",
-)
+SERVER_HINT = Message("embedded.hint")
 
 
 class Cluster:
@@ -85,8 +82,6 @@ class Cluster:
                 raise DatabaseDown(
                     Message(
                         "embedded.not_ready",
-                        "The embedded PostgreSQL in {folder} has been {status!r} for {seconds} "
-                        "s:\n{log}",
                         folder=self._data,
                         status=status,
                         seconds=START_SECONDS,
@@ -104,17 +99,8 @@ class Cluster:
             return
         if found != str(MAJOR_VERSION):
             raise ConfigurationError(
-                Message(
-                    "embedded.version",
-                    "{folder} was written by PostgreSQL {found}, and this is {version}.",
-                    folder=self._data,
-                    found=found,
-                    version=MAJOR_VERSION,
-                ),
-                hint=Message(
-                    "embedded.hint_dump",
-                    "Dump it with that version, or set SKILL_WORKER_HOME to a new directory.",
-                ),
+                Message("embedded.version", folder=self._data, found=found, version=MAJOR_VERSION),
+                hint=Message("embedded.hint_dump"),
             )
 
     def _make(self) -> None:
@@ -132,12 +118,7 @@ class Cluster:
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
             raise DatabaseDown(
-                Message(
-                    "embedded.not_made",
-                    "The embedded PostgreSQL in {folder} could not be made:\n{log}",
-                    folder=self._data,
-                    log=self._said(error),
-                ),
+                Message("embedded.not_made", folder=self._data, log=self._said(error)),
                 hint=SERVER_HINT,
             ) from error
 
@@ -162,12 +143,7 @@ class Cluster:
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
             raise DatabaseDown(
-                Message(
-                    "embedded.not_started",
-                    "The embedded PostgreSQL in {folder} could not be started:\n{log}",
-                    folder=self._data,
-                    log=self._said(error),
-                ),
+                Message("embedded.not_started", folder=self._data, log=self._said(error)),
                 hint=SERVER_HINT,
             ) from error
 
@@ -197,12 +173,8 @@ class Cluster:
             owner = self._user.uid if self._user else os.geteuid()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
                 raise ConfigurationError(
-                    Message(
-                        "embedded.socket",
-                        "{folder} belongs to another user; our socket would go there.",
-                        folder=self._sockets,
-                    ),
-                    hint=Message("embedded.hint_path", "Set SKILL_WORKER_HOME to a shorter path."),
+                    Message("embedded.socket", folder=self._sockets),
+                    hint=Message("embedded.hint_path"),
                 ) from None
 
     def _postmaster(self) -> int | None:
@@ -291,10 +263,7 @@ def _socket_directory(data: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
 
 
-HOME_HINT = Message(
-    "embedded.hint_home",
-    "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_URL to a server.",
-)
+HOME_HINT = Message("embedded.hint_home")
 
 
 @contextmanager
@@ -338,12 +307,7 @@ def _writable(home: Path) -> Path:
             return home
     except OSError as error:
         raise ConfigurationError(
-            Message(
-                "embedded.home",
-                "The home directory {home} cannot be used: {why}.",
-                home=home,
-                why=error.strerror,
-            ),
+            Message("embedded.home", home=home, why=error.strerror),
             hint=HOME_HINT,
         ) from error
 
@@ -399,14 +363,8 @@ def server_user(home: Path) -> ServerUser | None:
             entry = pwd.getpwnam(SYSTEM_USER)
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
         raise ConfigurationError(
-            Message(
-                "embedded.no_user",
-                "PostgreSQL does not run as root and the system user {user!r} cannot be made.",
-                user=SYSTEM_USER,
-            ),
-            hint=Message(
-                "embedded.hint_user", "Run as an ordinary user, or set DATABASE_URL to a server."
-            ),
+            Message("embedded.no_user", user=SYSTEM_USER),
+            hint=Message("embedded.hint_user"),
         ) from error
     for folder in (home, programs()):
         for path in (folder, *folder.parents):

@@ -30,11 +30,7 @@ from core.domain.models.views import MigrationStatus, SchemaVersion
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 120
 LOCK_POLL_SECONDS = 0.1
-_PGVECTOR_HINT = Message(
-    "pgvector.hint_install",
-    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role "
-    "that may, or unset EMBEDDING_MODEL: search goes by words then.",
-)
+_PGVECTOR_HINT = Message("pgvector.hint_install")
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
 
@@ -100,9 +96,7 @@ def _alone(conn: SyncConnection) -> Iterator[None]:
     deadline = time.monotonic() + LOCK_SECONDS
     while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
         if time.monotonic() > deadline:
-            raise DatabaseDown(
-                Message("database.migrating", "Another process is still migrating this database.")
-            )
+            raise DatabaseDown(Message("database.migrating"))
         time.sleep(LOCK_POLL_SECONDS)
     try:
         yield
@@ -143,13 +137,8 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
     if current is None:
         if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
             raise ConfigurationError(
-                Message(
-                    "database.foreign", "The database holds another program's Procrastinate schema."
-                ),
-                hint=Message(
-                    "database.hint_own",
-                    "Give skill-worker a database (or a schema, by search_path) of its own.",
-                ),
+                Message("database.foreign"),
+                hint=Message("database.hint_own"),
             )
         steps = {jobs_head(): SchemaManager.get_schema()}
     else:
@@ -176,36 +165,19 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
     except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
         said = str(error).splitlines()[0]
         raise ConfigurationError(
-            Message(
-                "pgvector.says",
-                "EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {why}",
-                why=said,
-            ),
+            Message("pgvector.says", why=said),
             hint=_PGVECTOR_HINT,
         ) from error
     seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
     if not seen["found"]:
         raise ConfigurationError(
-            Message(
-                "pgvector.schema",
-                "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
-            ),
-            hint=Message(
-                "pgvector.hint_schema",
-                "Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
-            ),
+            Message("pgvector.schema"),
+            hint=Message("pgvector.hint_schema"),
         )
     if not seen["compares_signs"]:
         raise ConfigurationError(
-            Message(
-                "pgvector.old",
-                "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
-            ),
-            hint=Message(
-                "pgvector.hint_update",
-                "Install a newer one and run `ALTER EXTENSION vector UPDATE`, or unset "
-                "EMBEDDING_MODEL.",
-            ),
+            Message("pgvector.old"),
+            hint=Message("pgvector.hint_update"),
         )
     for path in vector_scripts():
         if current is None or path.stem > current:
@@ -221,10 +193,7 @@ def _record(conn: SyncConnection, component: str, version: str) -> None:
 SCRIPTS = Path(__file__).parent / "migrations"
 OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
 VECTORS = "skill-worker-vectors"
-UPGRADE_HINT = Message(
-    "database.hint_upgrade",
-    "Upgrade skill-worker on this machine to the version that migrated the database.",
-)
+UPGRADE_HINT = Message("database.hint_upgrade")
 
 
 async def require_current(pool: Pool, *, vectors: bool = False) -> None:
@@ -241,7 +210,7 @@ async def require_current(pool: Pool, *, vectors: bool = False) -> None:
     refuse_newer(status)
     if not status.up_to_date:
         raise ConfigurationError(
-            Message("database.schema_behind", "The database lacks our current schema."),
+            Message("database.schema_behind"),
             hint=SCHEMA_HINT,
         )
 
@@ -250,9 +219,7 @@ def refuse_newer(status: MigrationStatus) -> None:
     """Raise ConfigurationError if the database is newer than the code."""
     if status.newer_than_code:
         raise ConfigurationError(
-            Message(
-                "database.schema_ahead", "The database has a newer schema than this program knows."
-            ),
+            Message("database.schema_ahead"),
             hint=UPGRADE_HINT,
         )
 

@@ -31,8 +31,6 @@ def dead_rows(space: Space) -> Iterator[Finding]:
                     DefectKind.NOT_ALLOWED,
                     Message(
                         "table.condition_not_allowed",
-                        "row '{row}' can never match: its condition `{cell}` names only values of "
-                        "'{column}' that are not allowed ({allowed})",
                         row=box.row.id,
                         cell=brief(text),
                         column=column.name,
@@ -46,8 +44,6 @@ def dead_rows(space: Space) -> Iterator[Finding]:
                     DefectKind.DEAD_ROW,
                     Message(
                         "table.condition_never_holds",
-                        "row '{row}' can never match: no value of '{column}' passes its condition "
-                        "`{cell}`",
                         row=box.row.id,
                         column=column.name,
                         cell=brief(text),
@@ -72,17 +68,14 @@ def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
     except GaveUp:
         yield warning(
             DefectKind.NOT_CHECKED,
-            Message(
-                "table.gaps_not_checked",
-                "whether the rows leave a gap was not checked: the table is too large for it",
-            ),
+            Message("table.gaps_not_checked"),
         )
         return
     if gap is not None:
         case = space.case(gap)
         yield warning(
             DefectKind.GAP,
-            Message("table.gap", "no row matches where {case}", case=shown(case)),
+            Message("table.gap", case=shown(case)),
             example=as_json(case),
         )
 
@@ -93,23 +86,13 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
         if column.wrong:
             yield error(
                 DefectKind.UNREADABLE,
-                Message(
-                    "table.input_wrong",
-                    "input '{column}': {why}",
-                    column=column.name,
-                    why=column.wrong,
-                ),
+                Message("table.input_wrong", column=column.name, why=column.wrong),
                 columns=(column.name,),
             )
         elif column.unclear:
             yield warning(
                 DefectKind.NOT_CHECKED,
-                Message(
-                    "table.input_not_checked",
-                    "the conditions on the input '{column}' were not checked: {why}",
-                    column=column.name,
-                    why=column.unclear,
-                ),
+                Message("table.input_not_checked", column=column.name, why=column.unclear),
                 columns=(column.name,),
             )
     for number, box in enumerate(space.boxes):
@@ -122,7 +105,6 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
             elif all(box.may):
                 why = Message(
                     "table.cell_not_checked",
-                    "`{cell}` was not checked: {why}{pairs}",
                     cell=brief(text),
                     why=cell.why,
                     pairs=_open_pairs(table, space, number),
@@ -131,13 +113,7 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
 
 
 def _of_cell(box: Box, column: Column, why: str) -> Message:
-    return Message(
-        "table.cell",
-        "row '{row}', input '{column}': {why}",
-        row=box.row.id,
-        column=column.name,
-        why=why,
-    )
+    return Message("table.cell", row=box.row.id, column=column.name, why=why)
 
 
 def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
@@ -147,9 +123,7 @@ def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
     if not others:
         return ""
     names = [space.boxes[other].row.id for other in bits(others)]
-    return Message(
-        "table.may_match", "; it may match a case together with {rows}", rows=named(names)
-    )
+    return Message("table.may_match", rows=named(names))
 
 
 _TRIES = 200
@@ -202,14 +176,7 @@ def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None
     """
     rows = tuple(row for row in table.rows if row.id == row_id)
     if not rows:
-        raise RuleInvalid(
-            Message(
-                "no.row",
-                "the decision table '{table}' has no row '{row}'",
-                table=table.name,
-                row=row_id,
-            )
-        )
+        raise RuleInvalid(Message("no.row", table=table.name, row=row_id))
     space = Space(table.model_copy(update={"rows": rows[:1]}))
     if not space.boxes or space.boxes[0].empty or space.boxes[0].wrong:
         return None
@@ -254,11 +221,7 @@ def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Fi
     if next(found, None):
         yield warning(
             DefectKind.NOT_CHECKED,
-            Message(
-                "table.more_overlaps",
-                "more pairs of rows match the same case than the {n} that are listed",
-                n=most,
-            ),
+            Message("table.more_overlaps", n=most),
         )
 
 
@@ -282,24 +245,13 @@ def _overlaps(space: Space) -> Iterator[Finding]:
         case = space.case(shared(left.must, right.must))
         within = ""
         if contains(left.must, right.must):
-            within = Message(
-                "table.row_within",
-                "; row '{one}' lies wholly within row '{other}'",
-                one=right.row.id,
-                other=left.row.id,
-            )
+            within = Message("table.row_within", one=right.row.id, other=left.row.id)
         elif contains(right.must, left.must):
-            within = Message(
-                "table.row_within",
-                "; row '{one}' lies wholly within row '{other}'",
-                one=left.row.id,
-                other=right.row.id,
-            )
+            within = Message("table.row_within", one=left.row.id, other=right.row.id)
         yield error(
             DefectKind.OVERLAP,
             Message(
                 "table.rows_overlap",
-                "rows '{one}' and '{other}' both match where {case}, and UNIQUE allows one{within}",
                 one=left.row.id,
                 other=right.row.id,
                 case=shown(case),
@@ -325,29 +277,12 @@ def _contradictions(space: Space, outputs: Outputs) -> Iterator[Finding]:
                 yield _repeated(left.row.id, right.row.id)
             continue
         column, certain = differing
-        where = Message(
-            "table.both_match",
-            "rows '{one}' and '{other}' both match where {case}, and",
-            one=ids[0],
-            other=ids[1],
-            case=shown(case),
-        )
+        where = Message("table.both_match", one=ids[0], other=ids[1], case=shown(case))
         if certain:
-            message = Message(
-                "table.rows_contradict",
-                "{pair} give different values for '{column}'; ANY needs them equal",
-                pair=where,
-                column=column,
-            )
+            message = Message("table.rows_contradict", pair=where, column=column)
             kind, make = DefectKind.CONTRADICTION, error
         else:
-            message = Message(
-                "table.rows_may_contradict",
-                "{pair} whether they give the same value for '{column}' in every such case "
-                "was not checked: it is computed",
-                pair=where,
-                column=column,
-            )
+            message = Message("table.rows_may_contradict", pair=where, column=column)
             kind, make = DefectKind.NOT_CHECKED, warning
         yield make(kind, message, rows=ids, columns=(column,), example=as_json(case))
 
@@ -355,12 +290,6 @@ def _contradictions(space: Space, outputs: Outputs) -> Iterator[Finding]:
 def _repeated(inner: str, outer: str) -> Finding:
     return warning(
         DefectKind.SUBSUMED_ROW,
-        Message(
-            "table.row_repeats",
-            "row '{one}' says nothing that row '{other}' does not say: it lies wholly "
-            "within it, with the same outputs",
-            one=inner,
-            other=outer,
-        ),
+        Message("table.row_repeats", one=inner, other=outer),
         rows=(inner, outer),
     )

@@ -92,7 +92,7 @@ class Site:
         """Return the visit; None while the program starts or stops. Raises Unauthorized."""
         principal = getattr(request.state, PRINCIPAL, None)
         if not isinstance(principal, Principal):
-            raise Unauthorized(Message("console.no_session", "this page needs a session"))
+            raise Unauthorized(Message("console.no_session"))
         try:
             session = Session(self.opened(), principal)
         except DependencyDown:

@@ -23,9 +23,9 @@ from core.skills.library import look_into
 MAX_SKILLS = 100
 MAX_SKILL_BYTES = 2 * 2**20
 SECONDS = 10.0
-_NOT_READ = Message("graph.too_many_skills", "only {n} skills are read for a graph", n=MAX_SKILLS)
-_TOO_SLOW = Message("graph.too_slow", "the skill server was too slow")
-_TOO_LARGE = Message("graph.too_large", "too large to look through for references")
+_NOT_READ = Message("graph.too_many_skills", n=MAX_SKILLS)
+_TOO_SLOW = Message("graph.too_slow")
+_TOO_LARGE = Message("graph.too_large")
 
 
 async def read_skills(
@@ -104,13 +104,7 @@ class GraphService:
             listed = await self.session.stores.skills.list(tenant_id)
         except DependencyDown as error:
             names = sorted({name for agent in agents for name in agent.skills})
-            return names, (
-                Message(
-                    "graph.skills_unread",
-                    "skills were not looked through: {why}",
-                    why=error.message,
-                ),
-            )
+            return names, (Message("graph.skills_unread", why=error.message),)
         return [summary.name for summary in listed], ()
 
 
