@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 from core.domain import errors
 from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message
 from core.entrypoints.api.app import create_api
 from core.entrypoints.api.bodies import MAX_BODY, MAX_LARGE
 from core.entrypoints.api.document import query_names
@@ -87,6 +88,36 @@ async def test_while_it_starts_a_call_is_told_to_come_again() -> None:
 async def test_what_is_not_there_is_a_problem_too(client: httpx.AsyncClient) -> None:
     for path in ("/v1/nothing", "/v1", "/nothing", "/v1/feedback/", "/v1//feedback", "/docs"):
         assert seen_as(await client.get(path)) == (404, "not_found"), path
+
+
+async def test_a_problem_has_the_code_and_the_parameters_of_what_it_says(
+    client: httpx.AsyncClient,
+) -> None:
+    answer = await client.get("/v1/me", params={"x": "1"})
+    told = answer.json()
+    assert told["detail"] == "query.x is no known parameter"
+    assert (told["code"], told["params"]) == ("query.unknown", {"name": "x"})
+    answer = await client.get("/v1/nothing")
+    assert answer.json()["code"] == "http.no_path"
+
+
+def test_a_message_within_a_message_has_a_code_of_its_own() -> None:
+    what = Message("thing.agent", "agent")
+    error = errors.NotFound(
+        Message("no.thing", "there is no {what} {id!r}", what=what, id="a\x1b\ud800")
+    )
+    told = problem_of(error).model_dump(mode="json")
+    assert told["detail"] == "there is no agent 'a\\x1b\\ud800'"
+    assert told["code"] == "no.thing"
+    assert told["params"] == {
+        "what": {"code": "thing.agent", "detail": "agent", "params": {}},
+        "id": "a\\x1b\\ud800",
+    }
+
+
+def test_text_from_outside_has_no_code() -> None:
+    told = problem_of(errors.NotFound("nobody knows")).model_dump(mode="json")
+    assert (told["code"], told["params"]) == ("", {})
 
 
 @pytest.mark.parametrize(
@@ -217,3 +248,9 @@ def test_every_parameter_is_explained(api: FastAPI) -> None:
         if not parameter.get("description")
     ]
     assert not silent
+
+
+def test_the_document_describes_the_code_of_a_problem(api: FastAPI) -> None:
+    fields = api.openapi()["components"]["schemas"]["Problem"]["properties"]
+    assert fields["code"]["type"] == "string"
+    assert fields["params"]["type"] == "object"

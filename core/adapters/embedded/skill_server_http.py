@@ -17,7 +17,7 @@ from starlette.types import Message as AsgiMessage
 
 from core.adapters.embedded.skill_server_folders import StoredSkill
 from core.domain.errors import BundleInvalid, InvalidInput
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import Bundle, SkillFile
 from core.skills.bundle import MAX_BUNDLE_BYTES, bundle_hash, check_bundle, check_path, is_text
 from core.skills.document.frontmatter import read_frontmatter
@@ -111,7 +111,7 @@ def edited(files: Mapping[str, SkillFile], before: Bundle, headers: Headers) -> 
     after = Bundle(name=before.name, files=files)
     known = check_bundle(before)
     if problems := [problem for problem in check_bundle(after) if problem not in known]:
-        raise BundleInvalid("; ".join(problems))
+        raise BundleInvalid(joined(problems))
     check_conditions(headers, before)
     return after
 

@@ -198,11 +198,23 @@ def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
 def candidate_of(row: DictRow) -> Candidate:
     """Build a candidate from a row; an unreadable verdict is dropped, to be reached again."""
     known = {key: value for key, value in row.items() if key in _CANDIDATE}
+    known["verdict"] = _with_messages(row["verdict"], recalled(row["said"]))
     try:
         return Candidate.model_validate({**known, "usage": usage_of(row)})
     except ValidationError as error:
         log.warning("verdict.unreadable", candidate_id=known["id"], error=str(error))
     return Candidate.model_validate({**known, "verdict": None, "usage": usage_of(row)})
+
+
+def _with_messages(data: object, said: Mapping[str, Message]) -> object:
+    """Return JSON with its texts as the messages that they were written from."""
+    if isinstance(data, str):
+        return said.get(data, data)
+    if isinstance(data, list):
+        return [_with_messages(part, said) for part in data]
+    if isinstance(data, dict):
+        return {key: _with_messages(value, said) for key, value in data.items()}
+    return data
 
 
 def usage_of(row: DictRow) -> Usage:

@@ -19,6 +19,7 @@ from core.adapters.postgres.queries import (
     fetch_all,
     fetch_one,
     sql,
+    to_said,
     transaction,
     usage_of,
 )
@@ -149,7 +150,8 @@ class PostgresRuns:
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
         stored = Jsonb(verdict.model_dump(mode="json"))
-        params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored}
+        said = to_said(*verdict.texts())
+        params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored, "said": said}
         if not await execute(self._pool, "runs.finish", **params):
             raise lease_lost(candidate.id)
 

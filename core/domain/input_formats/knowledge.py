@@ -22,7 +22,14 @@ from core.domain.errors import InvalidInput
 from core.domain.input_formats.json_text import parse_json
 from core.domain.input_formats.lines import RawLine
 from core.domain.input_formats.skill_files import FileEntry, folder_of
-from core.domain.input_formats.text import explain, is_blank, json_problem, name_problem, of_field
+from core.domain.input_formats.text import (
+    NONE_OF,
+    explain,
+    is_blank,
+    json_problem,
+    name_problem,
+    of_field,
+)
 from core.domain.messages import Message
 from core.domain.models import Kind, RuleDraft, SkillFile
 from core.domain.models.base import Model
@@ -37,8 +44,8 @@ _KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
 
 def _known_kind(given: object) -> Kind:
     if given not in _KINDS:
-        context = {"given": repr(given)[:_SHOWN_CHARS], "kinds": ", ".join(_KINDS)}
-        raise PydanticCustomError("kind", "{given} is none of {kinds}", context)
+        context = {"given": repr(given)[:_SHOWN_CHARS], "known": ", ".join(_KINDS)}
+        raise PydanticCustomError(NONE_OF, "{given} is none of {known}", context)
     return Kind(str(given))
 
 

@@ -11,6 +11,7 @@ from core.domain.messages import Message, joined
 from core.domain.text import has_lone_surrogate
 
 MAX_NAME_CHARS = 200
+NONE_OF = "none_of"  # a type of error of our own
 # pydantic's error types, and what we call the type that was expected.
 _NOT_OF_TYPE = {
     "string_type": "text",
@@ -70,7 +71,8 @@ def is_blank(text: str) -> bool:
 def explain(error: ValidationError) -> str:
     """Format a validation error on one line: field and reason, for each field."""
     return joined(
-        _explained(detail["type"], detail["loc"], detail["msg"]) for detail in error.errors()
+        _explained(detail["type"], detail["loc"], detail["msg"], detail.get("ctx", {}))
+        for detail in error.errors()
     )
 
 
@@ -79,8 +81,18 @@ def of_field(field: str, problem: str) -> Message:
     return Message("field.wrong", field=field, why=problem)
 
 
-def _explained(kind: str, loc: tuple[int | str, ...], message: str) -> str:
+def _explained(
+    kind: str, loc: tuple[int | str, ...], message: str, context: Mapping[str, object]
+) -> str:
     field = ".".join(map(str, loc))
+    if kind == NONE_OF:
+        return Message(
+            "field.none_of",
+            "{field}: {given} is none of {known}",
+            field=field,
+            given=context["given"],
+            known=context["known"],
+        )
     if kind == "missing":
         return Message("field.missing", field=field)
     if kind == "extra_forbidden":

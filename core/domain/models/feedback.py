@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -171,6 +172,14 @@ class Verdict(Model):
     reason: Text = ""
     receipts: tuple[Receipt, ...] = ()
     usage: Usage = Usage()
+
+    def texts(self) -> Iterator[str]:
+        """Yield what it says, which may be messages."""
+        yield self.reason
+        for receipt in self.receipts:
+            yield receipt.message
+            yield from receipt.warnings
+            yield from (hit.why for hit in receipt.hits)
 
 
 class Candidate(Model):

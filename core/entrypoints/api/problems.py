@@ -8,6 +8,7 @@ from http import HTTPStatus
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import Field, JsonValue
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
@@ -50,7 +51,12 @@ _STATUS = {
 
 
 class Problem(Model):
-    """What a failed call is answered. `kind` is a word of `domain.errors`, `hint` what to do."""
+    """What a failed call is answered. `kind` is a word of `domain.errors`, `hint` what to do.
+
+    `code` is the stable name of what `detail` says, `params` what stands in it; one that is a
+    message itself has a `code`, a `detail` and `params` too. Of several messages in a row, as of
+    text from outside, `code` is empty.
+    """
 
     type: str = "about:blank"
     title: str
@@ -58,6 +64,8 @@ class Problem(Model):
     detail: str
     kind: str
     hint: str = ""
+    code: str = ""
+    params: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 def install(app: FastAPI) -> None:
@@ -76,7 +84,21 @@ def problem(status: int, detail: str, kind: str = "usage", hint: str = "") -> Pr
         detail=printable(detail),
         kind=kind,
         hint=printable(hint),
+        code=detail.code if isinstance(detail, Message) else "",
+        params=_params(detail),
     )
+
+
+def _params(text: str) -> dict[str, JsonValue]:
+    if not isinstance(text, Message):
+        return {}
+    return {name: _param(value) for name, value in text.parameters.items()}
+
+
+def _param(value: str | float) -> JsonValue:
+    if isinstance(value, Message):
+        return {"code": value.code, "detail": printable(value), "params": _params(value)}
+    return printable(value) if isinstance(value, str) else value
 
 
 def problem_of(error: SkillWorkerError) -> Problem:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from core.domain.errors import ConfigurationError, SkillWorkerError
+from core.domain.messages import joined
 from core.domain.models.base import Model
 
 _GIB = 1024**3
@@ -75,7 +76,7 @@ def _config(warnings: tuple[str, ...]) -> Check:
         return Check(
             name="config",
             status=CheckStatus.WARN,
-            detail="; ".join(warnings),
+            detail=joined(warnings),
             fix="mend it, or leave it out",
         )
     return Check(name="config", status=CheckStatus.OK, detail="all settings can be read")

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown
+from core.domain.messages import Message, joined
 from core.entrypoints.doctor.checks import Check, CheckStatus, Probe, well
 
 
@@ -51,9 +52,11 @@ async def ask_model(settings: Settings) -> str | Check:
     try:
         await probe(model)
     except ModelDown as error:
-        raise ModelDown(error.message + paused, hint=_model_fix(settings, name, error)) from error
+        raise ModelDown(
+            joined([error.message, paused], ""), hint=_model_fix(settings, name, error)
+        ) from error
     except ConfigurationError as error:
-        raise ConfigurationError(error.message + paused, hint=error.hint) from error
+        raise ConfigurationError(joined([error.message, paused], ""), hint=error.hint) from error
     finally:
         await bootstrap.close_chat_model(model)
     if not paused:
@@ -74,8 +77,14 @@ async def _paused(settings: Settings) -> str:
         pause = await bootstrap.model_pause(settings)
     except (DatabaseDown, ConfigurationError):
         return ""  # the check of the database reports it
-    since = f"{pause.since:%Y-%m-%d %H:%M:%S} UTC" if pause else ""
-    return f"; workers have held it back since {since}: {pause.reason}" if pause else ""
+    if pause is None:
+        return ""
+    return Message(
+        "doctor.held_back",
+        "; workers have held it back since {since}: {why}",
+        since=f"{pause.since:%Y-%m-%d %H:%M:%S} UTC",
+        why=pause.reason,
+    )
 
 
 def _model_fix(settings: Settings, name: str, error: ModelDown) -> str:

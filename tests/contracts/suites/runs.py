@@ -7,11 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from core.domain.errors import LeaseLost, NotFound
+from core.domain.messages import Message, term
 from core.domain.models import (
     Candidate,
     Change,
     ChangeStatus,
     Fence,
+    Hit,
+    Kind,
     Receipt,
     ReceiptStatus,
     Usage,
@@ -87,6 +90,25 @@ class RunsContract:
         assert [candidate.verdict for candidate in kept] == [verdict, None]
         assert kept[1] == second
 
+    async def test_what_a_verdict_says_is_known_with_its_parameters(
+        self, inbox: Inbox, runs: Runs
+    ) -> None:
+        first, _ = await matched(inbox, runs)
+        why = Message("test.why", "it says {what}", what=term("MEMORY"))
+        hit = Hit(kind=Kind.MEMORY, id="m1", name="원화", excerpt="", score=1.0, why=why)
+        receipt = Receipt(
+            status=ReceiptStatus.REFUSED,
+            message=Message("test.refused", "refused: {why}", why=why),
+            warnings=(Message("test.warned", "{n} cases", n=2), "plain"),
+            hits=(hit,),
+        )
+        reason = Message("test.reason", "failed")
+        verdict = Verdict(status=VerdictStatus.FAILED, reason=reason, receipts=(receipt,))
+        await runs.finish(await runs.start(first, 1), verdict)
+        kept = (await runs.candidates(first.feedback_id))[0].verdict
+        assert kept == verdict
+        assert [_coded(text) for text in kept.texts()] == [_coded(text) for text in verdict.texts()]
+
     async def test_whoever_was_taken_over_can_neither_go_on_nor_finish(
         self, inbox: Inbox, runs: Runs
     ) -> None:
@@ -130,6 +152,10 @@ def _change_of(candidate: Candidate, name: str) -> Change:
     return change.model_copy(
         update={"candidate_id": candidate.id, "epoch": candidate.epoch, "target_id": name}
     )
+
+
+def _coded(text: str) -> object:
+    return text.to_json() if isinstance(text, Message) else text
 
 
 async def _made(log: ChangeLog, change: Change, status: ChangeStatus) -> None:

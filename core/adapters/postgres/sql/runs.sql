@@ -26,7 +26,7 @@ WHERE id = %(id)s
 RETURNING *
 
 -- name: finish
-UPDATE candidates SET verdict = %(verdict)s WHERE id = %(id)s AND epoch = %(epoch)s
+UPDATE candidates SET verdict = %(verdict)s, said = %(said)s WHERE id = %(id)s AND epoch = %(epoch)s
 
 -- name: check
 SELECT FROM candidates WHERE id = %(id)s AND epoch = %(epoch)s

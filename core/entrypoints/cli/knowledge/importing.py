@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.domain.errors import SkillWorkerError
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.entrypoints.cli.exits import FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
@@ -155,7 +155,7 @@ def reports_progress(summary: ImportSummary) -> Iterator[None]:
     except SkillWorkerError as error:
         if summary.counts:
             so_far = f"so far: {summary.words}; {_GO_ON}"
-            error.hint = f"{error.hint}; {so_far}" if error.hint else so_far
+            error.hint = joined([error.hint, so_far]) if error.hint else so_far
         raise
     except Exception:
         if summary.counts or summary.refused:

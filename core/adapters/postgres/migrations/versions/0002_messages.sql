@@ -7,4 +7,5 @@ CREATE TABLE change_messages (
     said          jsonb NOT NULL
 );
 ALTER TABLE feedback ADD COLUMN said jsonb;
+ALTER TABLE candidates ADD COLUMN said jsonb;
 ALTER TABLE model_lines ADD COLUMN said jsonb;
