@@ -121,7 +121,7 @@ def _unfit(table: DecisionTable, inputs: Inputs) -> str:
             column=cell.column,
             value=cell.value,
             test=cell.test,
-            why=Message("learn.because", " ({why})", why=cell.why) if cell.why else "",
+            why=Message("learn.because", why=cell.why) if cell.why else "",
         )
         for cell in row.cells
         if not cell.holds

@@ -86,13 +86,7 @@ def _explained(
 ) -> str:
     field = ".".join(map(str, loc))
     if kind == NONE_OF:
-        return Message(
-            "field.none_of",
-            "{field}: {given} is none of {known}",
-            field=field,
-            given=context["given"],
-            known=context["known"],
-        )
+        return Message("field.none_of", field=field, given=context["given"], known=context["known"])
     if kind == "missing":
         return Message("field.missing", field=field)
     if kind == "extra_forbidden":
