@@ -244,7 +244,7 @@ async def test_reviewers_who_begin_at_once_begin_with_different_changes(
     assert late.json()["id"] == waiting[0]
 
 
-async def test_the_sheets_of_two_reviewers_lead_to_different_changes(
+async def test_the_views_of_two_reviewers_lead_to_different_changes(
     reviewing: Reviewing,
 ) -> None:
     texts = ("금액은 원화로", "회의는 화요일에", "환불은 사흘 안에", "보고서는 영어로")

@@ -250,7 +250,7 @@ def reader(tenant_id: str | None) -> Principal:
     return Principal(token_id="k", name="k", tenant_id=tenant_id, roles=frozenset({Role.READ}))
 
 
-async def test_at_the_desk_a_tenant_sees_its_own_costs_and_no_others(settings: Settings) -> None:
+async def test_in_the_console_a_tenant_sees_its_own_costs_and_no_others(settings: Settings) -> None:
     async with opened(settings) as app:
         await add(app, "t", 1)
         await add(app, "rich", 1)

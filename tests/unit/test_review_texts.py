@@ -149,7 +149,7 @@ def test_a_line_of_a_megabyte_is_shown_around_its_first_change() -> None:
     assert marked(row.right)[0].startswith("나")
 
 
-def test_files_share_the_room_of_a_sheet() -> None:
+def test_files_share_the_room_of_a_view() -> None:
     room = Room(rows=3)
     first, second = text_diff(None, "a\nb\n", room), text_diff(None, "c\nd\ne\n", room)
     assert [len(first.rows), len(second.rows), second.more] == [2, 1, 2]

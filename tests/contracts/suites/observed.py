@@ -23,7 +23,7 @@ class ObservedContract:
         await journal.emit(HAPPENED, spent)
         assert told == [(HAPPENED, spent)]
 
-    async def test_the_events_of_a_settlement_are_told_when_it_is_over(
+    async def test_the_events_of_a_unit_of_work_are_told_when_it_is_over(
         self, change_log: ChangeLog, told: Told
     ) -> None:
         change = memory_change("c1", None, "원화")
