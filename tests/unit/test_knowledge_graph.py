@@ -197,3 +197,13 @@ def test_korean_is_read_as_it_is_and_long_labels_are_cut() -> None:
     text = mermaid(build("t", None, made, 9))
     assert "환불 담당 환불" in text
     assert max(map(len, text.split("\n"))) < 120
+
+
+def test_a_node_says_how_many_it_counts_or_who_said_it() -> None:
+    given: tuple[dict[str, object], ...] = ({"count": 0}, {"author": "kim"}, {})
+    nodes = tuple(
+        Node.model_validate({"id": f"n{n}", "kind": "feedback", "label": "words", **more})
+        for n, more in enumerate(given)
+    )
+    drawn = mermaid(Graph(tenant_id="t", nodes=nodes, links=(), left_out={}, unread={}))
+    assert re.findall(r'"([^"]*)"', drawn) == ["words#58; 0", "kim#58; words", "words"]

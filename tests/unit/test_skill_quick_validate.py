@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ from core.skill_quick_validate import (
     get_quick_validate_script,
     validate_skill,
 )
+from core.skills.validation import script as script_module
 from tests.support.skill_cases import in_memory
 from tests.support.waiting import SOON
 
@@ -171,6 +173,26 @@ def test_the_script_stands_alone_and_exits_by_its_verdict(script: Path, tmp_path
     assert bad.returncode == 1
     assert "'환불' must be hyphen-case" in bad.stdout.decode("utf-8")
     assert run(script, cwd=script.parent).returncode == 1
+
+
+def test_the_module_is_the_same_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    odd = GOOD.replace("---\n\n", "model: x\n---\n\n")
+    good, bad = b"Skill is valid!\n", b"SKILL.md not found\n"
+    for document, status, first, last in (
+        (GOOD, 0, good, good),
+        (odd, 0, b"Warning: Key 'model'", good),
+        (None, 1, bad, bad),
+    ):
+        folder = skill(tmp_path, document) if document else tmp_path
+        monkeypatch.setattr(sys, "argv", ["quick_validate.py", str(folder)])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(script_module.__file__), run_name="__main__")
+        said = capfdbinary.readouterr().out
+        assert (ended.value.code, said.startswith(first), said.endswith(last)) == (status, 1, 1)
+    assert script_module.main([]) == script_module.main(["one", "two"]) == 1
+    assert capfdbinary.readouterr().out == b"Usage: quick_validate.py SKILL_FOLDER\n" * 2
 
 
 def test_the_script_can_be_imported_and_needs_no_package(script: Path, tmp_path: Path) -> None:

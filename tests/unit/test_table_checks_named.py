@@ -47,3 +47,18 @@ def test_a_row_of_another_number_of_cells_is_named_with_both_numbers() -> None:
 def test_a_row_without_its_output_is_compared_with_no_other() -> None:
     made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", ""))
     assert not [said for _, said in found(made) if "both match" in said]
+
+
+def test_values_that_a_row_only_excludes_are_values_of_its_input() -> None:
+    untyped = InputColumn(name="amount", type="Any")
+    made = table(HitPolicy.UNIQUE, ("<= 3", '"a"'), ("> 3", '"b"'), ('not(< 5, "x")', '"c"'))
+    said = [said for _, said in found(made.model_copy(update={"inputs": (untyped,)}))]
+    assert [text for text in said if text.startswith('no row matches where amount = "')]
+
+
+def test_what_a_row_may_be_in_is_read_one_by_one() -> None:
+    rows = (("? in (< 3)", '"a"'), ("? in [3..5)", '"b"'), ("? in (5, > 5)", '"c"'))
+    made = table(HitPolicy.UNIQUE, *rows)
+    assert found(made) == []
+    with_gap = table(HitPolicy.UNIQUE, ("? in (< 3)", '"a"'), ("? in (> 3)", '"c"'))
+    assert [said for _, said in found(with_gap)] == ["no row matches where amount = 3"]
