@@ -96,6 +96,13 @@ def test_pairs_that_were_compared_closely_are_compared_no_more() -> None:
     assert align(old, new, effort) == [Block(False, 0, 3, 0, 3)]
 
 
+def test_a_line_that_comes_often_is_aligned_like_any_other() -> None:
+    old, new = ([f"{side}{n}" if n % 40 else "same" for n in range(1, 201)] for side in "ab")
+    same = [block.start + 1 for block in align([*old[:-1], "a"], [*new[:-1], "b"], Effort())
+            if block.same]  # fmt: skip
+    assert same == [40, 80, 120, 160]
+
+
 def test_lines_with_little_in_common_are_marked_as_a_whole() -> None:
     (row,) = rows_of("alpha beta gamma", "하나 둘 셋 넷 다섯")
     assert row.kind is RowKind.CHANGED

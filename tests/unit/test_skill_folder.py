@@ -105,6 +105,13 @@ def test_a_folder_that_is_no_skill_is_not_listed_to_its_end(tmp_path: Path) -> N
     assert MAX_FILES < len(files) <= 2 * MAX_FILES + 1
 
 
+def test_a_name_that_is_no_text_hides_no_other_file(skill: Path) -> None:
+    (skill / os.fsdecode(b"A\xff.md")).touch()
+    files, problems = list_folder(os.fsencode(skill))
+    assert [file.path for file in files] == [SKILL_MD, "scripts/run.py"]
+    assert [problem.message for problem in problems] == ["the name of 'A\\\\xff.md' is not UTF-8"]
+
+
 def test_too_many_files_are_refused_unread(skill: Path) -> None:
     for number in range(MAX_FILES):
         (skill / f"{number}").touch()

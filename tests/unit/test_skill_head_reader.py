@@ -72,6 +72,7 @@ def test_common_forms_are_taken(source: str) -> None:
 QUOTED = (
     "'  a  '", "'a \t\n  b'", "'a\n  b  '", "'a\n\n\n  b'", "'\n  a'", "'\n\n  a'", "'a\n  '",
     "'a\n\n  '",
+    "'a\n  b\n  c'",
     "'a\\\n  b'", "'a''\n  ''b'", "'\n  '", "'\n\n  '",
     '"  a  "', '"a \t\n  b"', '"a\n  b  "', '"a\n\n\n  b"', '"\n  a"', '"\n\n  a"', '"a\n  "',
     '"a\n\n  "',
