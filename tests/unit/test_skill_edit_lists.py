@@ -135,6 +135,7 @@ def test_of_more_than_twenty_headings_the_nearest_are_told_first(count: int, sai
         replaced(text, "## Chap 17")
     told = caught.value.message
     assert told.startswith("there is no heading '## Chap 17'; did you mean 'Chapter 17' or ")
+    assert told.split("? ")[0].count(" or ") == 2
     assert said in told
     assert told.split(" are: ")[1].count("Chapter") == 20
 

@@ -96,8 +96,18 @@ def test_a_broken_rule_is_the_reason(tmp_path: Path, document: str, code: str, r
 
 def test_a_folder_without_a_document_or_with_bytes_is_invalid(tmp_path: Path) -> None:
     assert validate_skill(tmp_path) == (False, "SKILL.md not found")
+    nowhere = validate_skill(tmp_path / "nowhere")
+    assert nowhere == (False, "SKILL.md not found: No such file or directory")
     (tmp_path / "SKILL.md").write_bytes(b"---\nname: \xff\n---\n")
     assert validate_skill(str(tmp_path)) == (False, "SKILL.md is not UTF-8 text")
+
+
+def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None:
+    folder = skill(tmp_path, "---\nname: Refund\ndescription: use <b>\n---\n")
+    first, *others = errors_of(script_module.check_folder(folder))
+    assert others
+    assert validate_skill(folder) == (False, first.message)
+    assert validate_skill(folder, [(first.code, first.path)]) == (False, others[0].message)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,13 @@ from core.decision_table.checks.check import check_table
 from core.domain.models import (
     DecisionRow,
     DecisionTable,
+    DefectKind,
     HitPolicy,
     InputColumn,
     OutputColumn,
+    Severity,
 )
+from tests.support.table_cells import table as table_of
 
 
 def table(policy: HitPolicy, *rows: tuple[str, str]) -> DecisionTable:
@@ -62,3 +65,18 @@ def test_what_a_row_may_be_in_is_read_one_by_one() -> None:
     assert found(made) == []
     with_gap = table(HitPolicy.UNIQUE, ("? in (< 3)", '"a"'), ("? in (> 3)", '"c"'))
     assert [said for _, said in found(with_gap)] == ["no row matches where amount = 3"]
+
+
+def test_a_row_that_counts_for_null_alone_is_named_with_those_before_it() -> None:
+    made = table(HitPolicy.FIRST, ("<= 100", '"a"'), ("> 100", '"b"'), ("-", '"c"'))
+    (finding,) = check_table(made)
+    assert (finding.kind, finding.severity) == (DefectKind.SUBSUMED_ROW, Severity.WARNING)
+    assert (finding.rows, finding.example) == (("r3", "r1", "r2"), {"amount": None})
+
+
+def test_a_row_of_null_is_covered_by_all_that_it_takes() -> None:
+    columns = [InputColumn(name=name, type="number") for name in ("amount", "days")]
+    rows = [["null", "< 5"], ["null", ">= 5"], ["null", "-"]]
+    made = table_of(columns, rows, policy=HitPolicy.FIRST)
+    found = [each.rows for each in check_table(made) if each.kind is DefectKind.SUBSUMED_ROW]
+    assert found == [("r3", "r1", "r2")]
