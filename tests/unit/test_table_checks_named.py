@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.decision_table.checks.check import check_table
 from core.domain.models import (
     DecisionRow,
@@ -50,6 +52,20 @@ def test_a_row_of_another_number_of_cells_is_named_with_both_numbers() -> None:
 def test_a_row_without_its_output_is_compared_with_no_other() -> None:
     made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", ""))
     assert not [said for _, said in found(made) if "both match" in said]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        ("<= 2", ">= 3", "2.5"),
+        ("<= 2", ">= 9", "3"),
+        ("< 2", "> 2", "2"),
+        ("<= 2", "[3..9]", "2.5"),
+    ],
+)
+def test_the_value_of_a_gap_is_one_that_people_can_read(low: str, high: str, said: str) -> None:
+    first, *_ = found(table(HitPolicy.UNIQUE, (low, '"a"'), (high, '"b"')))
+    assert first == ((), f"no row matches where amount = {said}")
 
 
 def test_values_that_a_row_only_excludes_are_values_of_its_input() -> None:
