@@ -98,6 +98,9 @@ def test_a_folder_without_a_document_or_with_bytes_is_invalid(tmp_path: Path) ->
     assert validate_skill(tmp_path) == (False, "SKILL.md not found")
     nowhere = validate_skill(tmp_path / "nowhere")
     assert nowhere == (False, "SKILL.md not found: No such file or directory")
+    (tmp_path / "SKILL.md").symlink_to(__file__)
+    assert validate_skill(tmp_path) == (False, "'SKILL.md' is a link")
+    (tmp_path / "SKILL.md").unlink()
     (tmp_path / "SKILL.md").write_bytes(b"---\nname: \xff\n---\n")
     assert validate_skill(str(tmp_path)) == (False, "SKILL.md is not UTF-8 text")
 
