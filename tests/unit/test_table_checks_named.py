@@ -68,6 +68,21 @@ def test_the_value_of_a_gap_is_one_that_people_can_read(low: str, high: str, sai
     assert first == ((), f"no row matches where amount = {said}")
 
 
+@pytest.mark.parametrize(
+    ("test", "said"), [(">= 2.5", "2"), ("> 2.5", "2.5"), ("<= 9.5", "10"), ("not(0)", "0")]
+)
+def test_the_value_beyond_the_rows_is_the_next_whole_number(test: str, said: str) -> None:
+    assert found(table(HitPolicy.UNIQUE, (test, '"a"'))) == [
+        ((), f"no row matches where amount = {said}")
+    ]
+
+
+def test_a_number_that_does_not_matter_is_shown_as_nought() -> None:
+    columns = [InputColumn(name=name, type="number") for name in ("amount", "days")]
+    (gap,) = check_table(table_of(columns, [["-", ">= 5"]]))
+    assert gap.example == {"amount": 0, "days": 4}
+
+
 def test_values_that_a_row_only_excludes_are_values_of_its_input() -> None:
     untyped = InputColumn(name="amount", type="Any")
     made = table(HitPolicy.UNIQUE, ("<= 3", '"a"'), ("> 3", '"b"'), ('not(< 5, "x")', '"c"'))
