@@ -9,6 +9,7 @@ import pytest
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.search import PostgresSearch
 from core.domain.errors import Stale
+from core.domain.models import Kind
 from core.domain.ports import ChangeLog, Search
 from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
@@ -55,6 +56,15 @@ class TestNeighboursInPostgres(InPostgres, NeighboursContract):
             assert not done
         with pytest.raises(Stale, match="m1"):
             await waiting
+
+    async def test_the_mark_of_a_kind_is_there_for_a_text_without_words_too(
+        self, change_log: ChangeLog, search: Search
+    ) -> None:
+        await self._write(change_log, remembered("m1", TEXT, await self._mark(search)))
+        mark = await self._mark(search)
+        for kind, expected in ((Kind.MEMORY, mark), (Kind.DMN_RULE, 0)):
+            near = await search.near("…", tenant_id="t", agent_id="a", kind=kind, limit=5)
+            assert (near.items, near.seen) == ((), expected)
 
 
 class TestRuleNeighboursInMemory(InMemory, RuleNeighboursContract):

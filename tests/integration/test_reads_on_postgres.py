@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable, Sequence
+
 import pytest
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
 
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.reads import PostgresReader
-from core.domain.models import FeedbackFilter
+from core.domain.models import ChangeFilter, FeedbackFilter, HistoryFilter
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.inbox import piece
 
@@ -37,6 +42,47 @@ async def test_every_piece_is_found_once_however_far_a_page_looks(
         if cursor is None:
             break
     assert seen == ["s-9", "s-6", "s-2", "s-1"]
+
+
+async def test_a_page_looks_no_further_than_it_reaches(pool: Pool, inbox: PostgresInbox) -> None:
+    await inbox.add("cli", [piece(f"s-{n}", "찾는 말") for n in range(5)])
+    reader, wanted = PostgresReader(pool, reach=2), FeedbackFilter(text="찾는")
+    page, cursor = await reader.feedback(wanted, limit=9, cursor=None)
+    assert [item.source_id for item in page] == ["s-4", "s-3"]
+    assert cursor is not None
+
+
+@pytest.fixture
+async def sent(database: str) -> AsyncIterator[tuple[Pool, list[object]]]:
+    """A pool, and all rows that the server sends over it."""
+    rows: list[object] = []
+
+    def remembering(cursor: AsyncCursor[DictRow]) -> Callable[[Sequence[object]], DictRow]:
+        make = dict_row(cursor)
+        return lambda values: rows.append(values) or make(values)
+
+    kwargs = {"autocommit": True, "row_factory": remembering}
+    async with AsyncConnectionPool(database, kwargs=kwargs, min_size=1) as pool:
+        yield pool, rows
+
+
+async def test_of_a_page_one_row_more_is_sent_than_it_shows(
+    sent: tuple[Pool, list[object]],
+) -> None:
+    pool, rows = sent
+    async with connection(pool) as conn:
+        for fill in FILL.values():
+            await conn.execute(fill.replace("20000", "9").encode())
+    reader = PostgresReader(pool)
+    for read in (
+        lambda: reader.feedback(FeedbackFilter(), limit=2, cursor=None),
+        lambda: reader.feedback(FeedbackFilter(text="x"), limit=2, cursor=None),
+        lambda: reader.changes(ChangeFilter(), limit=2, cursor=None),
+        lambda: reader.history(HistoryFilter(), limit=2, cursor=None),
+    ):
+        rows.clear()
+        page, _ = await read()
+        assert (len(page), len(rows)) == (2, 3)
 
 
 LISTS = (

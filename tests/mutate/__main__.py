@@ -14,7 +14,7 @@ from tests.mutate.equivalents import is_equivalent, lines_of
 from tests.mutate.mutant import Mutant
 from tests.mutate.records import recorded
 from tests.mutate.runner import End, Result, running
-from tests.mutate.scope import mutants
+from tests.mutate.scope import ROOT, mutants
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     known = [*mutants(options.within)]
     shuffled = random.Random(options.seed).sample(known, len(known))
-    counted = (mutant for mutant in shuffled if not is_equivalent(mutant))
+    counted = (mutant for mutant in shuffled if _counts(mutant))
     chosen = [*islice(counted, options.sample)]
     print(f"{len(chosen)} of {len(known)} mutants, seed {options.seed}", flush=True)
     began = time.monotonic()
@@ -30,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with running(recorded(anew=options.record), options.processes) as runner:
         results = [*runner.run(chosen, until, _tell)]
     return _sum_up(results, time.monotonic() - began, options.at_least)
+
+
+def _counts(mutant: Mutant) -> bool:
+    return mutant.is_program((ROOT / mutant.path).read_text("utf-8")) and not is_equivalent(mutant)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

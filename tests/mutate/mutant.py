@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,3 +27,13 @@ class Mutant:
             source.splitlines(), self.write(source).splitlines(), lineterm="", n=0
         )
         return "\n".join([*lines][3:])
+
+    def is_program(self, source: str) -> bool:
+        """Whether what is written can be run at all: else Python notices it, and no test."""
+        if not self.path.endswith(".py"):
+            return True
+        try:
+            ast.parse(self.write(source))
+        except SyntaxError:
+            return False
+        return True

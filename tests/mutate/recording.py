@@ -50,6 +50,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish() -> None:
     _coverage.stop()
+    if not _running:  # the process that hands tests out runs none
+        return
     data = _coverage.get_data()
     record = {
         "seconds": _seconds,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.domain.models import SKILL_MD, Agent, Bundle, Kind, Operation, SkillFile
 from core.domain.models.views import KnownCount, Taught
-from core.entrypoints.service.graph.service import Parts, build, mermaid
-from core.entrypoints.service.graph.shown import Graph, LinkKind, Node, NodeKind
+from core.entrypoints.service.graph.service import CHARS, Parts, build, mermaid
+from core.entrypoints.service.graph.shown import Graph, Link, LinkKind, Node, NodeKind
 from core.skills.graph import SkillParts, skill_graph
 
 HOSTILE = (
@@ -196,3 +196,41 @@ def test_korean_is_read_as_it_is_and_long_labels_are_cut() -> None:
     text = mermaid(build("t", None, made, 9))
     assert "환불 담당 환불" in text
     assert max(map(len, text.split("\n"))) < 120
+
+
+def test_a_node_says_how_many_it_counts_or_who_said_it() -> None:
+    given: tuple[dict[str, object], ...] = ({"count": 0}, {"author": "kim"}, {})
+    nodes = tuple(
+        Node.model_validate({"id": f"n{n}", "kind": "feedback", "label": "words", **more})
+        for n, more in enumerate(given)
+    )
+    drawn = mermaid(Graph(tenant_id="t", nodes=nodes, links=(), left_out={}, unread={}))
+    assert re.findall(r'"([^"]*)"', drawn) == ["words#58; 0", "kim#58; words", "words"]
+
+
+def test_what_is_missing_and_what_was_taught_is_drawn_as_that() -> None:
+    nodes = tuple(
+        Node(id=f"n{n}", kind=NodeKind.SKILL, label="refund", missing=bool(n)) for n in range(2)
+    )
+    links = tuple(
+        Link(source="n0", target="n1", kind=kind, label=label)
+        for kind, label in ((LinkKind.HAS, " "), (LinkKind.TAUGHT, "m1"))
+    )
+    drawn = mermaid(Graph(tenant_id="t", nodes=nodes, links=links, left_out={}, unread={}))
+    assert drawn.split("\n")[:-1] == [
+        "flowchart LR",
+        '  n0[["refund"]]:::skill',
+        '  n1[["refund"]]:::missing',
+        "  n0 --> n1",
+        '  n0 ==>|"m1"| n1',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [("x" * CHARS, "x" * CHARS), ("x" * (CHARS + 1), f"{'x' * (CHARS - 1)}#8230;"), ("", " ")],
+)
+def test_a_label_is_never_empty_and_never_too_long(label: str, shown: str) -> None:
+    node = Node(id="n0", kind=NodeKind.AGENT, label=label)
+    drawn = mermaid(Graph(tenant_id="t", nodes=(node,), links=(), left_out={}, unread={}))
+    assert re.findall(r'"([^"]*)"', drawn) == [shown]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.mutate.mutant import Mutant
 from tests.mutate.prompt_mutants import FILLER, prompt_mutants
 from tests.mutate.sql_mutants import sql_mutants
 
@@ -61,6 +62,15 @@ def test_a_prompt_loses_each_paragraph_or_all_and_keeps_its_headings() -> None:
         "## 1\n\n\nDo not announce.\n",
         "## 1\nUse a tool.\n\n\n",
     ]
+
+
+def test_what_python_cannot_read_is_no_program() -> None:
+    source = "if found := one or other:\n    keep(found)\n"
+    broken, kept = "if not found := one:\n    keep(found)\n", source.replace("or", "and", 1)
+    for text, is_program in ((broken, False), (kept, True)):
+        mutant = Mutant("a.py", "", 1, "", lambda _, text=text: text)
+        assert mutant.is_program(source) is is_program
+    assert Mutant("a.sql", "", 1, "", lambda _: broken).is_program(source)
 
 
 def test_what_is_listed_as_equivalent_still_stands_in_its_file() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.changes.policy.review_policy import ReviewPolicy, load_policy
-from core.changes.retraction.retract import Retraction, Retractor
+from core.changes.retraction.retract import Retraction, Retractor, Standpoint
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.models import Change, Edited, Feedback, FeedbackStatus, Kind, ReceiptStatus
 from tests.support.gate import World, ask, on_behalf
@@ -126,7 +126,15 @@ async def test_a_later_change_of_what_it_wrote_is_named_and_nothing_is_done(told
     done = await told.retract("f1")
     assert not done.is_done
     (stands,) = done.in_the_way
-    assert (stands.feedback_id, stands.target_id) == ("f2", item)
+    (later,) = await told.world.steps.of_feedback("f2")
+    assert stands == Standpoint(
+        change_id=later.id,
+        feedback_id="f2",
+        kind=Kind.MEMORY,
+        target_id=item,
+        target_name=later.target_name,
+        why="it rewrites what is taken back",
+    )
     assert await told.contents() == before
 
 

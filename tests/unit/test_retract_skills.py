@@ -161,5 +161,6 @@ async def test_where_one_skill_was_changed_past_the_worker_nothing_is_done(told:
     (stands,) = done.in_the_way
     assert (stands.change_id, stands.target_id) == (None, "refund")
     assert "past the worker" in stands.why
+    assert (stands.change_id, stands.feedback_id) == (None, None)
     assert done.effects == ()
     assert {name for _, name in told.store.skills} == {"refund", "delivery"}

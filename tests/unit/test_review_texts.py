@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.entrypoints.service.review_view.alignment import Effort, align
+from core.entrypoints.service.review_view.alignment import Block, Effort, align
 from core.entrypoints.service.review_view.shown import Line, LineRow, RowKind, TextDiff
 from core.entrypoints.service.review_view.texts import LINE_CHARS, Room, text_diff
 
@@ -70,6 +70,37 @@ def test_words_and_numbers_are_marked_whole() -> None:
     (row,) = rows_of("orders over 1000 need approval", "orders over 2000 need an approval")
     assert marked(row.left)[0] == "1000"
     assert marked(row.right)[0] == "2000"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left", "right"),
+    [
+        ("the whole total is a-b now", "the whole total is c-d now", ["a-b"], ["c-d"]),
+        ("a-b is the whole total now", "c-d is the whole total now", ["a-b"], ["c-d"]),
+        ("now the whole total is a-b", "now the whole total is c-d", ["a-b"], ["c-d"]),
+        ("the total is a or b by now", "the total is c or d by now", ["a", "b"], ["c", "d"]),
+        ("(one is the whole total)", "(two is the whole total)", ["one"], ["two"]),
+        ("(the whole total is one)", "(the whole total is two)", ["one"], ["two"]),
+    ],
+)
+def test_a_lone_character_between_two_changes_is_marked_with_them(
+    before: str, after: str, left: list[str], right: list[str]
+) -> None:
+    (row,) = rows_of(before, after)
+    assert (marked(row.left), marked(row.right)) == (left, right)
+
+
+def test_pairs_that_were_compared_closely_are_compared_no_more() -> None:
+    old, new, effort = ["x", "a", "y"], ["z", "a", "w"], Effort(pairs=1)
+    assert [block.same for block in align(old, new, effort)] == [False, True, False]
+    assert align(old, new, effort) == [Block(False, 0, 3, 0, 3)]
+
+
+def test_a_line_that_comes_often_is_aligned_like_any_other() -> None:
+    old, new = ([f"{side}{n}" if n % 40 else "same" for n in range(1, 201)] for side in "ab")
+    same = [block.start + 1 for block in align([*old[:-1], "a"], [*new[:-1], "b"], Effort())
+            if block.same]  # fmt: skip
+    assert same == [40, 80, 120, 160]
 
 
 def test_lines_with_little_in_common_are_marked_as_a_whole() -> None:

@@ -122,6 +122,30 @@ def test_of_many_headings_the_nearest_are_told() -> None:
     assert len(caught.value.message) < 1_000
 
 
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (20, "the headings are: 'Chapter 1', 'Chapter 2', "),
+        (21, "of 22 headings the nearest are: 'Chapter 17', "),
+    ],
+)
+def test_of_more_than_twenty_headings_the_nearest_are_told_first(count: int, said: str) -> None:
+    text = "# Chapter 1\n\nx\n\n" + "".join(f"# Chapter {n}\n\nx\n\n" for n in range(1, count + 1))
+    with pytest.raises(BundleInvalid) as caught:
+        replaced(text, "## Chap 17")
+    told = caught.value.message
+    assert told.startswith("there is no heading '## Chap 17'; did you mean 'Chapter 17' or ")
+    assert told.split("? ")[0].count(" or ") == 2
+    assert said in told
+    assert told.split(" are: ")[1].count("Chapter") == 20
+
+
+def test_where_no_heading_is_near_none_is_meant() -> None:
+    with pytest.raises(BundleInvalid) as caught:
+        replaced("# Refund\n", "끝")
+    assert caught.value.message == "there is no heading '끝'; the headings are: 'Refund'"
+
+
 def test_new_lines_end_as_those_beside_them() -> None:
     mixed = "# A\n\none\n\n# B\r\n\r\ntwo\r\n\r\n# C\rthree\r"
     insert = SkillEdit(op="insert_section", heading="B", text="x\ny")

@@ -11,6 +11,8 @@ import pytest
 from core.domain.errors import BundleInvalid, NotFound
 from core.domain.models import SKILL_MD, SkillFile
 from core.skills.bundle import MAX_FILES, bundle_to_zip, read_folder, read_zip
+from core.skills.validation.folder import list_folder
+from core.skills.validation.paths import MAX_DEPTH
 
 DOCUMENT = "---\nname: refund\ndescription: d\n---\nbody\n"
 
@@ -68,6 +70,46 @@ def test_a_name_that_is_no_text_is_refused(skill: Path) -> None:
     (skill / os.fsdecode(b"\xff.md")).write_bytes(b"x")
     with pytest.raises(BundleInvalid, match="not UTF-8"):
         read_folder(skill)
+
+
+def test_files_are_listed_by_their_composed_names(skill: Path) -> None:
+    (skill / unicodedata.normalize("NFD", "é.md")).touch()
+    (skill / "f.md").touch()
+    files, problems = list_folder(os.fsencode(skill))
+    assert [file.path for file in files] == [SKILL_MD, "f.md", "scripts/run.py", "é.md"]
+    assert problems == []
+
+
+def test_two_names_of_one_normal_form_are_refused(skill: Path) -> None:
+    for form in ("NFC", "NFD"):
+        (skill / unicodedata.normalize(form, "é.md")).touch()
+    with pytest.raises(BundleInvalid, match=r"two names of 'é\.md' differ only in normal form"):
+        read_folder(skill)
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(MAX_DEPTH, True), (MAX_DEPTH + 1, False)])
+def test_folders_are_read_so_deep_and_no_deeper(skill: Path, depth: int, is_read: bool) -> None:
+    deep = skill.joinpath(*"x" * depth)
+    deep.mkdir(parents=True)
+    (deep / "a.md").touch()
+    files, problems = list_folder(os.fsencode(skill))
+    assert any(file.path.endswith("/a.md") for file in files) is is_read
+    said = [f"'{'/'.join('x' * depth)}' is over {MAX_DEPTH} folders deep"]
+    assert [problem.message for problem in problems] == ([] if is_read else said)
+
+
+def test_a_folder_that_is_no_skill_is_not_listed_to_its_end(tmp_path: Path) -> None:
+    for number in range(3 * MAX_FILES):
+        (tmp_path / f"{number}").touch()
+    files, _ = list_folder(os.fsencode(tmp_path))
+    assert MAX_FILES < len(files) <= 2 * MAX_FILES + 1
+
+
+def test_a_name_that_is_no_text_hides_no_other_file(skill: Path) -> None:
+    (skill / os.fsdecode(b"A\xff.md")).touch()
+    files, problems = list_folder(os.fsencode(skill))
+    assert [file.path for file in files] == [SKILL_MD, "scripts/run.py"]
+    assert [problem.message for problem in problems] == ["the name of 'A\\\\xff.md' is not UTF-8"]
 
 
 def test_too_many_files_are_refused_unread(skill: Path) -> None:

@@ -69,6 +69,25 @@ def test_common_forms_are_taken(source: str) -> None:
         assert read == theirs(yaml.compose(text, Loader=yaml.SafeLoader))
 
 
+QUOTED = (
+    "'  a  '", "'a \t\n  b'", "'a\n  b  '", "'a\n\n\n  b'", "'\n  a'", "'\n\n  a'", "'a\n  '",
+    "'a\n\n  '",
+    "'a\n  b\n  c'",
+    "'a\\\n  b'", "'a''\n  ''b'", "'\n  '", "'\n\n  '",
+    '"  a  "', '"a \t\n  b"', '"a\n  b  "', '"a\n\n\n  b"', '"\n  a"', '"\n\n  a"', '"a\n  "',
+    '"a\n\n  "',
+    '"a\\\n  b"', '"a \\\n  b"', '"a\\\n\n  b"', '"a\\\n  \\ b"', '"a\\ \n  b"', '"a\\\\\n  b"',
+    '"a\\\n  \\\n  b"', '"\\\n  a"', '"a\\\n  "', '"a\n  \\\n  b"', '"a\\t \n  b"',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", QUOTED)
+def test_quoted_text_over_lines_reads_as_yaml_reads_it(value: str) -> None:
+    source = f"k: {value}\n"
+    read = {key: ours(node) for key, node in read_head(source).items()}
+    assert read == theirs(yaml.compose(source, Loader=yaml.SafeLoader))
+
+
 @pytest.mark.parametrize("source", HEADS.values(), ids=HEADS)
 def test_values_know_where_they_stand(source: str) -> None:
     for key, node in read_head(source).items():

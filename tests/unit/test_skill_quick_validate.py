@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +19,7 @@ from core.skill_quick_validate import (
     get_quick_validate_script,
     validate_skill,
 )
+from core.skills.validation import script as script_module
 from tests.support.skill_cases import in_memory
 from tests.support.waiting import SOON
 
@@ -94,8 +96,21 @@ def test_a_broken_rule_is_the_reason(tmp_path: Path, document: str, code: str, r
 
 def test_a_folder_without_a_document_or_with_bytes_is_invalid(tmp_path: Path) -> None:
     assert validate_skill(tmp_path) == (False, "SKILL.md not found")
+    nowhere = validate_skill(tmp_path / "nowhere")
+    assert nowhere == (False, "SKILL.md not found: No such file or directory")
+    (tmp_path / "SKILL.md").symlink_to(__file__)
+    assert validate_skill(tmp_path) == (False, "'SKILL.md' is a link")
+    (tmp_path / "SKILL.md").unlink()
     (tmp_path / "SKILL.md").write_bytes(b"---\nname: \xff\n---\n")
     assert validate_skill(str(tmp_path)) == (False, "SKILL.md is not UTF-8 text")
+
+
+def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None:
+    folder = skill(tmp_path, "---\nname: Refund\ndescription: use <b>\n---\n")
+    first, *others = errors_of(script_module.check_folder(folder))
+    assert others
+    assert validate_skill(folder) == (False, first.message)
+    assert validate_skill(folder, [(first.code, first.path)]) == (False, others[0].message)
 
 
 @pytest.mark.parametrize(
@@ -171,6 +186,26 @@ def test_the_script_stands_alone_and_exits_by_its_verdict(script: Path, tmp_path
     assert bad.returncode == 1
     assert "'환불' must be hyphen-case" in bad.stdout.decode("utf-8")
     assert run(script, cwd=script.parent).returncode == 1
+
+
+def test_the_module_is_the_same_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    odd = GOOD.replace("---\n\n", "model: x\n---\n\n")
+    good, bad = b"Skill is valid!\n", b"SKILL.md not found\n"
+    for document, status, first, last in (
+        (GOOD, 0, good, good),
+        (odd, 0, b"Warning: Key 'model'", good),
+        (None, 1, bad, bad),
+    ):
+        folder = skill(tmp_path, document) if document else tmp_path
+        monkeypatch.setattr(sys, "argv", ["quick_validate.py", str(folder)])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(script_module.__file__), run_name="__main__")
+        said = capfdbinary.readouterr().out
+        assert (ended.value.code, said.startswith(first), said.endswith(last)) == (status, 1, 1)
+    assert script_module.main([]) == script_module.main(["one", "two"]) == 1
+    assert capfdbinary.readouterr().out == b"Usage: quick_validate.py SKILL_FOLDER\n" * 2
 
 
 def test_the_script_can_be_imported_and_needs_no_package(script: Path, tmp_path: Path) -> None:

@@ -161,6 +161,16 @@ def test_an_extension_only_adds(after: Bundle, said: str) -> None:
     assert said in found if said else not found
 
 
+def test_a_text_that_becomes_binary_is_no_extension() -> None:
+    before, after = skill(a=b"one\n"), skill(a=b"\xff\x00")
+    assert lost(before, after, MergeMode.EXTEND) == "lines of a would be changed or gone: 'one'"
+
+
+def test_what_is_deleted_is_named_once() -> None:
+    found = lost(skill(a=b"one\n"), skill(), MergeMode.EXTEND)
+    assert found == "files would be deleted: 'a'"
+
+
 def test_a_skill_that_cannot_be_read_can_still_be_compared() -> None:
     broken = skill("no frontmatter\n\n# A\n")
     assert lost(broken, skill(HEAD + "no frontmatter\n\n# A\n")) == ""

@@ -141,7 +141,7 @@ def without(
     state = steps[0].before
     for step in steps:
         if step.is_ours and taken_back(step.change):
-            if state is None and step.before is None and step.after is not None:
+            if state is None and step.after is not None:
                 state = ground(kind, step.after)
             continue
         if state == step.before:

@@ -162,7 +162,7 @@ def check_table(table: DecisionTable) -> tuple[Defect, ...]:
 
 def _whole(defect: Defect, others: frozenset[str]) -> Defect:
     """Add the names that cells use besides the inputs to an example; any value will do."""
-    if defect.example is None or not others:
+    if defect.example is None:
         return defect
     example = {**defect.example, **dict.fromkeys(sorted(others))}
     return defect.model_copy(update={"example": example})

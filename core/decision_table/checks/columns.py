@@ -118,19 +118,15 @@ def lines_named(truths: Iterable[Truth]) -> set[str]:
     return {
         line
         for truth in truths
-        for part in _parts(truth)
+        for part in (truth.yes, truth.open)
         for line, spans in part.items()
         if spans not in ((), EVERYTHING)
     }
 
 
-def _parts(truth: Truth) -> Sequence[Mapping[str, Spans]]:
-    return (truth.yes,) if truth.decided else (truth.yes, truth.open)
-
-
 def _cuts(line: str, truths: Iterable[Truth]) -> Iterable[Cut]:
     for truth in truths:
-        for part in _parts(truth):
+        for part in (truth.yes, truth.open):
             for run in part.get(line, ()):
                 yield from run
 

@@ -343,8 +343,9 @@ def _not_extended(before: Bundle, after: Bundle, old: _Folder, new: _Folder) -> 
     if deleted:
         yield Message("shrink.files", names=_named(deleted))
     for path, text in old.texts.items():
-        if path in new.texts and new.texts[path] != text:
-            yield from _not_kept(path, parted(text)[1], parted(new.texts[path])[1])
+        now = new.texts.get(path, "")  # of what is no text any more, no line is left
+        if path in after.files and now != text:
+            yield from _not_kept(path, parted(text)[1], parted(now)[1])
     if changed := [key for key, value in _keys(old).items() if _keys(new).get(key) != value]:
         yield Message("shrink.keys_changed", names=_named(changed))
     if not grows(_description(before), _description(after)):

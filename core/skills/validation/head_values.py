@@ -59,7 +59,7 @@ def quoted(lines: list[str], double: bool) -> str:
     for at, line in enumerate(lines):
         last = at == len(lines) - 1
         line = line.lstrip(" \t") if at else line
-        escaped = double and not last and _escapes_break(line)
+        escaped = double and _escapes_break(line)
         line = line if last else line[:-1] if escaped else _trimmed(line, double)
         if at and not line and not last and not escaped:
             breaks += 1

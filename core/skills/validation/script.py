@@ -21,13 +21,13 @@ def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
     folder = os.path.realpath(os.fsencode(skill_path))
     try:
         files, problems = list_folder(folder)
-        document = _read_document(os.path.join(folder, SKILL_MD.encode()))
+        sizes = {file.path: file.size for file in files}
+        document = _read_document(folder) if SKILL_MD in sizes else None
     except OSError as error:
         said = Message("skill.document_not_read", why=error.strerror)
         return [Problem("document-missing", ERROR, SKILL_MD, said)]
-    sizes = {file.path: file.size for file in files}
     name = os.path.basename(folder).decode("utf-8", "replace")
-    return [*problems, *skill_problems(name, sizes, document if SKILL_MD in sizes else None)]
+    return [*problems, *skill_problems(name, sizes, document)]
 
 
 def validate_skill(
@@ -52,17 +52,14 @@ def main(arguments: list[str]) -> int:
     return 1 if errors else 0
 
 
-def _read_document(location: bytes) -> bytes | None:
-    if os.path.islink(location) or not os.path.isfile(location):
-        return None
-    with open(location, "rb") as file:
+def _read_document(folder: bytes) -> bytes:
+    with open(os.path.join(folder, SKILL_MD.encode()), "rb") as file:
         return file.read(MAX_FILE_BYTES + 1)
 
 
 def _say(message: str) -> None:
     # UTF-8 whatever the locale: a pod's may be C.
     sys.stdout.buffer.write(f"{message}\n".encode("utf-8", "replace"))
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

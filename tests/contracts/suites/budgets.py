@@ -177,6 +177,27 @@ class BudgetsContract:
         (unknown,) = await budgets.today("new")
         assert (unknown.budget, unknown.spent) == (Decimal(1), Decimal(0))
 
+    async def test_a_tenants_day_is_todays_and_counts_what_waits_of_it(
+        self, inbox: Inbox, next_day: NextDay
+    ) -> None:
+        budgets = self.open()
+        for tenant_id in ("tenant", "yesterday"):
+            await self._call(budgets, tenant_id, f"old {tenant_id}")
+        await next_day()
+        await self._call(budgets, "tenant", "new")
+        for number, tenant_id in enumerate(["tenant"] * 3 + ["other"]):
+            new = piece(f"s-{number}").model_copy(update={"tenant_id": tenant_id})
+            ((feedback_id, _),) = await inbox.add("cli", [new])
+            if number < 2:
+                claim = await claimed(inbox, feedback_id)
+            if number == 0:
+                await inbox.finish(claim, Outcome(status=FeedbackStatus.NO_ACTION))
+        (day,) = await budgets.today("tenant")
+        assert (day.tenant_id, day.spent, day.waiting) == ("tenant", Decimal("0.01"), 2)
+        assert [each.tenant_id for each in await budgets.today(None)] == ["tenant"]
+        (day,) = await budgets.today("other")
+        assert (day.spent, day.waiting) == (0, 1)
+
     async def _all(
         self, workers: list[Budgets], calls: int, after: asyncio.Event | None = None
     ) -> list[BaseException | None]:

@@ -214,6 +214,34 @@ class CircuitBreakerContract:
         await other.probe(Asked())
         assert await one.current_pause() is None
 
+    @pytest.mark.parametrize("answer", [None, WRONG_KEY], ids=["an answer", "a refusal"])
+    async def test_a_late_look_at_a_hold_that_is_over_says_nothing_of_the_next(
+        self, open_breaker: OpenBreaker, pass_time: PassTime, answer: SkillWorkerError | None
+    ) -> None:
+        one, other = open_breaker(), open_breaker()
+        await open_circuit(one)
+        await pass_time(16)
+        asked, answered = asyncio.Event(), asyncio.Event()
+
+        async def late() -> None:
+            asked.set()
+            await answered.wait()
+            if answer is not None:
+                raise answer
+
+        looking = asyncio.create_task(one.probe(late))
+        await asyncio.wait_for(asked.wait(), 10)
+        await pass_time(16)
+        await other.probe(Asked())
+        assert await other.current_pause() is None
+        await open_circuit(other, ModelDown("503: busy"))
+        answered.set()
+        await looking
+        for breaker in (one, other):
+            pause = await breaker.current_pause()
+            assert pause is not None
+            assert (pause.reason, pause.fatal) == ("503: busy", False)
+
     async def test_what_was_asked_before_does_not_end_the_hold(
         self, open_breaker: OpenBreaker
     ) -> None:

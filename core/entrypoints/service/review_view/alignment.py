@@ -84,7 +84,7 @@ def _middle(
 def _closely(
     old: Sequence[str], new: Sequence[str], part: Block, effort: Effort, pairs: int
 ) -> Iterator[Block]:
-    if pairs == 0 or pairs > effort.pairs:
+    if pairs > effort.pairs:
         yield part
         return
     effort.pairs -= pairs

@@ -76,7 +76,7 @@ def _rid_of_splinters(blocks: Sequence[Block], units: Sequence[str]) -> list[Blo
     merged: list[Block] = []
     for number, block in enumerate(blocks):
         inner = 0 < number < len(blocks) - 1
-        if inner and block.same and len(_text(units, block.start, block.end).strip()) <= 1:
+        if inner and len(_text(units, block.start, block.end).strip()) <= 1:
             block = block._replace(same=False)
         if merged and not merged[-1].same and not block.same:
             merged[-1] = merged[-1]._replace(end=block.end, to_end=block.to_end)
