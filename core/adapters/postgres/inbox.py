@@ -24,7 +24,7 @@ from core.adapters.postgres.runs import write_event
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.input_formats.feedback import feedback_digest
-from core.domain.messages import Message
+from core.domain.messages import Message, term
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -325,7 +325,7 @@ async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> 
             "feedback {id} {what}: it is {status}",
             id=feedback_id,
             what=what,
-            status=row["status"],
+            status=term(row["status"]),
         ),
         hint=hint,
     )
