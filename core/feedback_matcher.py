@@ -76,12 +76,8 @@ async def match_feedback_to_agents(
         # As text: providers refuse a tool call in the history that no tool message answers.
         messages += [AIMessage(compact(raw)), HumanMessage(f"{problem}. Answer again.")]
     raise RunFailed(
-        Message(
-            "feedback.no_match",
-            "no usable answer on which agents the feedback concerns: {why}",
-            why=problem,
-        ),
-        hint=Message("feedback.ask_anew", "`feedback retry` asks the model anew"),
+        Message("feedback.no_match", why=problem),
+        hint=Message("feedback.ask_anew"),
     )
 
 
@@ -114,18 +110,13 @@ def _question(
 def _problem(answer: MatchAnswer | None, agents: Sequence[Agent]) -> str:
     """Return what is wrong with a parsed answer, or an empty text."""
     if answer is None:
-        return Message("match.unreadable", "the answer could not be read")
+        return Message("match.unreadable")
     known = {agent.id for agent in agents}
     unknown = [part.agent_id for part in answer.agents if part.agent_id not in known]
     if unknown:
-        return Message(
-            "match.no_agent",
-            "there is no agent {unknown}; the ids are {known}",
-            unknown=", ".join(unknown),
-            known=", ".join(sorted(known)),
-        )
+        return Message("match.no_agent", unknown=", ".join(unknown), known=", ".join(sorted(known)))
     if not answer.agents and not answer.nothing_reason.strip():
-        return Message("match.no_reason", "an answer without agents must say why in nothing_reason")
+        return Message("match.no_reason")
     return ""
 
 

@@ -47,8 +47,8 @@ class McpClient:
         if len(self._servers) < len(servers):
             names = ", ".join(server.name for server in servers)
             raise ConfigurationError(
-                Message("mcp.one_name", "two MCP servers share a name: {names}", names=names),
-                hint=Message("mcp.hint_name", "set MCP_SERVER_NAME to another"),
+                Message("mcp.one_name", names=names),
+                hint=Message("mcp.hint_name"),
             )
         self._call_seconds = call_seconds
         self._current: dict[str, McpSession] = {}
@@ -82,10 +82,7 @@ class McpClient:
             raise down[0]
         raise NotFound(
             Message(
-                "mcp.no_tool",
-                "no MCP tool {name}; there is: {known}",
-                name=name,
-                known=", ".join(sorted(available)) or Message("list.none", "none"),
+                "mcp.no_tool", name=name, known=", ".join(sorted(available)) or Message("list.none")
             )
         )
 
@@ -115,15 +112,8 @@ class McpClient:
 
     async def _session(self, name: str) -> McpSession:
         if name not in self._servers:
-            known = ", ".join(self._servers) or Message("list.none", "none")
-            raise ConfigurationError(
-                Message(
-                    "mcp.no_server",
-                    "there is no MCP server {name}; there is: {known}",
-                    name=name,
-                    known=known,
-                )
-            )
+            known = ", ".join(self._servers) or Message("list.none")
+            raise ConfigurationError(Message("mcp.no_server", name=name, known=known))
         session = self._current.get(name)
         if session is None or not (session.is_opening or await session.answers()):
             if self._current.get(name) is session:

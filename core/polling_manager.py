@@ -227,7 +227,7 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
     )
 
 
-STOPPED = Message("worker.stopped", "the worker was stopped")
+STOPPED = Message("worker.stopped")
 
 # The first of these that any candidate has decides the status of the feedback.
 _PRECEDENCE = (
@@ -317,7 +317,7 @@ async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
         return outcome_of(verdicts)
     return _dead(
         feedback.attempts - 1,
-        feedback.error or Message("worker.none_ended", "none of them came to an end"),
+        feedback.error or Message("worker.none_ended"),
     )
 
 
@@ -411,7 +411,6 @@ async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
             raise InvalidInput(
                 Message(
                     "feedback.agent_of_tenant",
-                    "agent {agent} belongs to tenant {tenant}, the feedback to {own}",
                     agent=agent.id,
                     tenant=agent.tenant_id,
                     own=feedback.tenant_id,
@@ -454,7 +453,7 @@ async def _give_back(
 
 
 def _dead(attempts: int, error: str) -> Outcome:
-    reason = Message("feedback.gave_up", "gave up after {n} attempts: {why}", n=attempts, why=error)
+    reason = Message("feedback.gave_up", n=attempts, why=error)
     return Outcome(status=FeedbackStatus.DEAD, error=reason)
 
 
@@ -475,8 +474,4 @@ async def _tell(
 
 def _unexpected(error: BaseException) -> DependencyDown:
     """Return a bug as a transient error, since it may not recur; the log has its trace."""
-    return DependencyDown(
-        Message(
-            "error.unexpected", "unexpected {type}: {why}", type=type(error).__name__, why=error
-        )
-    )
+    return DependencyDown(Message("error.unexpected", type=type(error).__name__, why=error))

@@ -155,17 +155,17 @@ def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None
         failure = NoCommit(_no_commit(receipts))
     if failure is not None:
         status, kind = VerdictStatus.FAILED, term(failure.kind)
-        reason: str = Message("error.reason", "{kind}: {why}", kind=kind, why=failure.message)
+        reason: str = Message("error.reason", kind=kind, why=failure.message)
     else:
         status, reason = _status(receipts), _reason(messages, receipts)
     return Verdict(status=status, reason=reason, receipts=receipts, usage=usage)
 
 
 def _no_commit(receipts: Sequence[Receipt]) -> str:
-    said = Message("run.prose", "the model kept answering in prose instead of calling a tool")
+    said = Message("run.prose")
     if not receipts:
         return said
-    last = Message("run.last_attempt", "its last attempt: {receipt}", receipt=receipts[-1].message)
+    last = Message("run.last_attempt", receipt=receipts[-1].message)
     return joined([said, last])
 
 

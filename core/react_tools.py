@@ -359,12 +359,8 @@ class _Tools:
 def _needs_target(operation: Operation, target: str | None, argument: str) -> None:
     if operation is not Operation.CREATE and not target:
         raise InvalidInput(
-            Message(
-                "call.needs", "{operation} needs {argument}", operation=operation, argument=argument
-            ),
-            hint=Message(
-                "call.hint_id", "take the id of a hit, or find it with search_similar_knowledge"
-            ),
+            Message("call.needs", operation=operation, argument=argument),
+            hint=Message("call.hint_id"),
         )
 
 

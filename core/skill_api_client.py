@@ -8,7 +8,14 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from core.adapters.skill_api import Answer, SkillApiCalls, as_file, checked_url, see_absence
+from core.adapters.skill_api import (
+    MAX_RETRIES,
+    Answer,
+    SkillApiCalls,
+    as_file,
+    checked_url,
+    see_absence,
+)
 from core.domain.errors import SkillApiDown, Stale
 from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillFile
@@ -42,22 +49,14 @@ class SkillApiClient(SkillApiCalls):
         if answer.etag is None:
             return _with_scripts(bundle)
         if bundle_hash(bundle) != answer.etag:
-            raise SkillApiDown(
-                Message(
-                    "skill_api.other_folder",
-                    "{where} gave a folder that is not the one its ETag names",
-                    where=answer.where,
-                )
-            )
+            raise SkillApiDown(Message("skill_api.other_folder", where=answer.where))
         return bundle
 
     async def upload(self, bundle: Bundle, tenant_id: str) -> None:
         """Create a skill. Raises Stale if it exists, BundleInvalid."""
         name = sound(bundle).name
         if not self._sends_etags and await self.check_skill_exists(name, tenant_id):
-            raise Stale(
-                Message("stale.exists", "skill {name!r} exists already", name=name)
-            )  # such a server would overwrite it
+            raise Stale(Message("stale.exists", name=name))  # such a server would overwrite it
         data = await asyncio.to_thread(bundle_to_zip, bundle, root=True)
         answer = await self._upload(name, data, tenant_id)
         if answer.status == 404:
@@ -67,13 +66,7 @@ class SkillApiClient(SkillApiCalls):
             return
         stored = await self.read(name, tenant_id)
         if not (_may_have_settled(answer) and stored and _texts(stored) == _texts(bundle)):
-            raise Stale(
-                Message(
-                    "stale.written",
-                    "skill {name!r} was written by someone else meanwhile",
-                    name=name,
-                )
-            )
+            raise Stale(Message("stale.written", name=name))
 
     async def upload_skill(
         self,
@@ -112,9 +105,7 @@ class SkillApiClient(SkillApiCalls):
         elif answer.status == 412 or (
             not compares and await self.check_skill_exists(name, tenant_id)
         ):
-            raise Stale(
-                Message("stale.deleted", "skill {name!r} moved on before it was deleted", name=name)
-            )
+            raise Stale(Message("stale.deleted", name=name))
 
     async def _write(
         self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
@@ -129,21 +120,14 @@ class SkillApiClient(SkillApiCalls):
             found = bundle_hash(current)
             if _may_have_settled(answer) or found == base_hash:
                 return found
-        raise Stale(
-            Message(
-                "stale.file",
-                "skill {name!r} moved on before {path!r} was written",
-                name=name,
-                path=path,
-            )
-        )
+        raise Stale(Message("stale.file", name=name, path=path))
 
     async def _write_compared(
         self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
     ) -> str:
         before = await self.read(name, tenant_id)
         if before is None:
-            raise Stale(Message("stale.gone", "skill {name!r} is gone", name=name))
+            raise Stale(Message("stale.gone", name=name))
         _require_unmoved(before, base_hash)
         await self._send_file(name, path, file, tenant_id, base_hash)
         after = await self.read(name, tenant_id)
@@ -151,13 +135,7 @@ class SkillApiClient(SkillApiCalls):
         if file is not None:
             wanted[path] = file.data
         if after is None or _texts(after) != wanted:
-            raise Stale(
-                Message(
-                    "stale.other_content",
-                    "skill {name!r} is not as it was written: someone else writes to it",
-                    name=name,
-                )
-            )
+            raise Stale(Message("stale.other_content", name=name))
         return bundle_hash(after)
 
     async def _send_file(
@@ -190,6 +168,7 @@ async def open_skill_api(
     base_url: str,
     token: str | None,
     timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
+    max_retries: int = MAX_RETRIES,
 ) -> AsyncIterator[SkillApiClient]:
     """Open a client with its own connection pool; `timeout` is in seconds per call.
 
@@ -197,7 +176,7 @@ async def open_skill_api(
     """
     direct = checked_url(base_url).host in _LOOPBACK
     async with httpx.AsyncClient(trust_env=not direct) as http:
-        yield SkillApiClient(base_url, token, http, timeout=timeout)
+        yield SkillApiClient(base_url, token, http, timeout=timeout, max_retries=max_retries)
 
 
 def _may_have_settled(answer: Answer) -> bool:
@@ -207,7 +186,7 @@ def _may_have_settled(answer: Answer) -> bool:
 
 def _require_unmoved(bundle: Bundle, base_hash: str) -> None:
     if bundle_hash(bundle) != base_hash:
-        raise Stale(Message("stale.moved", "skill {name!r} moved on", name=bundle.name))
+        raise Stale(Message("stale.moved", name=bundle.name))
 
 
 def _texts(bundle: Bundle) -> Mapping[str, bytes]:

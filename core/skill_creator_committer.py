@@ -135,12 +135,7 @@ class _PodBuild:
             if status or (frame and status is None):
                 output = frame.output if frame else result.stdout or result.stderr
                 raise StepFailed(
-                    Message(
-                        "pod.status",
-                        "status {status}: {output}",
-                        status=status,
-                        output=output.strip()[-EXCERPT_CHARS:],
-                    )
+                    Message("pod.status", status=status, output=output.strip()[-EXCERPT_CHARS:])
                 )
 
     async def write_files(self, *, is_new: bool) -> None:
@@ -187,17 +182,12 @@ class _PodBuild:
             status = frame.status if frame else exit_code
             if status or not said or (frame and status is None):
                 shown = (
-                    Message("pod.no_status", "no status")
+                    Message("pod.no_status")
                     if status is None
-                    else Message("pod.the_status", "status {status}", status=status)
+                    else Message("pod.the_status", status=status)
                 )
                 raise StepFailed(
-                    Message(
-                        "pod.output",
-                        "{status}: {output}",
-                        status=shown,
-                        output=output.strip()[-EXCERPT_CHARS:],
-                    )
+                    Message("pod.output", status=shown, output=output.strip()[-EXCERPT_CHARS:])
                 )
 
     async def _fetched(self, text: str) -> bytes:
@@ -205,9 +195,7 @@ class _PodBuild:
         if payload is None:
             data = frames.unframed_base64(text)
             if data is None:
-                raise StepFailed(
-                    Message("pod.no_zip", "the zip did not come: {text!r}", text=text[-300:])
-                )
+                raise StepFailed(Message("pod.no_zip", text=text[-300:]))
             return data
         return frames.decode(payload) or await self._in_ranges(payload)
 
@@ -220,18 +208,11 @@ class _PodBuild:
             frame = frames.read_frame(result.stdout, self.nonce, "range")
             piece = frames.decode_base64(frame.output) if frame and frame.status == 0 else None
             if piece is None:
-                raise StepFailed(
-                    Message(
-                        "pod.no_bytes",
-                        "bytes {start} to {end} did not come",
-                        start=start,
-                        end=start + RANGE_BYTES,
-                    )
-                )
+                raise StepFailed(Message("pod.no_bytes", start=start, end=start + RANGE_BYTES))
             pieces.append(piece)
         data = b"".join(pieces)
         if len(data) != payload.size or sha256(data) != payload.sha256:
-            raise StepFailed(Message("pod.other_package", "what came is not what was packaged"))
+            raise StepFailed(Message("pod.other_package"))
         return data
 
     async def _write(self, inner_path: str, data: bytes) -> None:
@@ -278,7 +259,7 @@ def _named(step: str, error: BaseException) -> BaseException:
         return error
     message = error.message
     if not message.startswith(f"{step}:"):
-        message = Message("pod.step", "{step}: {why}", step=step, why=message)
+        message = Message("pod.step", step=step, why=message)
     if isinstance(error, DependencyDown):
         return McpDown(message, hint=error.hint, retry_after=error.retry_after)
     return StepFailed(message, hint=error.hint)
@@ -289,7 +270,6 @@ def _ok(result: ShellResult) -> None:
         raise PodCallFailed(
             Message(
                 "pod.status",
-                "status {status}: {output}",
                 status=result.exit_code,
                 output=(result.stderr or result.stdout)[-300:],
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
-from core.entrypoints.locale.build_hook import compile_catalogues
+from core.domain.locale.build_hook import compile_catalogues
 from tests.support import databases
 from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases
@@ -33,6 +34,16 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         databases.remove_home()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without the garbage collector: it took 1.3 of 9 s, and nearly all stays in use."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

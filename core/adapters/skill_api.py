@@ -29,7 +29,7 @@ from core.domain.ports import Sleep
 from core.domain.text import one_line
 from core.skills.bundle import check_path, is_script, is_text
 
-ATTEMPTS = 5
+MAX_RETRIES = 4
 MAX_WAIT = 20.0  # seconds; asked to wait longer, the caller gives the work back instead
 _RETURNED = frozenset({200, 201, 204, 404, 412})
 _FORBIDDEN = frozenset({401, 403})
@@ -70,13 +70,12 @@ class Answer:
         return SkillApiDown(
             Message(
                 "skill_api.garbage",
-                "{where} answered {status} with {type} that is not the skill API's: {body}",
                 where=self.where,
                 status=self.status,
                 type=self.kind or "no type",
                 body=_excerpt(self.body),
             ),
-            hint=Message("skill_api.hint_url", "does SKILL_API_BASE_URL point at the skill API?"),
+            hint=Message("skill_api.hint_url"),
         )
 
 
@@ -90,6 +89,7 @@ class Transport:
         http: httpx.AsyncClient,
         *,
         timeout: float,
+        max_retries: int,
         sleep: Sleep,
     ) -> None:
         """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
@@ -101,6 +101,7 @@ class Transport:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._http = http
         self._timeout = timeout
+        self._enough = stop_after_attempt(max_retries + 1)
         self._sleep = sleep
 
     async def send(
@@ -132,7 +133,7 @@ class Transport:
         )
         retrying = AsyncRetrying(
             sleep=self._sleep,
-            stop=_give_up,
+            stop=self._give_up,
             wait=_wait,
             retry=retry_if_exception_type(SkillApiDown),
             reraise=True,
@@ -144,6 +145,9 @@ class Transport:
                 response = await self._once(request, where)
         return _answer(response, where, repeated=repeated)
 
+    def _give_up(self, state: RetryCallState) -> bool:
+        return self._enough(state) or (_asked_wait(state) or 0.0) > MAX_WAIT
+
     async def _once(self, request: httpx.Request, where: str) -> httpx.Response:
         try:
             async with asyncio.timeout(self._timeout):
@@ -151,10 +155,8 @@ class Transport:
         except (httpx.HTTPError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise SkillApiDown(
-                Message("call.failed", "{where} failed: {why}", where=where, why=reason),
-                hint=Message(
-                    "skill_api.hint_up", "is the skill API up, and SKILL_API_BASE_URL right?"
-                ),
+                Message("call.failed", where=where, why=reason),
+                hint=Message("skill_api.hint_up"),
             ) from error
         if response.status_code not in _RETURNED:
             raise _refusal(response, where)
@@ -166,13 +168,11 @@ def checked_url(base_url: str) -> httpx.URL:
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL as error:
-        raise ConfigurationError(
-            Message("url.wrong", "{url!r} is no URL: {why}", url=base_url, why=error)
-        ) from error
+        raise ConfigurationError(Message("url.wrong", url=base_url, why=error)) from error
     if url.scheme not in {"http", "https"} or not url.host:
         raise ConfigurationError(
-            Message("url.no_http", "{url!r} is no http URL", url=base_url),
-            hint=Message("skill_api.hint_set", "set SKILL_API_BASE_URL to http(s)://host[:port]"),
+            Message("url.no_http", url=base_url),
+            hint=Message("skill_api.hint_set"),
         )
     return url
 
@@ -181,23 +181,17 @@ def _refusal(
     response: httpx.Response, where: str
 ) -> SkillApiDown | ConfigurationError | InvalidInput:
     status = response.status_code
-    message = Message(
-        "call.answered",
-        "{where} answered {status}: {why}",
-        where=where,
-        status=status,
-        why=_detail(response),
-    )
+    message = Message("call.answered", where=where, status=status, why=_detail(response))
     if status in _FORBIDDEN:
         return ConfigurationError(
             message,
-            hint=Message("skill_api.hint_token", "set SKILL_API_TOKEN to a token that may do this"),
+            hint=Message("skill_api.hint_token"),
         )
     if 300 <= status < 400:
         target = response.headers.get("location", "elsewhere")
         return ConfigurationError(
-            Message("call.redirects", "{where} redirects to {target}", where=where, target=target),
-            hint=Message("skill_api.hint_final", "set SKILL_API_BASE_URL to the final address"),
+            Message("call.redirects", where=where, target=target),
+            hint=Message("skill_api.hint_final"),
         )
     if passes(status):
         return SkillApiDown(message, retry_after=retry_after(response.headers))
@@ -237,10 +231,6 @@ def _asked_wait(state: RetryCallState) -> float | None:
 def _wait(state: RetryCallState) -> float:
     asked = _asked_wait(state)
     return _backoff(state) if asked is None else asked
-
-
-def _give_up(state: RetryCallState) -> bool:
-    return stop_after_attempt(ATTEMPTS)(state) or (_asked_wait(state) or 0.0) > MAX_WAIT
 
 
 class _Object(BaseModel):
@@ -288,10 +278,13 @@ class SkillApiCalls:
         http: httpx.AsyncClient,
         *,
         timeout: float = 30.0,
+        max_retries: int = MAX_RETRIES,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         """Raises ConfigurationError if `base_url` is no http URL; `timeout` is in seconds."""
-        self._transport = Transport(base_url, token, http, timeout=timeout, sleep=sleep)
+        self._transport = Transport(
+            base_url, token, http, timeout=timeout, max_retries=max_retries, sleep=sleep
+        )
 
     async def ping(self) -> None:
         """Check that the server answers. Raises SkillApiDown, ConfigurationError."""
@@ -412,7 +405,7 @@ def checked_name(name: str) -> str:
     """Return the name. Raises InvalidInput if it is no single folder's name."""
     check_path(name)
     if "/" in name:
-        raise InvalidInput(Message("skill.no_name", "{name!r} is no name of a skill", name=name))
+        raise InvalidInput(Message("skill.no_name", name=name))
     return name
 
 
@@ -424,11 +417,7 @@ def see_absence(answer: Answer) -> None:
 def see_present(answer: Answer) -> None:
     """Check that a call succeeded. Raises NotFound with the server's message."""
     if answer.status == 404:
-        raise NotFound(
-            Message(
-                "call.says", "{where}: {why}", where=answer.where, why=answer.parse(_Failure).detail
-            )
-        )
+        raise NotFound(Message("call.says", where=answer.where, why=answer.parse(_Failure).detail))
     if not answer.ok:
         raise answer.garbage()
     if answer.status != 204:

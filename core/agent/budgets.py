@@ -40,7 +40,7 @@ class DailyBudgets:
         """Return the error of a tenant over budget; the day ends in `to_midnight` seconds."""
         return BudgetUsedUp(
             says_used_up(state, self.currency),
-            hint=Message("budget.hint", "DAILY_BUDGET and DAILY_BUDGETS set it"),
+            hint=Message("budget.hint"),
             retry_after=max(0.0, min(to_midnight, RECHECK_SECONDS)),
         )
 
@@ -49,26 +49,13 @@ def says_used_up(state: TenantBudget, currency: str) -> str:
     """Return one sentence saying that the budget is used up."""
     budget = shown(state.budget or Decimal(0), currency)
     return Message(
-        "budget.used_up",
-        "the daily budget of tenant {tenant!r} ({budget}) is used up: {spent} "
-        "spent; work goes on at 00:00 UTC",
-        tenant=state.tenant_id,
-        budget=budget,
-        spent=shown(state.spent),
+        "budget.used_up", tenant=state.tenant_id, budget=budget, spent=shown(state.spent)
     )
 
 
 def still_running(tenant_id: str, longest_wait: float) -> CircuitOpen:
     """Return the error for calls in flight that may exhaust the budget and did not end in time."""
-    return CircuitOpen(
-        Message(
-            "budget.in_use",
-            "calls that run may use up the daily budget of tenant {tenant!r}, and did "
-            "not end in {seconds:g} s",
-            tenant=tenant_id,
-            seconds=longest_wait,
-        )
-    )
+    return CircuitOpen(Message("budget.in_use", tenant=tenant_id, seconds=longest_wait))
 
 
 class NoBudgets:

@@ -72,7 +72,7 @@ def requested_wait(error: SkillWorkerError) -> float:
 def model_unavailable(reason: str, seconds: float) -> CircuitOpen:
     """Return the error of an open circuit; `seconds` is the least time until it may close."""
     return CircuitOpen(
-        Message("model.held_back", "the model is held back: {why}", why=reason),
+        Message("model.held_back", why=reason),
         retry_after=max(0.0, seconds),
     )
 
@@ -80,29 +80,16 @@ def model_unavailable(reason: str, seconds: float) -> CircuitOpen:
 def rate_exceeded(options: BreakerOptions) -> CircuitOpen:
     """Return the error for no free slot within the longest wait."""
     return CircuitOpen(
-        Message(
-            "model.all_places",
-            "{n} calls of the model ran all the time for {seconds:g} s",
-            n=options.max_concurrency,
-            seconds=options.longest_wait,
-        ),
-        hint=Message("model.shared_places", "LLM_MAX_CONCURRENCY is shared by all workers"),
+        Message("model.all_places", n=options.max_concurrency, seconds=options.longest_wait),
+        hint=Message("model.shared_places"),
     )
 
 
 def queue_too_long(options: BreakerOptions, seconds: float) -> CircuitOpen:
     """Return the error for a rate limit whose queue exceeds the longest wait."""
     return CircuitOpen(
-        Message(
-            "model.next_call",
-            "the next call of the model may begin in {seconds:.0f} s",
-            seconds=seconds,
-        ),
-        hint=Message(
-            "model.shared_rate",
-            "LLM_REQUESTS_PER_MINUTE={rate:g} is shared by all workers",
-            rate=options.requests_per_minute,
-        ),
+        Message("model.next_call", seconds=seconds),
+        hint=Message("model.shared_rate", rate=options.requests_per_minute),
         retry_after=max(0.0, seconds - options.longest_wait),
     )
 
@@ -117,13 +104,7 @@ async def call_deadline(options: BreakerOptions) -> AsyncIterator[None]:
     except TimeoutError:
         if not deadline.expired():  # an outer time-out of the caller, not this one
             raise
-        raise ModelDown(
-            Message(
-                "model.too_slow",
-                "the model did not end its answer in {seconds:g} s",
-                seconds=options.longest_call,
-            )
-        ) from None
+        raise ModelDown(Message("model.too_slow", seconds=options.longest_call)) from None
 
 
 class LocalBreaker:

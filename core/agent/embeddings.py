@@ -19,12 +19,8 @@ if TYPE_CHECKING:
 
 Close = Callable[[], Awaitable[None]]
 _NAMES = "the model", "the embedding model"
-_FORM = Message(
-    "embedding.hint_form", "write it like openai:text-embedding-3-small, or set LLM_PROXY_URL"
-)
-_HINT = Message(
-    "embedding.hint_check", "check EMBEDDING_MODEL, its API key and, for a proxy, LLM_PROXY_URL"
-)
+_FORM = Message("embedding.hint_form")
+_HINT = Message("embedding.hint_check")
 # The providers of `langchain.embeddings.init_embeddings` except `openai`, whose protocol proxies
 # speak: a name with one of these prefixes bypasses the proxy.
 DIRECT = frozenset(
@@ -90,15 +86,8 @@ def build_embeddings(
         return _provided(model, timeout)
     except ImportError as error:
         raise ConfigurationError(
-            Message(
-                "embedding.no_package",
-                "EMBEDDING_MODEL={model!r} needs a package that is not installed: {why}",
-                model=model,
-                why=error,
-            ),
-            hint=Message(
-                "model.hint_pip", "pip install {package}", package=_package(error, provider)
-            ),
+            Message("embedding.no_package", model=model, why=error),
+            hint=Message("model.hint_pip", package=_package(error, provider)),
         ) from error
     except Exception as error:  # provider constructors raise anything
         raise _unusable(model, error) from error
@@ -160,12 +149,7 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
     said, *_ = str(error).splitlines() or [type(error).__name__]
     form = "not supported" in said or "names no provider" in said
     return ConfigurationError(
-        Message(
-            "embedding.unusable",
-            "EMBEDDING_MODEL={model!r} cannot be used: {why}",
-            model=model,
-            why=said,
-        ),
+        Message("embedding.unusable", model=model, why=said),
         hint=_FORM if form else _HINT,
     )
 
@@ -187,20 +171,18 @@ def _translated() -> Iterator[None]:
         ) from error
     except ConfigurationError as error:
         raise ConfigurationError(
-            Message("embedding.wrong", "EMBEDDING_MODEL: {why}", why=error.message), hint=_HINT
+            Message("embedding.wrong", why=error.message), hint=_HINT
         ) from error
     except SkillWorkerError:
         raise
     except Exception as error:  # provider clients raise anything
-        raise ModelDown(
-            Message("embedding.failed", "the embedding model failed: {why}", why=error), hint=_HINT
-        ) from error
+        raise ModelDown(Message("embedding.failed", why=error), hint=_HINT) from error
 
 
 def _of_embedding(said: str) -> str:
     if not isinstance(said, Message):
         return said.replace(*_NAMES, 1)
-    return Message(said.code, said.english.replace(*_NAMES, 1), **said.parameters)
+    return Message.of(said.code, said.english.replace(*_NAMES, 1), said.parameters)
 
 
 def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
@@ -209,29 +191,16 @@ def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
     if len(found) != wanted or len(dimensions) != 1:
         raise ModelDown(
             Message(
-                "embedding.unreadable",
-                "the embedding model's answer cannot be read: {n} vectors of {dimensions} numbers "
-                "for {texts} texts",
-                n=len(found),
-                dimensions=sorted(dimensions),
-                texts=wanted,
+                "embedding.unreadable", n=len(found), dimensions=sorted(dimensions), texts=wanted
             ),
             hint=_HINT,
         )
     if max(dimensions) > MOST_DIMENSIONS:
         raise ConfigurationError(
-            Message(
-                "embedding.dimensions",
-                "EMBEDDING_MODEL makes vectors of more than {most} numbers",
-                most=MOST_DIMENSIONS,
-            ),
+            Message("embedding.dimensions", most=MOST_DIMENSIONS),
             hint=_HINT,
         )
     try:
         return [unit(vector) for vector in found]
     except ValueError as error:
-        raise InvalidInput(
-            Message(
-                "embedding.of_text", "the embedding model makes nothing of a text: {why}", why=error
-            )
-        ) from error
+        raise InvalidInput(Message("embedding.of_text", why=error)) from error

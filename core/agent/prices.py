@@ -79,15 +79,8 @@ MODEL_PRICES, DAILY_BUDGETS = "MODEL_PRICES", "DAILY_BUDGETS"
 UNLIMITED = "none"
 
 _HINTS = {
-    MODEL_PRICES: Message(
-        "prices.hint",
-        "write it like {{gpt-4o: {{input: 2.50, output: 10}}}}, money for a million tokens; see "
-        "docs/how-to/cost.md",
-    ),
-    DAILY_BUDGETS: Message(
-        "budgets.hint",
-        "write it like {{acme: 20, lab: none}}, money for a tenant a day; see docs/how-to/cost.md",
-    ),
+    MODEL_PRICES: Message("prices.hint"),
+    DAILY_BUDGETS: Message("budgets.hint"),
 }
 Pairs: TypeAlias = list[tuple[str, yaml.Node]]
 
@@ -111,9 +104,7 @@ def _price(model: str, node: yaml.Node) -> Price:
         _entries(
             MODEL_PRICES,
             node,
-            Message(
-                "prices.no_mapping", "{model!r} needs a mapping with input and output", model=model
-            ),
+            Message("prices.no_mapping", model=model),
         )
     )
     texts = {name: _text(value) for name, value in fields.items()}
@@ -123,7 +114,6 @@ def _price(model: str, node: yaml.Node) -> Price:
         told = [
             Message(
                 "prices.field",
-                "{model!r}, {field}: {why}",
                 model=model,
                 field=".".join(map(str, problem["loc"])),
                 why=problem["msg"],
@@ -144,12 +134,7 @@ def _budget(tenant: str, node: yaml.Node) -> Decimal | None:
     if not amount.is_finite() or amount < 0:
         raise _wrong(
             DAILY_BUDGETS,
-            Message(
-                "budgets.no_money",
-                "the budget of {tenant!r} is {text}, which is no money",
-                tenant=tenant,
-                text=repr(text),
-            ),
+            Message("budgets.no_money", tenant=tenant, text=repr(text)),
         )
     return amount
 
@@ -163,10 +148,8 @@ def _pairs(setting: str, given: str | None) -> Pairs:
         # would silently replace the first.
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise _wrong(
-            setting, Message("yaml.wrong", "it is no YAML: {why}", why=" ".join(str(error).split()))
-        ) from None
-    no_mapping = Message("yaml.no_mapping", "it is no mapping")
+        raise _wrong(setting, Message("yaml.wrong", why=" ".join(str(error).split()))) from None
+    no_mapping = Message("yaml.no_mapping")
     return [] if node is None else list(_entries(setting, node, no_mapping))
 
 
@@ -179,12 +162,10 @@ def _entries(setting: str, node: yaml.Node, problem: str) -> Iterator[tuple[str,
         if not name:
             raise _wrong(
                 setting,
-                Message(
-                    "yaml.no_key", "line {n} has a key that is no name", n=key.start_mark.line + 1
-                ),
+                Message("yaml.no_key", n=key.start_mark.line + 1),
             )
         if name in seen:
-            raise _wrong(setting, Message("yaml.twice", "{name!r} stands there twice", name=name))
+            raise _wrong(setting, Message("yaml.twice", name=name))
         seen.add(name)
         yield name, value
 
@@ -202,25 +183,21 @@ def _read(setting: str, path: Path) -> str:
         if path.stat().st_size > MAX_BYTES:
             raise _wrong(
                 setting,
-                Message(
-                    "file.has_bytes", "{path} has more than {most} bytes", path=path, most=MAX_BYTES
-                ),
+                Message("file.has_bytes", path=path, most=MAX_BYTES),
             )
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise _wrong(
-            setting, Message("file.not_utf8", "{path} is not UTF-8 text", path=path)
-        ) from None
+        raise _wrong(setting, Message("file.not_utf8", path=path)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise _wrong(
             setting,
-            Message("file.unreadable", "{path} cannot be read: {why}", path=path, why=reason),
+            Message("file.unreadable", path=path, why=reason),
         ) from None
 
 
 def _wrong(setting: str, problem: str) -> ConfigurationError:
     return ConfigurationError(
-        Message("setting.wrong", "{setting}: {why}", setting=setting, why=problem),
+        Message("setting.wrong", setting=setting, why=problem),
         hint=_HINTS[setting],
     )

@@ -47,15 +47,8 @@ def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
     """
     if not (agent.goal.strip() or agent.persona.strip()):
         raise InvalidInput(
-            Message(
-                "agents.nothing_to_derive",
-                "agent {id!r} has neither goal nor persona: nothing can be derived",
-                id=agent.id,
-            ),
-            hint=Message(
-                "agents.hint_goal",
-                "say what it is for: `skill-worker agents add` with --goal, --persona or both",
-            ),
+            Message("agents.nothing_to_derive", id=agent.id),
+            hint=Message("agents.hint_goal"),
         )
     words = _KOREAN if _is_korean(agent.goal + agent.persona) else _ENGLISH
     content = _content(agent, words)

@@ -192,9 +192,7 @@ class App:
 
     def _learning(self) -> Learning:
         if self.learning is None:
-            raise ConfigurationError(
-                Message("worker.no_model", "this process was opened without a model")
-            )
+            raise ConfigurationError(Message("worker.no_model"))
         return self.learning
 
     async def _poll(self, sources: SourcePoller) -> int:

@@ -58,36 +58,18 @@ def _in_file(known: list[str], env_file: Path | None) -> Iterator[str]:
         return
     with env_file.open(encoding="utf-8-sig") as stream:
         for binding in parse_stream(stream):
-            source = Message(
-                "settings.place", "{file}, line {n}", file=env_file, n=binding.original.line
-            )
+            source = Message("settings.place", file=env_file, n=binding.original.line)
             if binding.error:
-                yield Message(
-                    "settings.no_assignment",
-                    "{place}: it is no NAME=VALUE and is left out",
-                    place=source,
-                )
+                yield Message("settings.no_assignment", place=source)
             elif binding.key and (meant := _meant(binding.key, known)):
-                yield Message(
-                    "settings.unknown",
-                    "{place}: there is no setting {name}; is {meant} meant?",
-                    place=source,
-                    name=binding.key,
-                    meant=meant,
-                )
+                yield Message("settings.unknown", place=source, name=binding.key, meant=meant)
 
 
 def _in_environment(known: list[str], environment: Mapping[str, str]) -> Iterator[str]:
     for name in sorted(environment):
         if name.upper().startswith(_OURS) and (meant := _meant(name, known)):
-            place = Message("settings.environment", "the environment")
-            yield Message(
-                "settings.unknown",
-                "{place}: there is no setting {name}; is {meant} meant?",
-                place=place,
-                name=name,
-                meant=meant,
-            )
+            place = Message("settings.environment")
+            yield Message("settings.unknown", place=place, name=name, meant=meant)
 
 
 def _meant(name: str, known: list[str]) -> str | None:
@@ -144,16 +126,14 @@ class Settings(
     @classmethod
     def _not_below_base(cls, value: float, info: ValidationInfo) -> float:
         if value < info.data.get("retry_base_seconds", 0):
-            raise ValueError(Message("settings.below_base", "it is less than RETRY_BASE_SECONDS"))
+            raise ValueError(Message("settings.below_base"))
         return value
 
     @field_validator("stalled_after_seconds")
     @classmethod
     def _above_heartbeat(cls, value: float, info: ValidationInfo) -> float:
         if value <= info.data.get("heartbeat_seconds", 0):
-            raise ValueError(
-                Message("settings.above_heartbeat", "it is not more than HEARTBEAT_SECONDS")
-            )
+            raise ValueError(Message("settings.above_heartbeat"))
         return value
 
     @model_validator(mode="wrap")
@@ -162,25 +142,15 @@ class Settings(
         settings = handler(data)
         raw = str(data.get("use_skill_creator_workflow", "")).strip()
         if raw.lower() not in ON | OFF:
-            settings._warnings = (
-                Message(
-                    "settings.no_switch",
-                    "USE_SKILL_CREATOR_WORKFLOW={value!r} is neither true nor false: it counts as "
-                    "off",
-                    value=raw,
-                ),
-            )
+            settings._warnings = (Message("settings.no_switch", value=raw),)
         return settings
 
     def require_model(self) -> str:
         """Return the model's name. Raises ConfigurationError if none is set."""
         if self.llm_model is None:
             raise ConfigurationError(
-                Message("model.unset", "LLM_MODEL is not set"),
-                hint=Message(
-                    "model.hint_offline",
-                    "set LLM_MODEL, e.g. LLM_MODEL=openai:gpt-4o, or try it with --offline",
-                ),
+                Message("model.unset"),
+                hint=Message("model.hint_offline"),
             )
         return self.llm_model
 
@@ -201,15 +171,12 @@ def load_settings(
         lines = [_problem(detail) for detail in error.errors(include_url=False)]
         raise ConfigurationError(
             joined(lines, "\n"),
-            hint=Message(
-                "settings.hint",
-                "mend them in the environment or in .env, then look with `skill-worker doctor`",
-            ),
+            hint=Message("settings.hint"),
         ) from None
     except UnicodeDecodeError:
         raise ConfigurationError(
-            Message("file.not_utf8", "{path} is not UTF-8 text", path=env_file),
-            hint=Message("hint.utf8", "save it as UTF-8"),
+            Message("file.not_utf8", path=env_file),
+            hint=Message("hint.utf8"),
         ) from None
     return settings
 
@@ -221,10 +188,4 @@ def _problem(detail: ErrorDetails) -> str:
     reason = said(ours) if isinstance(ours, ValueError) else detail["msg"]
     if not isinstance(reason, Message):
         reason = reason[:1].lower() + reason[1:]
-    return Message(
-        "settings.wrong",
-        "{name}: {why}. Fix: e.g. {name}={example}, or leave it out.",
-        name=name.upper(),
-        why=reason,
-        example=example,
-    )
+    return Message("settings.wrong", name=name.upper(), why=reason, example=example)

@@ -41,7 +41,7 @@ def http_url(value: str) -> str:
     """Return an address without a trailing slash. Raises ValueError if malformed."""
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError(Message("settings.no_http", "it is no http:// or https:// address"))
+        raise ValueError(Message("settings.no_http"))
     return value.rstrip("/")
 
 
@@ -50,20 +50,14 @@ def host_names(value: str) -> str:
     names = [name.strip() for name in value.split(",")]
     for name in names:
         if not _HOST.fullmatch(name):
-            raise ValueError(
-                Message(
-                    "settings.no_host",
-                    "{name!r} is no name of a host; it has no scheme, port or path",
-                    name=name,
-                )
-            )
+            raise ValueError(Message("settings.no_host", name=name))
     return ",".join(names)
 
 
 def postgres_url(value: SecretStr) -> SecretStr:
     """Return a PostgreSQL address. Raises ValueError if malformed."""
     if urlsplit(value.get_secret_value()).scheme not in {"postgresql", "postgres"}:
-        raise ValueError(Message("settings.no_postgres", "it does not begin with postgresql://"))
+        raise ValueError(Message("settings.no_postgres"))
     return value
 
 
@@ -222,6 +216,11 @@ class ServerSettings(BaseSettings):
     )
     skill_api_timeout_seconds: Seconds = Field(
         default=30, description="Longest wait for one call of the skill HTTP API.", examples=[30]
+    )
+    skill_api_max_retries: Annotated[int, Field(ge=0, le=20)] = Field(
+        default=4,
+        description="Times one call of the skill HTTP API is repeated after a passing failure.",
+        examples=[4],
     )
     use_skill_creator_workflow: Annotated[bool, BeforeValidator(flag)] = Field(
         default=False,

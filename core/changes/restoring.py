@@ -43,14 +43,8 @@ class Restorer:
         if wanted is None:
             known = ", ".join(str(found.version) for found in versions)
             raise NotFound(
-                Message(
-                    "restore.no_version",
-                    "{kind} {id!r} has no version {version}",
-                    kind=item.kind,
-                    id=item.id,
-                    version=version,
-                ),
-                hint=Message("restore.versions", "there are {versions}", versions=known),
+                Message("restore.no_version", kind=item.kind, id=item.id, version=version),
+                hint=Message("restore.versions", versions=known),
             )
         now = await self._hash_now(*key)
         request = RestoreRequest(
@@ -93,10 +87,5 @@ class Restorer:
 
 def _reason(version: int, by: str) -> Message:
     if not by:
-        return Message("restore.reason", "restores version {version}", version=version)
-    return Message(
-        "restore.reason_by",
-        "restores version {version}, asked for by {name}",
-        version=version,
-        name=by,
-    )
+        return Message("restore.reason", version=version)
+    return Message("restore.reason_by", version=version, name=by)

@@ -39,9 +39,7 @@ class ReviewSweep:
             await self._remind(self.remind_after)
 
     async def _expire(self, seconds: float) -> None:
-        reason = Message(
-            "review.expired", "nobody decided about it in {days:g} days", days=seconds / 86_400
-        )
+        reason = Message("review.expired", days=seconds / 86_400)
         for change in await self.reviews.overdue(seconds):
             with suppress(Stale):  # decided or edited meanwhile
                 await self.decisions.reject(

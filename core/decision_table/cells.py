@@ -32,43 +32,30 @@ def clean(cell: str) -> str:
 def text_problem(text: str) -> str | None:
     """Return why `text` cannot stand in an XML document, or None."""
     if bad := _NOT_XML.search(text):
-        return Message(
-            "cell.not_xml",
-            "holds the character U+{bad:04X}, which XML cannot carry",
-            bad=ord(bad[0]),
-        )
+        return Message("cell.not_xml", bad=ord(bad[0]))
     return None
 
 
 def cell_problem(cell: str) -> str | None:
     """Return what is obviously wrong with a trimmed cell, or None."""
     if len(cell) > MAX_CELL:
-        return Message("cell.long", "is longer than {most} characters", most=MAX_CELL)
+        return Message("cell.long", most=MAX_CELL)
     if "\n" in cell or "\r" in cell:
-        return Message("cell.line_break", "holds a line break")
+        return Message("cell.line_break")
     return text_problem(cell) or _syntax_problem(_STRING.sub("s", cell))
 
 
 def _syntax_problem(bare: str) -> str | None:
     if '"' in bare:
-        return Message("cell.quote_open", "has a quotation mark that is not closed")
+        return Message("cell.quote_open")
     if re.search("[“”„]", bare):
-        return Message(
-            "cell.typographic",
-            'has typographic quotation marks; FEEL strings stand in straight ones: "…"',
-        )
+        return Message("cell.typographic")
     if len(bare) > 1 and bare[0] == bare[-1] == "'":
-        return Message(
-            "cell.single_quotes",
-            'is in single quotation marks; FEEL strings stand in double ones: "…"',
-        )
+        return Message("cell.single_quotes")
     if _GROUPED.search(bare):
-        return Message(
-            "cell.thousands",
-            "has a number with thousands separators; FEEL reads a comma as a list: 1000000",
-        )
+        return Message("cell.thousands")
     if not _balanced(bare):
-        return Message("cell.brackets", "has brackets that do not match")
+        return Message("cell.brackets")
     return None
 
 

@@ -88,12 +88,11 @@ def column_types(given: Columns, rows: Sequence[Cells], problems: list[str]) -> 
     named = dict.fromkeys(name for row in rows for name in row)
     pairs = declared or [(name, None) for name in named]
     problems += [
-        Message("draft.two_columns", "two columns are named '{name}'", name=name)
-        for name in duplicates(name for name, _ in declared)
+        Message("draft.two_columns", name=name) for name in duplicates(name for name, _ in declared)
     ]
     types = {name: kind or guess_type(row.get(name, "") for row in rows) for name, kind in pairs}
     for name in types:
-        problems += name_problems(name, Message("draft.a_column", "a column"))
+        problems += name_problems(name, Message("draft.a_column"))
     return types
 
 
@@ -123,21 +122,13 @@ def output_columns(types: Mapping[str, str], given: Columns) -> list[OutputColum
 def name_problems(name: str, what: str) -> list[str]:
     """Return what is wrong with the normalised name of a table or column."""
     if not name:
-        return [Message("name.blank", "{what} has a blank name", what=what)]
+        return [Message("name.blank", what=what)]
     if len(name) > MAX_NAME:
-        return [
-            Message(
-                "name.long",
-                "{what} has a name of more than {most} characters: '{name}…'",
-                what=what,
-                most=MAX_NAME,
-                name=name[:40],
-            )
-        ]
+        return [Message("name.long", what=what, most=MAX_NAME, name=name[:40])]
     problem = text_problem(name)
     if problem is None:
         return []
-    return [Message("name.wrong", "the name '{name}' {why}", name=name, why=problem)]
+    return [Message("name.wrong", name=name, why=problem)]
 
 
 def duplicates(names: Iterable[str]) -> list[str]:
@@ -159,7 +150,6 @@ def _declared(column: InputColumn | OutputColumn, problems: list[str]) -> str | 
         problems.append(
             Message(
                 "draft.unknown_type",
-                "column '{name}' has the unknown type '{type}' (FEEL has {types})",
                 name=column.name,
                 type=column.type,
                 types=", ".join(FEEL_TYPES),

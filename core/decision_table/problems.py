@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message, joined
 
-INPUT, OUTPUT = Message("table.input", "input"), Message("table.output", "output")
+INPUT, OUTPUT = Message("table.input"), Message("table.output")
 _SHOWN = 12
 
 
@@ -17,7 +17,7 @@ def refuse(problems: Sequence[str], *, hint: str = "") -> None:
         return
     shown = list(problems[:_SHOWN])
     if (rest := len(problems) - _SHOWN) > 0:
-        shown.append(Message("table.more_problems", "and {n} more problems", n=rest))
+        shown.append(Message("table.more_problems", n=rest))
     raise RuleInvalid(joined(shown), hint=hint)
 
 
@@ -26,18 +26,18 @@ def listing(names: Sequence[str]) -> str:
     text = ", ".join(f"'{name}'" for name in names[:_SHOWN])
     rest = len(names) - _SHOWN
     if rest > 0:
-        return Message("near.and_more", "{ids} and {n} more", ids=text, n=rest)
-    return text or Message("list.none", "none")
+        return Message("near.and_more", ids=text, n=rest)
+    return text or Message("list.none")
 
 
 def either(words: Sequence[str]) -> str:
     """Return alternatives for a message."""
     last = words[-1]
     for word in reversed(words[:-1]):
-        last = Message("list.or", "{one} or {other}", one=word, other=last)
+        last = Message("list.or", one=word, other=last)
     return last
 
 
 def row_named(row_id: str) -> Message:
     """Name a row in a message."""
-    return Message("table.row", "row '{row}'", row=row_id)
+    return Message("table.row", row=row_id)

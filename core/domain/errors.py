@@ -47,7 +47,7 @@ from core.domain.messages import Message, joined, term
 
 def with_advice(why: str, hint: str) -> str:
     """Return what is wrong, with what to do about it in brackets, if there is a hint."""
-    return Message("error.advice", "{why} ({hint})", why=why, hint=hint) if hint else why
+    return Message("error.advice", why=why, hint=hint) if hint else why
 
 
 class SkillWorkerError(Exception):
@@ -74,12 +74,12 @@ class SkillWorkerError(Exception):
         """What was wrong, and what to do about it, as two sentences."""
         if not self.hint:
             return self.message
-        return Message("error.sentences", "{why}. {hint}", why=self.message, hint=self.hint)
+        return Message("error.sentences", why=self.message, hint=self.hint)
 
     @property
     def reason(self) -> Message:
         """Its kind with the advice: why work ended or waits."""
-        return Message("error.reason", "{kind}: {why}", kind=term(self.kind), why=self.advice)
+        return Message("error.reason", kind=term(self.kind), why=self.advice)
 
 
 class ConfigurationError(SkillWorkerError):

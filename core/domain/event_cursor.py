@@ -31,7 +31,7 @@ def parse_cursor(text: str) -> EventCursor:
     cursor = EventCursor(*map(int, found.groups())) if found else None
     if cursor is None or max(cursor) > _MAX_ID:
         raise InvalidInput(
-            Message("events.no_place", "{text!r} is no place in the events", text=text[:60]),
-            hint=Message("events.hint", "give the `id` of an event that came"),
+            Message("events.no_place", text=text[:60]),
+            hint=Message("events.hint"),
         )
     return cursor

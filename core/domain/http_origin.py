@@ -45,12 +45,12 @@ def refusal(headers: Headers, names: frozenset[str] | None) -> str | None:
     given = [(name, value.decode("latin-1")) for name, value in headers if name in _ONCE]
     found = dict(given)
     if len(found) < len(given):
-        return Message("http.once", "Host, Origin and Authorization may each be given once")
+        return Message("http.once")
     host, origin = found.get(b"host", ""), found.get(b"origin")
     if names is not None and _hostname(host) not in names:
-        return Message("http.no_host", "there is no host {host!r} here", host=host)
+        return Message("http.no_host", host=host)
     if origin is not None and not _is_own(origin, host):
-        return Message("http.other_origin", "calls from pages of other origins are refused")
+        return Message("http.other_origin")
     return None
 
 

@@ -1,7 +1,7 @@
-"""Messages as data: a code and its parameters beside the English text made from them.
+"""Messages as data: a code and its parameters; what they say is in the catalogues (`locale`).
 
 A `Message` is its English text: it can be logged, stored, compared and sent like any string. To
-show it in another language its code and parameters are looked up (`core/entrypoints/locale`).
+show it in another language its code and parameters are looked up again.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from core.domain.locale import ENGLISH, template
+
 if TYPE_CHECKING:  # errors are imported by every command, pydantic takes 0.1 s
     from pydantic import JsonValue
 
@@ -17,9 +19,10 @@ Parameter: TypeAlias = "str | int | float"
 
 
 class Message(str):
-    """English text formatted from a template with parameters, which may be messages themselves.
+    """The English text of a code with its parameters, which may be messages themselves.
 
-    `code` is the template's stable, dotted, unique name; "" stands for several messages in a row.
+    `code` is stable, dotted and unique; "" stands for several messages in a row. A code without a
+    text is told by itself with its parameters: an error must not be lost for want of words.
     """
 
     __slots__ = ("code", "english", "parameters")
@@ -27,14 +30,20 @@ class Message(str):
     english: str
     parameters: Mapping[str, Parameter]
 
-    def __new__(cls, code: str, english: str, /, **parameters: object) -> Message:
+    def __new__(cls, code: str, /, **parameters: object) -> Message:
+        english = template(ENGLISH, code) or ": ".join([code, *map("{{{}!r}}".format, parameters)])
+        return cls.of(code, english, parameters)
+
+    @classmethod
+    def of(cls, code: str, english: str, parameters: Mapping[str, object]) -> Message:
+        """Return a message with a template of its own: of another release, or made up of others."""
         taken = {name: _parameter(value) for name, value in parameters.items()}
         made = super().__new__(cls, english.format_map(taken))
         made.code, made.english, made.parameters = code, english, taken
         return made
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Parameter]]:
-        return (self.code, self.english), dict(self.parameters)
+    def __reduce__(self) -> tuple[object, ...]:
+        return Message.of, (self.code, self.english, dict(self.parameters))
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the JSON from which `models.messages.read_message` restores this message."""
@@ -50,26 +59,29 @@ def term(word: str) -> Message:
 
     Members of an enumeration passed as parameters are converted automatically.
     """
-    return Message(f"term.{word}", str(word))
+    return Message.of(f"term.{word}", str(word), {})
 
 
 def _parameter(value: object) -> Parameter:
     if isinstance(value, StrEnum):
         return term(value.value)
-    if isinstance(value, BaseException):
-        value = said(value)
+    if isinstance(value, BaseException) and value.args:
+        value = value.args[0]
     return value if isinstance(value, str | int | float) else str(value)
 
 
 def joined(texts: Iterable[str], separator: str = "; ") -> str:
     """Join texts; messages among them keep their codes and parameters."""
     parts = [*texts]
-    if len(parts) == 1:
-        return parts[0]
     if not any(isinstance(part, Message) for part in parts):
         return separator.join(parts)
     named = {f"part{number}": part for number, part in enumerate(parts)}
-    return Message("", separator.join(f"{{{name}}}" for name in named), **named)
+    return Message.of("", separator.join(f"{{{name}}}" for name in named), named)
+
+
+def translated(language: str, text: str) -> str:
+    """Return a text in a language; plain texts and what has no translation stay as they are."""
+    return written(text, lambda code: template(language, code))
 
 
 def written(text: str, template_of: Callable[[str], str | None]) -> str:
@@ -79,25 +91,22 @@ def written(text: str, template_of: Callable[[str], str | None]) -> str:
     """
     if not isinstance(text, Message):
         return text
-    template = template_of(text.code) if text.code else text.english
-    if template is None:
+    found = template_of(text.code) if text.code else text.english
+    if found is None:
         return str(text)
     parameters = {
         name: written(value, template_of) if isinstance(value, str) else value
         for name, value in text.parameters.items()
     }
     try:
-        return template.format_map(parameters)
+        return found.format_map(parameters)
     except (KeyError, ValueError):  # stored by a release whose template had other parameters
         return str(text)
 
 
 def said(error: BaseException) -> str:
     """Return an exception's message; `str()` of the exception would drop its code."""
-    first = error.args[0] if error.args else ""
-    if isinstance(first, Message):
-        return first
-    return first if isinstance(first, str) and first == str(error) else str(error)
+    return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
 
 
 def cut(text: str, most: int) -> str:

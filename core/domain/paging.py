@@ -16,7 +16,7 @@ from core.domain.messages import Message
 from core.domain.models.base import Model
 
 _DIGEST_CHARS = 12
-_HINT = Message("page.hint", "use `next` of the page before, with the same filters")
+_HINT = Message("page.hint")
 
 
 class Position(NamedTuple):
@@ -68,7 +68,7 @@ def decode_parts(cursor: str, query: str, count: int) -> Sequence[str]:
         raise _no_cursor(cursor)
     if read[0] != query:
         raise InvalidInput(
-            Message("page.other_list", "the cursor is of another list, or of other filters"),
+            Message("page.other_list"),
             hint=_HINT,
         )
     return read[1:]
@@ -76,6 +76,4 @@ def decode_parts(cursor: str, query: str, count: int) -> Sequence[str]:
 
 def _no_cursor(cursor: str) -> InvalidInput:
     shown = cursor if len(cursor) <= 100 else f"{cursor[:100]}…"
-    return InvalidInput(
-        Message("page.no_cursor", "{cursor!r} is no cursor", cursor=shown), hint=_HINT
-    )
+    return InvalidInput(Message("page.no_cursor", cursor=shown), hint=_HINT)

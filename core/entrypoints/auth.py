@@ -128,8 +128,8 @@ class Access:
         found = [t for t in live if t.id == wanted] or [t for t in live if t.name == wanted]
         if not found:
             raise NotFound(
-                Message("no.token", "there is no token {id!r}", id=wanted),
-                hint=Message("see.tokens", "see `skill-worker tokens list`"),
+                Message("no.token", id=wanted),
+                hint=Message("see.tokens"),
             )
         revoked = await self.tokens.revoke(found[0].id)
         log.info("token.revoked", token=revoked.id, name=revoked.name)
@@ -174,19 +174,15 @@ class Access:
 def _checked(grant: Grant) -> Grant:
     """Return the grant as it may be stored. Raises InvalidInput, naming the field first."""
     if not grant.name.strip() or len(grant.name) > LONGEST_NAME or not grant.name.isprintable():
-        raise InvalidInput(
-            Message(
-                "tokens.name", "name is not 1 to {most} printable characters", most=LONGEST_NAME
-            )
-        )
+        raise InvalidInput(Message("tokens.name", most=LONGEST_NAME))
     if grant.tenant_id is not None and not (
         grant.tenant_id.strip() and grant.tenant_id.isprintable()
     ):
-        raise InvalidInput(Message("tokens.tenant", "tenant_id is empty or cannot be printed"))
+        raise InvalidInput(Message("tokens.tenant"))
     if not grant.roles:
         raise InvalidInput(
-            Message("tokens.roles", "roles are missing"),
-            hint=Message("tokens.hint_roles", "of: {roles}", roles=", ".join(ALL_ROLES)),
+            Message("tokens.roles"),
+            hint=Message("tokens.hint_roles", roles=", ".join(ALL_ROLES)),
         )
     return grant.model_copy(update={"roles": tuple(dict.fromkeys(grant.roles))})
 
@@ -216,16 +212,8 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
         return None
     except OSError as error:
         raise ConfigurationError(
-            Message(
-                "tokens.first_unwritable",
-                "the first token cannot be written to {file}: {why}",
-                file=file,
-                why=error.strerror,
-            ),
-            hint=Message(
-                "tokens.hint_home",
-                "make SKILL_WORKER_HOME writable, or make a token with `skill-worker tokens add`",
-            ),
+            Message("tokens.first_unwritable", file=file, why=error.strerror),
+            hint=Message("tokens.hint_home"),
         ) from error
     log.info("token.added", token=made.token.id, name=made.token.name, file=str(file))
     return file

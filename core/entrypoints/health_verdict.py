@@ -38,18 +38,13 @@ def judge(
             reason=_budgets(at_budget),
         )
     if queued or processing:
-        counts = Message(
-            "health.busy",
-            "{processing} being processed, {queued} queued",
-            processing=processing,
-            queued=queued,
-        )
+        counts = Message("health.busy", processing=processing, queued=queued)
         return Condition(
             word=Word.BUSY, reason=joined([counts, *([_paused(pauses)] if pauses else [])])
         )
     return Condition(
         word=Word.IDLE,
-        reason=_paused(pauses) if pauses else Message("health.nothing_waits", "nothing waits"),
+        reason=_paused(pauses) if pauses else Message("health.nothing_waits"),
     )
 
 
@@ -62,25 +57,16 @@ def _stuck(
     """Return why nothing proceeds; empty if something does, or nothing needs to."""
     if standing.due_seconds < STUCK_SECONDS:
         return ""
-    waits = Message(
-        "health.oldest_waits",
-        "the oldest has waited for {time}",
-        time=_minutes(standing.due_seconds),
-    )
+    waits = Message("health.oldest_waits", time=_minutes(standing.due_seconds))
     if not any(worker.is_alive for worker in workers):
-        return Message("health.no_worker", "{waits} and no worker is alive", waits=waits)
+        return Message("health.no_worker", waits=waits)
     if pauses:
         return joined([waits, _paused(pauses)])
     if sum(standing.last_minutes.values()):
         return ""
     if at_budget:
         return joined([waits, _budgets(at_budget)])
-    return Message(
-        "health.nothing_ended",
-        "{waits} and nothing has ended for {time}",
-        waits=waits,
-        time=_minutes(STUCK_SECONDS),
-    )
+    return Message("health.nothing_ended", waits=waits, time=_minutes(STUCK_SECONDS))
 
 
 def _failing(standing: Standing, pauses: Sequence[Pause], checks: Mapping[str, str]) -> str:
@@ -90,39 +76,32 @@ def _failing(standing: Standing, pauses: Sequence[Pause], checks: Mapping[str, s
     bad = sum(standing.last_hour.get(status, 0) for status in _BAD)
     ended = sum(standing.last_hour.values())
     if bad >= FAILING_LEAST and bad >= FAILING_SHARE * ended:
-        return Message(
-            "health.many_failed",
-            "{bad} of the {ended} that ended in the last hour failed",
-            bad=bad,
-            ended=ended,
-        )
+        return Message("health.many_failed", bad=bad, ended=ended)
     down = [f"{name} ({state})" for name, state in sorted(checks.items()) if state != _OK]
     if not down:
         return ""
-    return Message("health.not_well", "not well: {names}", names=", ".join(down))
+    return Message("health.not_well", names=", ".join(down))
 
 
 def _paused(pauses: Sequence[Pause]) -> str:
     reasons = joined(
-        Message("health.pause", "{kind}: {why}", kind=pause.kind, why=pause.reason)
+        Message("health.pause", kind=pause.kind, why=pause.reason)
         if pause.reason
         else term(pause.kind.value)
         for pause in pauses
     )
-    return Message("health.held_back", "work is held back ({reasons})", reasons=reasons)
+    return Message("health.held_back", reasons=reasons)
 
 
 def _minutes(seconds: float) -> str:
     minutes = int(seconds // 60)
     if minutes < 120:
-        return Message("time.minutes", "{n} minutes", n=minutes)
-    return Message("time.hours", "{n} hours", n=minutes // 60)
+        return Message("time.minutes", n=minutes)
+    return Message("time.hours", n=minutes // 60)
 
 
 def _budgets(at_budget: Sequence[TenantBudget]) -> Message:
-    return Message(
-        "health.budgets_used_up", "daily budgets are used up: {tenants}", tenants=_some(at_budget)
-    )
+    return Message("health.budgets_used_up", tenants=_some(at_budget))
 
 
 def _some(tenants: Sequence[TenantBudget]) -> str:

@@ -28,56 +28,33 @@ def absent(
     kind: Kind, item_id: str, at: datetime, versions: Sequence[KnowledgeItem] = ()
 ) -> NotFound:
     """Return the error for an item absent at `at`; it names the nearest version."""
-    problem = Message(
-        "history.absent",
-        "there was no {kind} {id!r} at {time}",
-        kind=kind,
-        id=item_id,
-        time=at.isoformat(),
-    )
+    problem = Message("history.absent", kind=kind, id=item_id, time=at.isoformat())
     lasting = [item for item in versions if item.valid_to is None or _since(item) < item.valid_to]
     if not lasting:
         return NotFound(
             problem,
-            hint=Message(
-                "history.only_own", "only what the worker changed itself is known over time"
-            ),
+            hint=Message("history.only_own"),
         )
     near = min(lasting, key=lambda item: _distance(item, at))
     if at < _since(near):
         return NotFound(
             problem,
-            hint=Message(
-                "history.began",
-                "{version} began then: {option}",
-                version=_named(near),
-                option=_option(_since(near)),
-            ),
+            hint=Message("history.began", version=_named(near), option=_option(_since(near))),
         )
     last = (near.valid_to or at) - timedelta(microseconds=1)
     return NotFound(
         problem,
-        hint=Message(
-            "history.ended",
-            "{version} ended before: {option}",
-            version=_named(near),
-            option=_option(last),
-        ),
+        hint=Message("history.ended", version=_named(near), option=_option(last)),
     )
 
 
 def span_words(item: KnowledgeItem) -> str:
     """Return the span of validity of a version, in words."""
-    since = (
-        item.valid_from.isoformat()
-        if item.valid_from
-        else Message("history.unknown_time", "an unknown time")
-    )
+    since = item.valid_from.isoformat() if item.valid_from else Message("history.unknown_time")
     return Message(
         "history.span",
-        "{since} until {until}",
         since=since,
-        until=item.valid_to.isoformat() if item.valid_to else Message("history.now", "now"),
+        until=item.valid_to.isoformat() if item.valid_to else Message("history.now"),
     )
 
 
@@ -92,9 +69,7 @@ def _distance(item: KnowledgeItem, at: datetime) -> timedelta:
 
 
 def _named(item: KnowledgeItem) -> str:
-    return Message(
-        "history.version", "version {version} ({span})", version=item.version, span=span_words(item)
-    )
+    return Message("history.version", version=item.version, span=span_words(item))
 
 
 def _option(at: datetime) -> str:
@@ -192,21 +167,14 @@ class KnownItems:
         found = [item for item in listed if name_key(item.name) == name_key(name)]
         if not found:
             raise NotFound(
-                Message(
-                    "history.nothing", "nothing known has the id or the name {name!r}", name=name
-                ),
-                hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
+                Message("history.nothing", name=name),
+                hint=Message("see.knowledge"),
             )
         if len(found) > 1:
             ids = ", ".join(sorted(f"{i.id} ({i.kind} of {i.tenant_id!r})" for i in found))
             raise InvalidInput(
-                Message(
-                    "history.several_named",
-                    "several items are named {name!r}: {ids}",
-                    name=name,
-                    ids=ids,
-                ),
-                hint=Message("history.give_id", "give the id of one"),
+                Message("history.several_named", name=name, ids=ids),
+                hint=Message("history.give_id"),
             )
         return found[0]
 
@@ -216,12 +184,10 @@ class KnownItems:
         except NotFound as error:
             if item.valid_from is None:
                 raise
-            left = Message(
-                "history.left", "as it was left: --as-of {time}", time=item.valid_from.isoformat()
-            )
+            left = Message("history.left", time=item.valid_from.isoformat())
             raise NotFound(
                 error.message,
-                hint=Message("history.taken_away", "others took it away; {left}", left=left),
+                hint=Message("history.taken_away", left=left),
             ) from error
         if item.kind is not Kind.SKILL:
             return found, {}
@@ -264,22 +230,12 @@ def _cause(item: KnowledgeItem, found: Cause | None) -> Cause | None:
 def _only(items: Sequence[KnowledgeItem]) -> KnowledgeItem:
     if len(items) > 1:
         places = joined(
-            (
-                Message(
-                    "history.place", "{kind} of {tenant!r}", kind=item.kind, tenant=item.tenant_id
-                )
-                for item in items
-            ),
+            (Message("history.place", kind=item.kind, tenant=item.tenant_id) for item in items),
             ", ",
         )
         raise InvalidInput(
-            Message(
-                "history.several_places",
-                "{id!r} is known in several places: {places}",
-                id=items[0].id,
-                places=places,
-            ),
-            hint=Message("history.hint_narrow", "add --tenant or --kind"),
+            Message("history.several_places", id=items[0].id, places=places),
+            hint=Message("history.hint_narrow"),
         )
     return items[0]
 
@@ -289,17 +245,6 @@ def _deleted(known: Sequence[KnowledgeItem]) -> NotFound:
     assert last.valid_to is not None
     before = max(last.valid_to - _TICK, last.valid_from or last.valid_to)
     return NotFound(
-        Message(
-            "history.deleted",
-            "{kind} {id!r} was deleted at {time}",
-            kind=last.kind,
-            id=last.id,
-            time=last.valid_to.isoformat(),
-        ),
-        hint=Message(
-            "history.stood",
-            "it stood until then as version {version}: --as-of {time}",
-            version=last.version,
-            time=before.isoformat(),
-        ),
+        Message("history.deleted", kind=last.kind, id=last.id, time=last.valid_to.isoformat()),
+        hint=Message("history.stood", version=last.version, time=before.isoformat()),
     )

@@ -44,23 +44,17 @@ class AgentSkillsCommitter:
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
             raise Refused(
-                Message("skills.none_named", "no skill is named"),
-                hint=Message("skills.give_ids", "give skill_ids, separated by commas"),
+                Message("skills.none_named"),
+                hint=Message("skills.give_ids"),
             )
         agent = await self._agents.get(context.agent_id)
         if agent.tenant_id != context.tenant_id:
-            raise Refused(
-                Message(
-                    "agents.of_another_tenant", "agent {id} belongs to another tenant", id=agent.id
-                )
-            )
+            raise Refused(Message("agents.of_another_tenant", id=agent.id))
         for name in request.skill_ids:
             if await self._skills.read(name, context.tenant_id) is None:
                 raise NotFound(
-                    Message("no.skill", "there is no skill named {name!r}", name=name),
-                    hint=Message(
-                        "see.skill_names", "search_similar_knowledge gives the names of skills"
-                    ),
+                    Message("no.skill", name=name),
+                    hint=Message("see.skill_names"),
                 )
         before = _state(agent)
         after = _state(agent.model_copy(update={"skills": (*agent.skills, *request.skill_ids)}))

@@ -59,25 +59,14 @@ class ItemCommitter:
         """Return the target of an UPDATE or DELETE. Raises Refused unless it is the agent's own."""
         if not request.target_id:
             raise Refused(
-                Message(
-                    "item.id_missing",
-                    "{operation} of a {kind} needs the id of the item",
-                    operation=request.operation,
-                    kind=self._kind,
-                ),
-                hint=Message("see.ids", "search_similar_knowledge gives ids"),
+                Message("item.id_missing", operation=request.operation, kind=self._kind),
+                hint=Message("see.ids"),
             )
         item = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         if item.agent_id != context.agent_id:
             raise Refused(
-                Message(
-                    "item.of_another_agent",
-                    "{kind} {id} belongs to agent {agent}",
-                    kind=self._kind,
-                    id=item.id,
-                    agent=item.agent_id,
-                ),
-                hint=Message("item.only_own", "an agent changes only what it has learnt itself"),
+                Message("item.of_another_agent", kind=self._kind, id=item.id, agent=item.agent_id),
+                hint=Message("item.only_own"),
             )
         return item
 
@@ -91,21 +80,12 @@ class ItemCommitter:
         except NotFound:
             return request.target_id
         raise AlreadyExists(
-            Message(
-                "item.id_taken",
-                "the id {id!r} belongs to another {kind}, {name!r}",
-                id=taken.id,
-                kind=self._kind,
-                name=taken.name,
-            ),
+            Message("item.id_taken", id=taken.id, kind=self._kind, name=taken.name),
             item_id=taken.id,
             name=taken.name,
             content=taken.content,
-            hint=Message(
-                "item.leave_id_out",
-                "leave the id out to have a new one, or change that item instead",
-            ),
-            why=Message("near.same_id", "same id"),
+            hint=Message("item.leave_id_out"),
+            why=Message("near.same_id"),
         )
 
     def _prepared(
@@ -228,7 +208,6 @@ def warnings_beside(
     return tuple(
         Message(
             "near.item",
-            "near {kind} {id} {name!r} ({why}){told}",
             kind=kind,
             id=evidence.known.id,
             name=evidence.known.name,
@@ -246,7 +225,7 @@ def said_of_near(request: ChangeRequest) -> str:
     if not says_unrelated(request):
         return ""
     reason = request.reason.strip()
-    return Message("near.said_unrelated", "; said to be unrelated: {reason}", reason=reason)
+    return Message("near.said_unrelated", reason=reason)
 
 
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
@@ -286,11 +265,8 @@ def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDupl
         more = len(in_the_way) - shown
         first.message = Message(
             "near.so_do",
-            "{first}; so do {ids}",
             first=first.message,
-            ids=Message("near.and_more", "{ids} and {n} more", ids=ids, n=more)
-            if more > 0
-            else ids,
+            ids=Message("near.and_more", ids=ids, n=more) if more > 0 else ids,
         )
     return first
 
@@ -298,26 +274,11 @@ def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDupl
 def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
     known = evidence.known
     return NearDuplicate(
-        Message(
-            "near.says_nearly_this",
-            "{kind} {id} {name!r} says nearly this ({why})",
-            kind=kind,
-            id=known.id,
-            name=known.name,
-            why=evidence.why,
-        ),
+        Message("near.says_nearly_this", kind=kind, id=known.id, name=known.name, why=evidence.why),
         item_id=known.id,
         name=known.name,
         content=known.text,
-        hint=Message(
-            "near.hint",
-            "where it is about the same, call again with operation UPDATE and {argument} {id}, or "
-            "no_action (duplicate) where nothing is new; where it is about something else, call "
-            "again with relationship UNRELATED and a reason that names each item shown, by its "
-            "id, and says why it is unrelated",
-            argument=_ARGUMENT[kind],
-            id=known.id,
-        ),
+        hint=Message("near.hint", argument=_ARGUMENT[kind], id=known.id),
         why=evidence.why,
         score=evidence.similarity,
     )

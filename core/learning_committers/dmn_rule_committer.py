@@ -140,17 +140,11 @@ class DmnRuleCommitter(ItemCommitter):
         taken = await self._knowledge.find_rule(context.tenant_id, context.agent_id, name)
         if taken is not None and taken.id != but:
             raise AlreadyExists(
-                Message(
-                    "near.table_named_so", "a decision table named {name!r} exists", name=taken.name
-                ),
+                Message("near.table_named_so", name=taken.name),
                 item_id=taken.id,
                 name=taken.name,
                 content=render_text(parse_xml(taken.content)),
-                hint=Message(
-                    "near.hint_update_rule",
-                    "call again with operation UPDATE and rule_id {id}",
-                    id=taken.id,
-                ),
+                hint=Message("near.hint_update_rule", id=taken.id),
             )
 
 
@@ -172,12 +166,8 @@ def _edited(item: KnowledgeItem, request: RuleRequest, context: SubmitContext) -
         )
     if request.merge_mode not in (None, MergeMode.REPLACE):
         raise Refused(
-            Message(
-                "rule.whole_document",
-                "a whole document takes the place of a table; it is not {mode}",
-                mode=request.merge_mode,
-            ),
-            hint=Message("rule.ask_replace", "ask for merge_mode REPLACE"),
+            Message("rule.whole_document", mode=request.merge_mode),
+            hint=Message("rule.ask_replace"),
         )
     return learn_document(request.document, item.content)
 
@@ -207,30 +197,14 @@ def _stands_beside(similar: KnowledgeItem, request: RuleRequest, context: Submit
     is_known = context.shown is None or similar.id in context.shown or similar.id in request.reason
     if says_unrelated(request) and is_known:
         told = said_of_near(request)
-        return Message(
-            "near.same_columns",
-            "the table {name!r} ({id}) has the same columns{told}",
-            name=similar.name,
-            id=similar.id,
-            told=told,
-        )
+        return Message("near.same_columns", name=similar.name, id=similar.id, told=told)
     raise NearDuplicate(
-        Message(
-            "near.rows_belong_in_table",
-            "the decision table {name!r} has the same columns: these rows belong in there",
-            name=similar.name,
-        ),
+        Message("near.rows_belong_in_table", name=similar.name),
         item_id=similar.id,
         name=similar.name,
         content=render_text(parse_xml(similar.content)),
-        hint=Message(
-            "near.hint_rows",
-            "call again with operation UPDATE and rule_id {id} (EXTEND adds rows), or with "
-            "relationship UNRELATED and the reason why it is a table of its own, or no_action "
-            "(duplicate) where that table decides it so already",
-            id=similar.id,
-        ),
-        why=Message("near.columns", "same columns"),
+        hint=Message("near.hint_rows", id=similar.id),
+        why=Message("near.columns"),
         score=NEAR_SCORE,
     )
 

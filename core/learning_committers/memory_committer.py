@@ -46,13 +46,13 @@ def new_text(request: MemoryRequest) -> str:
     text = request.content.strip()
     if not text:
         raise Refused(
-            Message("memory.no_content", "the memory has no content"),
-            hint=Message("memory.say_what", "say what is to be remembered"),
+            Message("memory.no_content"),
+            hint=Message("memory.say_what"),
         )
     if request.part and request.operation is Operation.CREATE:
         raise Refused(
-            Message("memory.no_part", "a new memory has no part to refine"),
-            hint=Message("memory.leave_part_out", "leave `part` out with CREATE"),
+            Message("memory.no_part"),
+            hint=Message("memory.leave_part_out"),
         )
     return text
 
@@ -68,12 +68,8 @@ def merged(old: str, request: MemoryRequest) -> str:
     if request.part.strip():
         if mode not in (None, MergeMode.REFINE):
             raise Refused(
-                Message(
-                    "memory.part_without_refine",
-                    "`part` says what REFINE changes; it does not go with {mode}",
-                    mode=mode,
-                ),
-                hint=Message("memory.use_refine", "use merge_mode REFINE, or leave `part` out"),
+                Message("memory.part_without_refine", mode=mode),
+                hint=Message("memory.use_refine"),
             )
         return _refined(old, request.part, new)
     if mode is MergeMode.EXTEND:
@@ -94,21 +90,15 @@ def _refined(old: str, part: str, new: str) -> str:
     if len(found) != 1:
         raise Refused(
             _not_once(part.strip(), len(found)),
-            hint=Message(
-                "memory.hint_part",
-                "give words that stand there exactly once; it says: {content!r}",
-                content=old[:SHOWN_CHARS],
-            ),
+            hint=Message("memory.hint_part", content=old[:SHOWN_CHARS]),
         )
     return old[: found[0].start()] + new + old[found[0].end() :]
 
 
 def _not_once(part: str, times: int) -> Message:
     if not times:
-        return Message("memory.part_missing", "the part {part!r} is not in the memory", part=part)
-    return Message(
-        "memory.part_several", "the part {part!r} stands there {n} times", part=part, n=times
-    )
+        return Message("memory.part_missing", part=part)
+    return Message("memory.part_several", part=part, n=times)
 
 
 def _pattern(part: str) -> re.Pattern[str]:
@@ -131,17 +121,8 @@ def _refuse_loss(old: str, new: str) -> None:
     retained = contained_part(old, new)
     if retained < LEAST_RETAINED:
         raise Refused(
-            Message(
-                "memory.no_refine",
-                "this keeps {part:.0%} of what the memory says, which is no REFINE",
-                part=retained,
-            ),
-            hint=Message(
-                "memory.hint_refine",
-                "name the `part` that changes, or use REPLACE if all of it is superseded; it "
-                "says: {content!r}",
-                content=old[:SHOWN_CHARS],
-            ),
+            Message("memory.no_refine", part=retained),
+            hint=Message("memory.hint_refine", content=old[:SHOWN_CHARS]),
         )
 
 
@@ -231,15 +212,12 @@ class MemoryCommitter(ItemCommitter):
         same = await self._same(text, context)
         if same is not None and same.id != but:
             raise AlreadyExists(
-                Message("near.memory_says_this", "memory {id} says exactly this", id=same.id),
+                Message("near.memory_says_this", id=same.id),
                 item_id=same.id,
                 name=same.name,
                 content=same.content,
-                hint=Message(
-                    "memory.delete_one",
-                    "delete the one that is not needed, or leave both as they are",
-                ),
-                why=Message("near.same_text", "same text"),
+                hint=Message("memory.delete_one"),
+                why=Message("near.same_text"),
             )
 
 

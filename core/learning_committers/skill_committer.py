@@ -152,13 +152,7 @@ class SkillSteps:
             await self.check(Fence(candidate_id=candidate_id, epoch=epoch))
 
     def _stale(self) -> Stale:
-        return Stale(
-            Message(
-                "skill.moved",
-                "skill {name!r} is not what this change was prepared on",
-                name=self.change.target_id,
-            )
-        )
+        return Stale(Message("skill.moved", name=self.change.target_id))
 
 
 def _steps(change: Change) -> list[Step]:
@@ -321,22 +315,14 @@ class SkillCommitter:
             return None
         if not request.target_id:
             raise Refused(
-                Message(
-                    "skill.id_missing",
-                    "{operation} of a skill needs skill_id",
-                    operation=request.operation,
-                ),
-                hint=Message(
-                    "see.skill_names", "search_similar_knowledge gives the names of skills"
-                ),
+                Message("skill.id_missing", operation=request.operation),
+                hint=Message("see.skill_names"),
             )
         base = await self._skills.read(request.target_id, context.tenant_id)
         if base is None:
             raise NotFound(
-                Message("no.skill", "there is no skill named {name!r}", name=request.target_id),
-                hint=Message(
-                    "see.skill_names", "search_similar_knowledge gives the names of skills"
-                ),
+                Message("no.skill", name=request.target_id),
+                hint=Message("see.skill_names"),
             )
         return base
 
@@ -364,22 +350,18 @@ class SkillCommitter:
         """Prepare a change without effect: a skill of another name is identical."""
         same = await self._skills.read(name, tenant_id)
         if same is None:
-            raise Stale(Message("skill.gone", "skill {name!r} is gone meanwhile", name=name))
+            raise Stale(Message("skill.gone", name=name))
         return prepared_change(Operation.UPDATE, same, same)
 
     async def _refuse_taken(self, name: str, tenant_id: str) -> None:
         taken = await self._skills.read(name, tenant_id)
         if taken is not None:
             raise AlreadyExists(
-                Message("skill.exists", "a skill named {name!r} exists", name=name),
+                Message("skill.exists", name=name),
                 item_id=name,
                 name=name,
                 content=taken.document,
-                hint=Message(
-                    "skill.update_it",
-                    "call again with operation UPDATE and skill_id {name}",
-                    name=name,
-                ),
+                hint=Message("skill.update_it", name=name),
             )
 
     async def _built(

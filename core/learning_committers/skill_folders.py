@@ -70,9 +70,6 @@ class DescriptionsBudget:
         return (
             Message(
                 "skill.descriptions_over_budget",
-                "the descriptions of the {n} skills of agent {agent} come to {now} "
-                "characters, {over} over its budget of {budget} ({before} before); it "
-                "reads them all at start",
                 n=len(names),
                 agent=agent_id,
                 now=after,
@@ -100,7 +97,7 @@ def _total(names: Iterable[str], described: Mapping[str, str]) -> int:
 
 
 _SHOWN = 10
-_NOWHERE = Message("skill.reference_unknown", "which does not exist")
+_NOWHERE = Message("skill.reference_unknown")
 Dependants = Mapping[str, Sequence[Reference]]
 
 
@@ -109,11 +106,7 @@ def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
     known = {(item.file, item.target) for item in _own_dangling(base)} if base else set()
     return [
         Message(
-            "skill.dangling",
-            "{place} refers to {target!r}, {why}",
-            place=found.place,
-            target=found.target,
-            why=_why_missing(base, found),
+            "skill.dangling", place=found.place, target=found.target, why=_why_missing(base, found)
         )
         for found in _own_dangling(bundle)
         if (found.file, found.target) not in known
@@ -122,13 +115,8 @@ def reference_problems(base: Bundle | None, bundle: Bundle) -> list[str]:
 
 def _why_missing(base: Bundle | None, found: Reference) -> str:
     if base and found.path in base.files:
-        return Message(
-            "skill.reference_deleted", "which would be deleted: change what refers to it as well"
-        )
-    return Message(
-        "skill.reference_nowhere",
-        "which is no file of the skill: add the file, or drop the reference",
-    )
+        return Message("skill.reference_deleted")
+    return Message("skill.reference_nowhere")
 
 
 def _own_dangling(bundle: Bundle) -> Iterator[Reference]:
@@ -146,13 +134,7 @@ class SkillTies:
     ) -> tuple[str, ...]:
         """Return the references that dangle after a change, in this skill and in others."""
         said = [
-            Message(
-                "skill.dangling",
-                "{place} refers to {target!r}, {why}",
-                place=found.place,
-                target=found.target,
-                why=_NOWHERE,
-            )
+            Message("skill.dangling", place=found.place, target=found.target, why=_NOWHERE)
             for found in await self._dangling(bundle, tenant_id)
         ]
         gone = set(base.files) - set(bundle.files) if base else set()
@@ -176,18 +158,8 @@ class SkillTies:
         if unnamed:
             said = joined(_few([_refers(*entry) for entry in found.items()]))
             raise Refused(
-                Message(
-                    "skill.others_refer",
-                    "other skills refer to {name!r}: {said}",
-                    name=name,
-                    said=said,
-                ),
-                hint=Message(
-                    "skill.hint_others",
-                    "change those skills first, or call again with related_skill_ids {names} if "
-                    "they may lead nowhere",
-                    names=",".join(found),
-                ),
+                Message("skill.others_refer", name=name, said=said),
+                hint=Message("skill.hint_others", names=",".join(found)),
             )
         return tuple(_few([_cut(*entry) for entry in found.items()]))
 
@@ -217,21 +189,11 @@ class SkillTies:
 
 
 def _refers(skill: str, found: Sequence[Reference]) -> Message:
-    return Message(
-        "skill.refers",
-        "skill {skill!r} refers to it in {places}",
-        skill=skill,
-        places=_places(found),
-    )
+    return Message("skill.refers", skill=skill, places=_places(found))
 
 
 def _cut(skill: str, found: Sequence[Reference]) -> Message:
-    return Message(
-        "skill.cut_off",
-        "skill {skill!r} refers to it in {places}, which this deletes",
-        skill=skill,
-        places=_places(found),
-    )
+    return Message("skill.cut_off", skill=skill, places=_places(found))
 
 
 def _places(found: Sequence[Reference]) -> str:
@@ -240,7 +202,7 @@ def _places(found: Sequence[Reference]) -> str:
 
 def _few(said: Iterable[str]) -> list[str]:
     listed = list(said)
-    more = [Message("more", "and {n} more", n=len(listed) - _SHOWN)] if len(listed) > _SHOWN else []
+    more = [Message("more", n=len(listed) - _SHOWN)] if len(listed) > _SHOWN else []
     return [*listed[:_SHOWN], *more]
 
 
@@ -258,14 +220,7 @@ def folder_of(
     if isinstance(answer, SkillArtifact):
         folder = assemble(answer, name=request.target_id, base=base)
     elif base is None:
-        raise ArtifactInvalid(
-            [
-                Message(
-                    "edit.no_skill",
-                    "edits need an existing skill; answer with a whole SkillArtifact",
-                )
-            ]
-        )
+        raise ArtifactInvalid([Message("edit.no_skill")])
     else:
         folder = apply_edits(base, answer)
     problems = reference_problems(base, folder)
@@ -284,22 +239,11 @@ def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
     """
     assert request.folder is not None
     if request.artifact is not None:
-        raise BundleInvalid(
-            Message(
-                "skill.folder_and_artifact", "a folder and an artifact were given; give one of them"
-            )
-        )
+        raise BundleInvalid(Message("skill.folder_and_artifact"))
     files = dict(request.folder)
     name = request.target_id or _name_in(files)
     if base is None and _name_in(files) != name:
-        raise BundleInvalid(
-            Message(
-                "skill.folder_of_another",
-                "the folder is of a skill named {found!r}, not {name!r}",
-                found=_name_in(files),
-                name=name,
-            )
-        )
+        raise BundleInvalid(Message("skill.folder_of_another", found=_name_in(files), name=name))
     bundle = Bundle(name=name, files=files)
     if errors := errors_of(check_bundle(bundle, base)):
         raise BundleInvalid(joined(problem.message for problem in errors))
@@ -324,7 +268,7 @@ def refuse_bad_name(name: str) -> None:
     if problems:
         raise Refused(
             joined(problems),
-            hint=Message("skill.other_name", "give the skill another name; its id is its name"),
+            hint=Message("skill.other_name"),
         )
 
 
@@ -368,17 +312,8 @@ def replaced_warnings(
     try:
         dropped = losses(base, bundle, MergeMode.REFINE, shrink_percent)
     except BundleInvalid as error:
-        dropped = [
-            Message(
-                "shrink.not_compared",
-                "what would be gone was not compared: {why}",
-                why=error.message,
-            )
-        ]
-    return [
-        Message("shrink.replaced", "{mode}: {loss}", mode=MergeMode.REPLACE, loss=loss)
-        for loss in dropped
-    ]
+        dropped = [Message("shrink.not_compared", why=error.message)]
+    return [Message("shrink.replaced", mode=MergeMode.REPLACE, loss=loss) for loss in dropped]
 
 
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
@@ -391,11 +326,7 @@ def _name_in(files: Mapping[str, SkillFile]) -> str:
     """Return the name in SKILL.md. Raises BundleInvalid."""
     document = files.get(SKILL_MD)
     if document is None:
-        raise BundleInvalid(
-            Message(
-                "skill.no_document", "there is no {file} at the root of the folder", file=SKILL_MD
-            )
-        )
+        raise BundleInvalid(Message("skill.no_document", file=SKILL_MD))
     return read_frontmatter(document.data.decode("utf-8", "replace")).name
 
 

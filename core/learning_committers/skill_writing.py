@@ -150,9 +150,7 @@ class SkillWriter:
         rounds = self.limits.author_rounds
         raise ArtifactInvalid(
             problems,
-            hint=Message(
-                "skill.author_failed", "the author did not get it right in {n} rounds", n=rounds
-            ),
+            hint=Message("skill.author_failed", n=rounds),
         )
 
     async def _folder_of(
@@ -193,6 +191,6 @@ class NoAuthor:
         """Raise ConfigurationError."""
         del request, key, ordinal, problems
         raise ConfigurationError(
-            Message("skill.no_model", "a skill cannot be written without a model"),
-            hint=Message("skill.pass_artifact", "pass a skill_artifact, or set LLM_MODEL"),
+            Message("skill.no_model"),
+            hint=Message("skill.pass_artifact"),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +11,16 @@ from pydantic import JsonValue
 
 from core.entrypoints.demo.scenario import load_scenario
 from tests.support.commands import call
+from tests.support.used_home import served_home
 
 ORDER = "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 합니다"
 Answer = dict[str, JsonValue]
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-cli-") as path:
-        yield Path(path)
+def home(server: str, template: str) -> Iterator[Path]:
+    with served_home(server, template) as path:
+        yield path
 
 
 def answer(
@@ -209,7 +209,8 @@ def test_without_an_address_for_pods_skills_go_out_over_http(home: Path) -> None
 
 
 def test_the_demo_shows_every_kind_operation_and_category(tmp_path: Path) -> None:
-    done = call(tmp_path, "demo", "--json", MCP_SERVER_URL="http://127.0.0.1:1/mcp")
+    settings = {"MCP_SERVER_URL": "http://127.0.0.1:1/mcp", "USE_SKILL_CREATOR_WORKFLOW": "false"}
+    done = call(tmp_path, "demo", "--skill-creator", "--json", **settings)
     assert done.returncode == 0, done.stderr.decode()
     told = json.loads(done.stdout)
     expected = [list(piece.expected) for piece in load_scenario().feedback]
@@ -222,12 +223,6 @@ def test_the_demo_shows_every_kind_operation_and_category(tmp_path: Path) -> Non
     assert told["input_tokens"] > told["output_tokens"] > 0
     single = [item for item in told["items"] if len(item["agents"]) == 1]
     assert max(item["model_calls"] for item in single) <= 3
-
-
-def test_the_demo_builds_its_skills_in_a_pod_when_told_to(tmp_path: Path) -> None:
-    done = call(tmp_path, "demo", "--skill-creator", "--json", USE_SKILL_CREATOR_WORKFLOW="false")
-    assert done.returncode == 0, done.stderr.decode()
-    told = json.loads(done.stdout)
     skills = told["counts"]["SKILL"]
     assert told["skill_creator"]["skills_built"] == skills["CREATE"] + skills["UPDATE"] > 2
     sandbox = told["skill_creator"]["sandbox"]
@@ -242,7 +237,7 @@ def _short(part: dict[str, str]) -> str:
 
 def test_the_demo_prints_its_exhibits_and_leaves_its_home_where_told(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    done = call(tmp_path, "demo", "--keep", str(kept), fresh=True)
+    done = call(tmp_path, "demo", "--keep", str(kept))
     out = done.stdout.decode()
     assert done.returncode == 0, done.stderr.decode()
     for title in ("a new skill", "an edited skill", "a decision table", "where to look next"):

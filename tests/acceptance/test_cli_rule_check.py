@@ -195,12 +195,13 @@ def test_what_is_no_readable_file_is_told(
     assert "larger than 64 MB" in capsys.readouterr().err
 
 
-def test_a_table_of_10_000_rows_gets_its_verdicts(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.nightly)])
+def test_a_large_table_gets_its_verdicts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, count: int
 ) -> None:
     rows = tuple(
         DecisionRow(id=f"n{n}", inputs=(f"[{n}..{n + 1})", "-"), outputs=('"x"',))
-        for n in range(10_000)
+        for n in range(count)
     )
     clash = DecisionRow(id="clash", inputs=("77", '"VIP"'), outputs=('"y"',))
     many = APPROVAL.model_copy(update={"rows": (*rows, clash)})

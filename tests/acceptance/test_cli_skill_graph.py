@@ -95,4 +95,5 @@ def test_of_a_tenant_without_skills_it_says_so(capsys: pytest.CaptureFixture[str
 
 def test_a_skill_api_that_is_down_exits_3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILL_API_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("SKILL_API_MAX_RETRIES", "0")
     assert run(["skill", "graph", "--tenant", "t"]) == 3

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import finish
-from tests.support.used_home import used_home
+from tests.support.used_home import served_home
 
 AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담당")
 NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Path]:
-    with used_home() as here:
+def home(server: str, template: str) -> Iterator[Path]:
+    with served_home(server, template) as here:
         assert finish(here, *AGENT)[0] == 0
         yield here
 
@@ -77,11 +77,12 @@ def test_a_command_on_a_home_that_is_there_says_nothing_but_its_answer(home: Pat
 
 
 def test_a_misspelt_setting_is_told_in_plain_words(home: Path) -> None:
-    (home / ".env").write_text("LLM_MODLE=x\n")
+    settings = (home / ".env").read_text("utf-8")
+    (home / ".env").write_text("LLM_MODLE=x\n" + settings, "utf-8")
     try:
         _, _, err = finish(home, "config", "show")
     finally:
-        (home / ".env").unlink()
+        (home / ".env").write_text(settings, "utf-8")
     assert err == (
         "warning: setting ignored: "
         "reason=.env, line 1: there is no setting LLM_MODLE; is LLM_MODEL meant?\n"
@@ -89,7 +90,7 @@ def test_a_misspelt_setting_is_told_in_plain_words(home: Path) -> None:
 
 
 def test_with_the_skill_api_down_lists_say_that_skills_may_be_stale(home: Path) -> None:
-    settings = {"SKILL_API_BASE_URL": NOWHERE}
+    settings = {"SKILL_API_BASE_URL": NOWHERE, "SKILL_API_MAX_RETRIES": "0"}
     for command in (("list",), ("search", "환불", "--tenant", "t")):
         code, out, err = finish(home, "knowledge", *command, "--json", **settings)
         assert code == 0, err

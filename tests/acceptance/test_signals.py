@@ -24,7 +24,7 @@ def home() -> Iterator[Path]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals) -> None:
-    worker = start(home, "run", "--offline", fresh=True)
+    worker = start(home, "run", "--offline", fresh=number is signal.SIGTERM)
     wait_for(worker, "Waiting for feedback")
     worker.send_signal(number)
     _, err = worker.communicate(timeout=SOON)

@@ -8,12 +8,9 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import uvicorn
-from langchain_openai import ChatOpenAI
-from openai import DefaultAsyncHttpxClient, DefaultHttpxClient
-from pydantic import PrivateAttr, SecretStr
+from pydantic import SecretStr
 from starlette.types import ASGIApp
 
 from core.adapters.embedded.computer_use import create_computer_use_app
@@ -61,18 +58,6 @@ class WorkerSpec:
     settings: Mapping[str, str | int | float] = field(default_factory=dict)
 
 
-class ChatWithPoints(ChatOpenAI):
-    """The model over HTTP, with a failpoint on either side of each call."""
-
-    _points: Failpoints = PrivateAttr()
-
-    async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
-        self._points.hit("model.call:before")
-        result = await super()._agenerate(*args, **kwargs)
-        self._points.hit("model.call:after")
-        return result
-
-
 def work(spec: WorkerSpec) -> None:
     """Run a worker until SIGTERM, or until a failpoint ends it."""
     log = os.open(spec.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -82,20 +67,9 @@ def work(spec: WorkerSpec) -> None:
     asyncio.run(_work(spec, Failpoints(Plan.load(Path(spec.plan)))))
 
 
-def chat(url: str, timeout: float) -> ChatWithPoints:
-    """Return a client of the model; loading certificates would take longer than a fork."""
-    return ChatWithPoints(
-        model="chaos",
-        base_url=url,
-        api_key=SecretStr("none"),
-        http_client=DefaultHttpxClient(verify=False),
-        http_async_client=DefaultAsyncHttpxClient(verify=False),
-        timeout=timeout,
-        max_retries=0,
-    )
-
-
 async def _work(spec: WorkerSpec, points: Failpoints) -> None:
+    from tests.chaos.model_client import chat  # its imports take a second of collecting the tests
+
     given = {
         **FAST,
         "skill_worker_home": Path(spec.home),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.recording import Recording, record
+from tests.chaos.recording import Point, Recording, record, record_http
 from tests.chaos.scenario import LONGEST, Scenario
 from tests.chaos.world import World, opened_world
 from tests.support import databases
@@ -39,9 +39,15 @@ def world(pytestconfig: pytest.Config) -> Iterator[World]:
 
 
 @pytest.fixture(scope="session")
-def recording(world: World) -> Recording:
+def http_points(world: World) -> list[Point]:
+    """The failpoints of skills sent over HTTP."""
+    return asyncio.run(record_http(world))
+
+
+@pytest.fixture(scope="session")
+def recording(world: World, http_points: list[Point]) -> Recording:
     """All recorded failpoints."""
-    return asyncio.run(record(world))
+    return asyncio.run(record(world, http_points))
 
 
 @pytest.fixture

@@ -44,10 +44,15 @@ class Recording:
         return {point.call for point in (*self.http, *self.pods, *self.platform)}
 
 
-async def record(world: World) -> Recording:
-    """Let one worker learn a task of each kind, three times over."""
+async def record_http(world: World) -> list[Point]:
+    """Let one worker learn a task of each kind, its skills sent over HTTP."""
+    return await _taught(world, "http", KINDS)
+
+
+async def record(world: World, http: Sequence[Point]) -> Recording:
+    """Let one worker learn in pods what it can, and one from the platform; `http` is there."""
     return Recording(
-        http=await _taught(world, "http", KINDS),
+        http=http,
         pods=await _taught(world, "pods", POD_KINDS),
         platform=await _fetched(world),
     )

@@ -14,6 +14,7 @@ from tests.chaos.tasks import Task
 OF_PODS = ("pods.", "pod.", "documents.")
 
 
+@pytest.mark.nightly
 def test_every_port_call_between_claim_and_acknowledge_has_its_points(
     recording: Recording,
 ) -> None:
@@ -31,6 +32,13 @@ def test_every_port_is_known_to_the_suite() -> None:
     assert protocols == set(NAMES.values()) | INSIDE
 
 
+async def test_killed_after_each_call(scenario: Scenario, http_points: list[Point]) -> None:
+    """What was done, and is not yet known to be, is neither lost nor done twice."""
+    points = [point for point in first_of_each(http_points) if point.name.endswith(":after")]
+    await act_at(points, scenario, "kill")
+
+
+@pytest.mark.nightly
 async def test_killed_at_every_point(scenario: Scenario, recording: Recording) -> None:
     points = recording.http if LONG else first_of_each(recording.http)
     await act_at(points, scenario, "kill")

@@ -11,7 +11,7 @@ import gc
 import importlib
 
 from core.testing.scripted_model import calls, says
-from tests.chaos import children
+from tests.chaos.model_client import chat
 from tests.support.worker import MemoryWorker
 
 _LATE = (
@@ -33,6 +33,7 @@ _LATE = (
     "procrastinate.builtin_tasks",
     "procrastinate.worker",
     "sqlalchemy.dialects.postgresql.psycopg",
+    "tests.chaos.children",
     "uvicorn",
 )
 
@@ -43,7 +44,7 @@ def warm() -> None:
         importlib.import_module(name)
     learns = calls(("commit_to_memory", {"content": "x", "operation": "CREATE", "reason": "x"}))
     asyncio.run(MemoryWorker([learns, says("x")]).tell("x"))
-    children.chat("http://127.0.0.1:9/v1", 1.0)
+    chat("http://127.0.0.1:9/v1", 1.0)
     gc.collect()
     gc.freeze()
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import httpx
 import psycopg
 
-from core.adapters.embedded.postgres import Cluster
-from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.embedded.postgres import Cluster, server_user
 from tests.chaos.children import LOOPBACK, serve_model, serve_platform, serve_pods, serve_skills
 from tests.support import databases
 from tests.support.waiting import wait_until

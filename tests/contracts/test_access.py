@@ -13,7 +13,7 @@ from core.adapters.postgres.tokens import PostgresTokens
 from core.domain.models.access import Answer, TokenKind
 from core.domain.ports import Answers, Tokens
 from core.testing.access import MemoryAnswers, MemoryTokens
-from core.testing.contracts.access import HOUR, Age, AnswersContract, TokensContract, token
+from tests.contracts.suites.access import HOUR, Age, AnswersContract, TokensContract, token
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,8 +7,8 @@ import pytest
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.queries import Pool
 from core.domain.ports import Agents, Inbox
-from core.testing.contracts.agent_setup import AgentSetupContract
 from core.testing.stores import MemoryAgents, MemoryInbox
+from tests.contracts.suites.agent_setup import AgentSetupContract
 from tests.support.postgres_stores import PostgresStores
 
 

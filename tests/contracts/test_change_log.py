@@ -9,9 +9,9 @@ from core.adapters.postgres.queries import Pool
 from core.domain.models import Kind
 from core.domain.ports import ChangeLog, Knowledge
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.change_log import ChangeLogContract, carry_out, memory_change
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.change_log import ChangeLogContract, carry_out, memory_change
 from tests.support.postgres_stores import PostgresStores
 
 

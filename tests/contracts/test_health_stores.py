@@ -12,10 +12,10 @@ from core.adapters.postgres.runs import PostgresJournal, PostgresReplies
 from core.domain.models import RunEvent, Usage
 from core.domain.ports import Backlog, ChangeLog, Journal, Replies
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.observed import ObservedContract, Told
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.stores import MemoryJournal, MemoryReplies
 from tests.contracts.suites.backlog import BacklogContract
+from tests.contracts.suites.observed import ObservedContract, Told
 from tests.support.postgres_stores import PostgresStores
 
 

@@ -9,7 +9,9 @@ import pytest
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.inbox import (
+from core.testing.knowledge import MemoryKnowledge
+from core.testing.stores import MemoryInbox, MemoryIntake, MemoryJournal, MemoryReplies, MemoryRuns
+from tests.contracts.suites.inbox import (
     DONE,
     InboxContract,
     WaitingJobs,
@@ -17,10 +19,8 @@ from core.testing.contracts.inbox import (
     claimed,
     piece,
 )
-from core.testing.contracts.intake import IntakeContract
-from core.testing.contracts.runs import RunsContract
-from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryInbox, MemoryIntake, MemoryJournal, MemoryReplies, MemoryRuns
+from tests.contracts.suites.intake import IntakeContract
+from tests.contracts.suites.runs import RunsContract
 from tests.support.postgres_stores import PostgresStores
 
 

@@ -36,12 +36,12 @@ from core.domain.models import (
     Outcome,
     Snapshot,
 )
-from core.testing.contracts.change_log import memory_change, remembered
-from core.testing.contracts.inbox import DONE, added, claimed, parts_of, piece
-from core.testing.contracts.reviews import HAPPENED, waiting
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.budgets import PRICED
+from tests.contracts.suites.change_log import memory_change, remembered
+from tests.contracts.suites.inbox import DONE, added, claimed, parts_of, piece
 from tests.contracts.suites.neighbours import NEAR, TEXT
+from tests.contracts.suites.reviews import HAPPENED, waiting
 from tests.support.waiting import AT_LAST
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from core.adapters.postgres.search import PostgresSearch
 from core.domain.errors import Stale
 from core.domain.ports import ChangeLog, Search
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.change_log import remembered
 from core.testing.knowledge import MemoryKnowledge
+from tests.contracts.suites.change_log import remembered
 from tests.contracts.suites.neighbours import NEAR, TEXT, NeighboursContract
 from tests.contracts.suites.rule_neighbours import RuleNeighboursContract
 from tests.contracts.suites.skill_neighbours import SkillNeighboursContract

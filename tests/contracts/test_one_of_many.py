@@ -16,10 +16,10 @@ from core.adapters.postgres.reviews import PostgresReviewQueue
 from core.domain.errors import NotFound
 from core.domain.hashing import state_hash
 from core.domain.models import Agent, Change, ChangeFilter, HistoryFilter, Kind, Snapshot
-from core.testing.contracts.inbox import added, piece
-from core.testing.contracts.reviews import HAPPENED, waiting
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.inbox import added, piece
 from tests.contracts.suites.knowledge_past import carry, step
+from tests.contracts.suites.reviews import HAPPENED, waiting
 from tests.support.postgres_stores import PostgresStores
 from tests.support.rules import learnt, row
 

@@ -10,9 +10,9 @@ from core.adapters.postgres.queries import Pool
 from core.domain.models import Agent
 from core.domain.ports import ChangeLog, Reviews
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.reviews import ReviewsContract
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
+from tests.contracts.suites.reviews import ReviewsContract
 from tests.support.postgres_stores import PostgresStores
 
 

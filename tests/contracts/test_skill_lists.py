@@ -10,8 +10,8 @@ from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledg
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.search import SkillFollower
 from core.domain.models import Agent, ChangeStatus, Kind, Snapshot
-from core.testing.contracts.change_log import history_of, memory_change
 from core.testing.skill_store import MemorySkillStore
+from tests.contracts.suites.change_log import history_of, memory_change
 from tests.contracts.suites.search_items import skill
 from tests.support.search_index import PostgresIndex
 

@@ -9,9 +9,9 @@ import pytest
 from core.adapters.postgres.inbox import PostgresDeliveries
 from core.adapters.postgres.queries import Pool
 from core.domain.ports import Deliveries, Inbox, Intake
-from core.testing.contracts.deliveries import DeliveriesContract
 from core.testing.contracts.source import SourceContract, SourceWorld
 from core.testing.stores import MemoryDeliveries, MemoryInbox, MemoryIntake
+from tests.contracts.suites.deliveries import DeliveriesContract
 from tests.support.postgres_stores import PostgresStores
 from tests.support.supabase import supabase
 

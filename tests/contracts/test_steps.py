@@ -9,11 +9,11 @@ from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool
 from core.domain.ports import DuplicateWaiters, Steps
 from core.testing.changes import MemoryChangeLog
-from core.testing.contracts.duplicate_waiters import DuplicateWaitersContract
-from core.testing.contracts.steps import StepsContract
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.steps import MemorySteps
+from tests.contracts.suites.duplicate_waiters import DuplicateWaitersContract
+from tests.contracts.suites.steps import StepsContract
 from tests.support.postgres_stores import PostgresStores
 
 

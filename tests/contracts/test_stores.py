@@ -7,13 +7,13 @@ import pytest
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.queries import Pool
 from core.domain.ports import Agents, Replies
-from core.testing.contracts.agents import AgentsContract
-from core.testing.contracts.replies import RepliesContract
 from core.testing.stores import (
     MemoryAgents,
     MemoryReplies,
 )
+from tests.contracts.suites.agents import AgentsContract
 from tests.contracts.suites.reads import ReaderContract
+from tests.contracts.suites.replies import RepliesContract
 from tests.support.postgres_stores import PostgresStores
 
 

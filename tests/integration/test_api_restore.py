@@ -89,6 +89,7 @@ async def test_where_the_skill_server_is_down_the_rest_is_shown_and_said_so(
     down = {
         "skill_api_base_url": "http://127.0.0.1:9",
         "skill_api_timeout_seconds": 0.2,
+        "skill_api_max_retries": 0,
         "skill_refresh_seconds": 0.001,
     }
     async with opened_api(database, tmp_path) as whole:

@@ -265,7 +265,7 @@ async def test_what_cannot_be_looked_up_is_said_and_hides_nothing_else(
     async with opened_api(database, tmp_path, review_policy="all") as api:
         reviewing = Reviewing(api)
         change_id = await reviewing.held(skill({}))
-    down = {"skill_api_base_url": "http://127.0.0.1:9"}
+    down = {"skill_api_base_url": "http://127.0.0.1:9", "skill_api_max_retries": 0}
     async with opened_api(database, tmp_path, review_policy="all", **down) as api:
         review_view = await Reviewing(api).review_view(change_id)
     assert review_view["moved"] is None

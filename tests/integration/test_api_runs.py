@@ -15,7 +15,7 @@ from core.app.program import open_app
 from core.domain.models import NewFeedback
 from core.domain.models.access import Role
 from core.testing.scripted_model import ScriptedChatModel, calls, says
-from tests.support.api import AGENTS, Api, one_of, settings_of
+from tests.support.api import AGENTS, Api, built_api, one_of, settings_of
 
 _MEMORY = {"operation": "CREATE", "content": "금액은 원화로", "reason": "그가 원한다"}
 LEARNS = calls(("commit_to_memory", _MEMORY))
@@ -32,7 +32,8 @@ async def learnt(database: str, home: Path, *said: object) -> AsyncIterator[tupl
         piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="원화로 써 주세요")
         ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
         await app.run(True, 1, asyncio.Event(), lambda _: None)
-        yield Api(app), feedback_id
+        with built_api(app) as api:
+            yield Api(app, api), feedback_id
 
 
 async def line(api: Api, feedback_id: str) -> dict:  # type: ignore[type-arg]

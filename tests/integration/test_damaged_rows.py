@@ -11,8 +11,8 @@ from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.runs import PostgresRuns
 from core.domain.errors import RunFailed
 from core.domain.models import FeedbackFilter, FeedbackStatus, NewFeedback
-from core.testing.contracts.inbox import added, claimed, matched
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import added, claimed, matched
 
 DEEP = "[" * 3_000 + "]" * 3_000
 

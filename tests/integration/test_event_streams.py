@@ -15,8 +15,7 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from core.adapters.embedded.postgres import Cluster, embedded_postgres
-from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_user
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.runs import PostgresJournal

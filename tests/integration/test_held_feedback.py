@@ -9,7 +9,7 @@ from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool, fetch_one, transaction
 from core.adapters.postgres.reviews import PostgresReviews
 from core.domain.models import Change, ChangeStatus
-from core.testing.contracts.reviews import HAPPENED, waiting
+from tests.contracts.suites.reviews import HAPPENED, waiting
 
 _FEEDBACK = b"""
 INSERT INTO feedback (id, source, source_id, digest, tenant_id, agent_ids, content, status)

@@ -16,8 +16,8 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.errors import DatabaseDown
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome
-from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import claimed
 from tests.support.waiting import NEVER, SOON, until, within
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)

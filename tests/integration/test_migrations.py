@@ -8,10 +8,9 @@ import sys
 import psycopg
 import pytest
 
-from core.adapters.postgres.migrations import migrate, require_current, status
+from core.adapters.postgres.migrations import jobs_scripts, migrate, require_current, status
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.schema_status import jobs_scripts
 from core.domain.errors import ConfigurationError, DatabaseDown
 
 _MIGRATE = """

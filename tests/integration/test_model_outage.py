@@ -27,6 +27,8 @@ from tests.support.openai_server import (
 from tests.support.waiting import AT_LAST, until
 
 PIECES = 30
+# Each is told from an answer in test_model_over_http; here it costs seconds.
+NIGHTLY_FAULTS = [pytest.param(one, marks=pytest.mark.nightly) for one in (error(500), html, hangs)]
 WORKERS, CONCURRENCY = 2, 2
 NOTHING = call("no_action", reason="thanks", category="noise")
 
@@ -89,7 +91,7 @@ async def running(
         await asyncio.wait(runs, timeout=AT_LAST)
 
 
-@pytest.mark.parametrize("fault", [error(500), error(529), html, hangs, drops])
+@pytest.mark.parametrize("fault", [error(529), drops, *NIGHTLY_FAULTS])
 async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
     settings: Settings, provider: OpenAIServer, fault: Turn
 ) -> None:

@@ -16,8 +16,8 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.errors import ConfigurationError
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome, Pause, PauseKind
-from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import claimed
 from tests.support.waiting import SOON, until
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)

@@ -9,8 +9,8 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.reads import PostgresReader
 from core.domain.models import FeedbackFilter
-from core.testing.contracts.inbox import piece
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import piece
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from core.adapters.postgres.runs import PostgresJournal, PostgresRetention
 from core.app.program import open_app
 from core.app.settings import load_settings
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome, RunEvent
-from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
 from core.testing.scripted_model import ScriptedChatModel
+from tests.contracts.suites.inbox import claimed
 from tests.support.databases import url_of
 from tests.support.waiting import SOON
 

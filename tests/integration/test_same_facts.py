@@ -22,6 +22,7 @@ from core.testing.scripted_model import calls, says
 from tests.support import wordings_en, wordings_ko
 
 CONCURRENCY = 6
+NIGHTLY = pytest.mark.nightly
 Facts = Sequence[tuple[str, str, str]]
 
 
@@ -81,8 +82,17 @@ async def known(app: App) -> Sequence[KnowledgeItem]:
     return await app.stores.knowledge.list(tenant_id="t", agent_id=None, kind=None)
 
 
-@pytest.mark.parametrize("chat", [OfflineChatModel, Insisting])
-@pytest.mark.parametrize("facts", [wordings_en.FACTS, wordings_ko.FACTS], ids=["en", "ko"])
+@pytest.mark.parametrize(
+    ("facts", "chat"),
+    [
+        pytest.param(wordings_ko.FACTS, Insisting, id="ko-insisting"),
+        pytest.param(wordings_en.FACTS, OfflineChatModel, id="en-offline"),
+        pytest.param(wordings_en.FACTS, Insisting, id="en-insisting", marks=NIGHTLY),
+        pytest.param(
+            wordings_ko.FACTS, OfflineChatModel, id="ko-offline", marks=pytest.mark.nightly
+        ),
+    ],
+)
 async def test_each_fact_is_known_once_however_often_and_however_it_is_told(
     settings: Settings, chat: Callable[[], BaseChatModel], facts: Facts
 ) -> None:

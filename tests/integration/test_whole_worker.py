@@ -179,7 +179,11 @@ async def test_reverting_a_skill_through_the_api_brings_the_folder_back(settings
 
 async def test_a_skill_api_that_is_down_ends_as_dead_with_the_reason(settings: Settings) -> None:
     down = settings.model_copy(
-        update={"skill_api_base_url": "http://127.0.0.1:9", "max_attempts": 2}
+        update={
+            "skill_api_base_url": "http://127.0.0.1:9",
+            "skill_api_max_retries": 0,
+            "max_attempts": 2,
+        }
     )
     async with opened(down, insists_on_a_new_skill) as app:
         (feedback_id,) = await work(app, ("a", "one way to refund"))

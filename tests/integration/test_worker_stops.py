@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.embedded.postgres import Cluster, embedded_postgres
-from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_user
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
@@ -20,8 +19,8 @@ from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import BORROW_SECONDS, open_pool
 from core.adapters.postgres.queries import Pool
 from core.domain.models import FeedbackStatus, NewFeedback
-from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import claimed
 from tests.support.databases import HOME_VARIABLE
 from tests.support.waiting import NEVER, SOON
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.embedded.postgres import Cluster, embedded_postgres
-from core.adapters.embedded.postgres_system_user import server_user
+from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_user
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs

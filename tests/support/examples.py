@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import settings
 
 IN_CI = 30
@@ -14,3 +18,9 @@ def register_profiles() -> None:
     settings.register_profile("ci", max_examples=IN_CI, deadline=None)
     settings.register_profile("nightly", max_examples=AT_NIGHT, deadline=None)
     settings.load_profile("ci")
+
+
+def seeds(count: int, in_ci: int) -> Sequence[int | ParameterSet]:
+    """Return the seeds of a test that costs seconds: the first for each run, all at night."""
+    later = (pytest.param(seed, marks=pytest.mark.nightly) for seed in range(in_ci, count))
+    return [*range(in_ci), *later]

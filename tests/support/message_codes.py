@@ -1,26 +1,31 @@
-"""The messages of the program, extracted from its source: code -> English."""
+"""The messages that the program makes, extracted from its source."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 CORE = Path(__file__).parents[2] / "core"
+Call = tuple[str, frozenset[str] | None]  # where it is; the parameters, None if some are unpacked
 
 
-def made_messages() -> dict[str, set[str]]:
-    """Return the templates of each code in production code; a code has one."""
-    found = defaultdict(set)
+@cache
+def made_messages() -> Mapping[str, Collection[Call]]:
+    """Return the calls of production code that make a message, by its code."""
+    found = defaultdict(list)
     for file in CORE.rglob("*.py"):
         if CORE / "testing" in file.parents:
             continue
         for call in _calls(ast.parse(file.read_text("utf-8"))):
-            code, english = call.args
-            if isinstance(code, ast.Constant) and code.value:
-                assert isinstance(english, ast.Constant), f"{file}:{call.lineno}: no plain text"
-                found[str(code.value)].add(str(english.value))
+            where = f"{file.relative_to(CORE)}:{call.lineno}"
+            (code,) = call.args
+            assert isinstance(code, ast.Constant), f"{where}: a code is a plain string"
+            names = [keyword.arg for keyword in call.keywords]
+            given = None if None in names else frozenset(filter(None, names))
+            found[str(code.value)].append((where, given))
     return dict(found)
 
 

@@ -14,8 +14,7 @@ import httpx
 from core.adapters.embedded.http_server import run_server
 from core.app.program import App
 from core.domain.models.access import Principal, Role
-from core.entrypoints.api.app import create_api
-from core.entrypoints.api.opened import Opened
+from tests.support.api import built_api
 from tests.support.waiting import AT_LAST
 
 
@@ -31,9 +30,6 @@ class Heard:
 @asynccontextmanager
 async def served(app: App, *, roles: tuple[Role, ...] = (Role.READ,)) -> AsyncIterator[str]:
     """Serve the API; the header `x-tenant` selects the token's tenant, without it all."""
-    opened = Opened()
-    opened.app = app
-    api = create_api(opened)
 
     async def with_principal(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
@@ -42,8 +38,9 @@ async def served(app: App, *, roles: tuple[Role, ...] = (Role.READ,)) -> AsyncIt
             scope["state"] = {**scope.get("state", {}), "principal": who}
         await api(scope, receive, send)
 
-    async with run_server(with_principal) as url:
-        yield url
+    with built_api(app) as api:
+        async with run_server(with_principal) as url:
+            yield url
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ environment, signals and streams in the same way; what it imports goes untested.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
@@ -16,6 +17,7 @@ import socket
 import struct
 import sys
 import tempfile
+import threading
 from typing import Any, TextIO
 
 LAZY = (
@@ -102,9 +104,20 @@ def _opened(number: int, mode: str, **how: Any) -> TextIO:
 
 
 def _be_command() -> None:
+    """Run the command, and end as Python does but for the teardown of its modules.
+
+    That would copy the memory shared with the warm process: 0.25 s of CPU time for each command.
+    """
     from core.entrypoints.cli import main as command
 
-    command()
+    try:
+        command()
+    except SystemExit as end:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
 
 
 if __name__ == "__main__":

@@ -102,10 +102,8 @@ async def test_a_problem_has_the_code_and_the_parameters_of_what_it_says(
 
 
 def test_a_message_within_a_message_has_a_code_of_its_own() -> None:
-    what = Message("thing.agent", "agent")
-    error = errors.NotFound(
-        Message("no.thing", "there is no {what} {id!r}", what=what, id="a\x1b\ud800")
-    )
+    what = Message("thing.agent")
+    error = errors.NotFound(Message("no.thing", what=what, id="a\x1b\ud800"))
     told = problem_of(error).model_dump(mode="json")
     assert told["detail"] == "there is no agent 'a\\x1b\\ud800'"
     assert told["code"] == "no.thing"

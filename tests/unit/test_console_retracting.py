@@ -16,8 +16,8 @@ from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.session import Session
 
 VISIT = Visit(cast("Request", None), cast("Session", None), Language.KO, lambda: datetime.now(UTC))
-DELETES = Message("policy.deletes", "it deletes something")
-REWRITES = Message("retract.rewrites", "it rewrites what is taken back")
+DELETES = Message("policy.deletes")
+REWRITES = Message("retract.rewrites")
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TARGET = {"kind": Kind.MEMORY, "target_id": "m1", "target_name": "배송비"}
 
@@ -33,7 +33,7 @@ def test_each_target_is_told_and_what_is_forgotten_of_others() -> None:
 
 
 def test_what_is_more_than_done_is_told_with_its_message() -> None:
-    waits = Message("receipt.waits", "{receipt}; it waits: {why}", receipt="…", why=DELETES)
+    waits = Message("receipt.waits", receipt="…", why=DELETES)
     receipts = (
         Receipt(status=ReceiptStatus.APPLIED, message="MEMORY '배송비' deleted"),
         Receipt(status=ReceiptStatus.HELD, message=waits),

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from core.domain.input_formats.feedback import Line, Problem
 from core.domain.models import Agent, NewFeedback
 from core.entrypoints.cli.feedback.adding import Report, take_in
-from core.testing.agents import MemoryAgents
-from core.testing.inbox import MemoryInbox
+from core.testing.stores import MemoryAgents, MemoryInbox
 
 AGENTS = (Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="other", name="B"))
 

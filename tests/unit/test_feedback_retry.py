@@ -13,8 +13,8 @@ from core.adapters.postgres.reads import PostgresReader
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Outcome
 from core.entrypoints.cli.app import run
 from core.entrypoints.cli.feedback.retrying import revive_all
-from core.testing.contracts.inbox import claimed
 from core.testing.determinism import counting_ids
+from tests.contracts.suites.inbox import claimed
 
 DEAD, FAILED = FeedbackStatus.DEAD, FeedbackStatus.FAILED
 

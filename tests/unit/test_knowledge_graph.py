@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from core.domain.models import SKILL_MD, Agent, Bundle, Kind, Operation, SkillFile
 from core.domain.models.views import KnownCount, Taught
-from core.entrypoints.service.graph.build import Parts, build
-from core.entrypoints.service.graph.mermaid import mermaid
+from core.entrypoints.service.graph.service import Parts, build, mermaid
 from core.entrypoints.service.graph.shown import Graph, LinkKind, Node, NodeKind
 from core.skills.graph import SkillParts, skill_graph
 

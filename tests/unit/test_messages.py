@@ -28,7 +28,7 @@ from core.domain import errors
 from core.domain.errors import IterationsExhausted, ModelDown, NotFound, SkillWorkerError
 from core.domain.input_formats.agents import read_agents
 from core.domain.input_formats.feedback import checked
-from core.domain.messages import Message, cut, joined, said, term, written
+from core.domain.messages import Message, cut, joined, said, term, translated, written
 from core.domain.models import (
     Aggregation,
     Change,
@@ -50,7 +50,6 @@ from core.domain.models.access import TokenKind
 from core.domain.models.base import Model
 from core.domain.models.messages import Text, read_message
 from core.domain.paging import decode_parts
-from core.entrypoints.locale import translated
 from core.knowledge.duplicates import Known, evidence
 from core.polling_manager import outcome_of
 from core.skills.bundle import zip_to_bundle
@@ -62,8 +61,8 @@ from tests.support.table_cells import table
 ROOT = CORE.parent
 AT = datetime(2026, 11, 22, 10, tzinfo=UTC)
 SHOWN_AT = "2026-11-22 10:00:00 UTC"
-KOREAN = CORE / "entrypoints" / "locale" / "ko" / "LC_MESSAGES" / "messages.po"
-MADE = made_messages()
+ENGLISH = CORE / "domain" / "locale" / "messages.pot"
+KOREAN = CORE / "domain" / "locale" / "ko" / "LC_MESSAGES" / "messages.po"
 NUMBER, OTHER = InputColumn(name="금액", type="number"), InputColumn(name="수량", type="number")
 ONE_TO_FIVE = InputColumn(name="금액", type="number", allowed="[1..5]")
 _ENGLISH = re.compile(r"(?!null|number|string)\b[a-z]{3,}")
@@ -76,8 +75,8 @@ def _ko(text: str) -> str:
     return translated("ko", text)
 
 
-def _catalogue() -> dict[str, tuple[str, str]]:
-    with KOREAN.open("rb") as file:
+def _catalogue(path: Path = KOREAN) -> dict[str, tuple[str, str]]:
+    with path.open("rb") as file:
         return {m.context: (m.id, m.string) for m in read_po(file) if m.context}
 
 
@@ -95,9 +94,14 @@ def _is_error(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, SkillWorkerError)
 
 
-def test_a_code_says_one_thing() -> None:
-    assert MADE
-    assert {code: texts for code, texts in MADE.items() if len(texts) > 1} == {}
+def test_every_message_has_english_and_none_is_left_over() -> None:
+    assert set(made_messages()) == set(_catalogue(ENGLISH))
+
+
+def test_a_message_is_given_what_its_english_names() -> None:
+    for code, (english, _) in _catalogue(ENGLISH).items():
+        for where, names in made_messages()[code]:
+            assert names in {None, frozenset(_places(english))}, (where, code)
 
 
 def test_no_error_is_made_of_plain_text() -> None:
@@ -106,7 +110,7 @@ def test_no_error_is_made_of_plain_text() -> None:
 
 
 def test_every_message_has_korean_for_the_english_it_has_now() -> None:
-    english = {code: min(texts) for code, texts in MADE.items()} | _terms()
+    english = {code: source for code, (source, _) in _catalogue(ENGLISH).items()} | _terms()
     assert english == {code: source for code, (source, _) in _catalogue().items()}
 
 
@@ -202,12 +206,9 @@ def test_a_refusal_is_told_without_english(refused: Callable[[], object]) -> Non
 
 
 def test_an_error_is_told_with_its_kind_and_its_hint() -> None:
-    hint = Message("model.check", "check LLM_MODEL and its API key")
+    hint = Message("model.check")
     why = Message(
-        "model.unreachable",
-        "the model{address} cannot be reached: {text}",
-        address=Message("model.at_address", " at {address}", address="http://llm"),
-        text="no",
+        "model.unreachable", address=Message("model.at_address", address="http://llm"), text="no"
     )
     error = ModelDown(why, hint=hint)
     assert error.reason == (
@@ -297,7 +298,7 @@ def test_a_message_outlives_being_stored(value: object) -> None:
 
 def _nested(value: object) -> Message:
     parts = [_nested(one) for one in value] if isinstance(value, list) else [str(value)]
-    return Message("test.nested", "it says {value!r} {n:.1f}", value=joined(parts), n=1)
+    return Message.of("test.nested", "it says {value!r} {n:.1f}", {"value": joined(parts), "n": 1})
 
 
 def test_a_models_field_keeps_the_message_and_gives_text() -> None:
@@ -305,7 +306,7 @@ def test_a_models_field_keeps_the_message_and_gives_text() -> None:
         one: Text
         some: tuple[Text, ...] = ()
 
-    held = Holder(one=Message("a", "one"), some=(Message("b", "two"), "three"))
+    held = Holder(one=Message.of("a", "one", {}), some=(Message.of("b", "two", {}), "three"))
     assert isinstance(held.one, Message)
     assert [isinstance(one, Message) for one in held.some] == [True, False]
     assert json.loads(held.model_dump_json()) == {"one": "one", "some": ["two", "three"]}
@@ -313,9 +314,7 @@ def test_a_models_field_keeps_the_message_and_gives_text() -> None:
 
 
 def test_feedback_whose_runs_failed_says_why_in_korean() -> None:
-    failed = IterationsExhausted(
-        Message("run.calls_used_up", "the run used up its {n} model calls", n=5)
-    )
+    failed = IterationsExhausted(Message("run.calls_used_up", n=5))
     end = outcome_of([Verdict(status=VerdictStatus.FAILED, reason=failed.reason)])
     assert end.error == "iterations: the run used up its 5 model calls"
     assert _ko(end.error) == "호출 한도: 모델 호출 한도 5회를 모두 썼습니다"
@@ -323,23 +322,29 @@ def test_feedback_whose_runs_failed_says_why_in_korean() -> None:
 
 def test_what_has_no_translation_stays_english() -> None:
     assert _ko("something else; nobody knows it") == "something else; nobody knows it"
-    unknown = Message("nobody.knows", "{what} is unknown", what=Kind.MEMORY)
+    unknown = Message.of("nobody.knows", "{what} is unknown", {"what": Kind.MEMORY})
     assert _ko(unknown) == "MEMORY is unknown"
     assert _ko(joined([unknown, term(Kind.MEMORY.value)])) == "MEMORY is unknown; 메모리"
 
 
 def test_a_translation_that_names_other_parameters_is_passed_over() -> None:
-    stored = Message("a.code", "an older {name}", name="x")
+    stored = Message.of("a.code", "an older {name}", {"name": "x"})
     assert written(stored, {"a.code": "{other}"}.get) == "an older x"
 
 
+def test_a_code_without_any_text_is_told_by_itself() -> None:
+    lost = Message("no.text", what="x", n=2)
+    assert lost == "no.text: 'x': 2"
+    assert _ko(lost) == lost
+
+
 def test_braces_in_a_parameter_are_no_places() -> None:
-    quoted = Message("no.change", "there is no change {id!r}", id="{x} {0}")
+    quoted = Message("no.change", id="{x} {0}")
     assert _ko(quoted) == "변경 '{x} {0}'을(를) 찾을 수 없습니다"
 
 
 def test_only_what_is_cut_loses_its_code() -> None:
-    message = Message("a.code", "four")
+    message = Message.of("a.code", "four", {})
     assert isinstance(cut(message, 4), Message)
     assert cut(message, 3) == "fou"
     assert isinstance(said(NotFound(message)), Message)
@@ -351,5 +356,9 @@ def test_the_wheel_carries_the_compiled_catalogues(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        compiled = archive.read(str(KOREAN.with_suffix(".mo").relative_to(ROOT)))
-    assert "변경 {id!r}을(를) 찾을 수 없습니다".encode() in compiled
+        english, korean = (
+            archive.read(f"core/domain/locale/{language}/LC_MESSAGES/messages.mo")
+            for language in ("en", "ko")
+        )
+    assert b"there is no change {id!r}" in english
+    assert "변경 {id!r}을(를) 찾을 수 없습니다".encode() in korean

@@ -23,9 +23,9 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.polling_manager import process_feedback
-from core.testing.contracts.inbox import parts_of
 from core.testing.scripted_model import Turn, calls, says
 from core.testing.stores import MemoryAgents
+from tests.contracts.suites.inbox import parts_of
 from tests.support.worker import CLERK, DESK, MemoryWorker
 
 LOOK = calls(("search_similar_knowledge", {"content": "x"}))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.embedded import postgres_system_user
-from core.adapters.embedded.postgres_system_user import ServerUser, server_user
+from core.adapters.embedded import postgres
+from core.adapters.embedded.postgres import ServerUser, server_user
 
 
 def test_the_user_is_made_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,8 +29,8 @@ def test_the_user_is_made_by_one_at_a_time(tmp_path: Path, monkeypatch: pytest.M
     us = pwd.getpwuid(os.getuid())
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(pwd, "getpwnam", lambda _name: us)
-    monkeypatch.setattr(postgres_system_user, "ensure_user", make)
-    monkeypatch.setattr(postgres_system_user, "programs", lambda: tmp_path)
+    monkeypatch.setattr(postgres, "ensure_user", make)
+    monkeypatch.setattr(postgres, "programs", lambda: tmp_path)
     found: list[ServerUser | None] = []
     threads = [
         threading.Thread(target=lambda: found.append(server_user(tmp_path))) for _ in range(4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from core.adapters.skill_api import ATTEMPTS
+from core.adapters.skill_api import MAX_RETRIES
 from core.domain.errors import (
     BundleInvalid,
     ConfigurationError,
@@ -94,7 +94,7 @@ async def test_a_lasting_trouble_is_an_error_that_may_be_retried_later() -> None
     script = Script(detail(503, "still loading"))
     with pytest.raises(SkillApiDown, match=r"GET .*/skills/check answered 503: still loading"):
         await script.client().check_skill_exists("refund", "acme")
-    assert len(script.requests) == ATTEMPTS
+    assert len(script.requests) == MAX_RETRIES + 1
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,9 @@ async def test_edits_that_no_longer_fit_go_back_to_the_model_with_the_state() ->
     assert "## 순서\n\n1. 금액을 확인한다\n\n승인을 받는다\n" in renamed.files()[SKILL_MD].decode()
 
 
-@pytest.mark.parametrize("place", [SKILL_MD, "references/big.md"])
+@pytest.mark.parametrize(
+    "place", [SKILL_MD, pytest.param("references/big.md", marks=pytest.mark.nightly)]
+)
 async def test_two_million_characters_in_one_line_are_edited_around(place: str) -> None:
     line = "가나다 `code` [링크](references/fees.md) *굵게* " * 50_000
     text = f"# 큰 글\n\n{line}\n\n## 끝\n\n- 하나"

@@ -42,13 +42,7 @@ class Sessions:
     async def create(self, ttl: int) -> str:
         """Start a sandbox that lives at most `ttl` seconds; returns its id."""
         if len(self._open) + self._starting >= self.most:
-            raise PodCallFailed(
-                Message(
-                    "sandbox.sessions",
-                    "{most} sessions are open, and there may be no more",
-                    most=self.most,
-                )
-            )
+            raise PodCallFailed(Message("sandbox.sessions", most=self.most))
         resources = AsyncExitStack()
         self._starting += 1
         try:
@@ -76,13 +70,7 @@ class Sessions:
 
     def _session(self, session_id: str) -> _Session:
         if session_id not in self._open:
-            raise PodCallFailed(
-                Message(
-                    "sandbox.no_session",
-                    "there is no session {id!r}: it was deleted, is past its ttl, or never was",
-                    id=session_id,
-                )
-            )
+            raise PodCallFailed(Message("sandbox.no_session", id=session_id))
         return self._open[session_id]
 
     def _take(self, session_id: str) -> _Session:

@@ -32,17 +32,8 @@ class HttpGuard:
         self._names = names_of(host)
         if self._names is None and not token and setting is not None:
             raise ConfigurationError(
-                Message(
-                    "serve.no_secret",
-                    "serving on {host} lets other machines in, and {setting} is not set",
-                    host=host,
-                    setting=setting,
-                ),
-                hint=Message(
-                    "serve.hint_secret",
-                    "set {setting}, or leave --host at 127.0.0.1",
-                    setting=setting,
-                ),
+                Message("serve.no_secret", host=host, setting=setting),
+                hint=Message("serve.hint_secret", setting=setting),
             )
         self._app = app
         self._expected = f"Bearer {token}".encode() if token else None

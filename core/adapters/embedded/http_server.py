@@ -41,9 +41,7 @@ async def run_server(
                 await super().startup(sockets)
             except SystemExit as error:
                 # uvicorn exits the process; here it is one part of a larger one.
-                raise ConfigurationError(
-                    Message("serve.not_started", "the server's app did not start; see the log")
-                ) from error
+                raise ConfigurationError(Message("serve.not_started")) from error
             ready.set()
 
     with _listen(host, port) as listener:
@@ -82,16 +80,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listener.close()
         raise ConfigurationError(
-            Message(
-                "serve.no_port",
-                "cannot listen on {host}:{port}: {why}",
-                host=host,
-                port=port,
-                why=error,
-            ),
-            hint=Message(
-                "serve.hint_port", "give another --host or --port, or stop what listens there"
-            ),
+            Message("serve.no_port", host=host, port=port, why=error),
+            hint=Message("serve.hint_port"),
         ) from error
     return listener
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import pwd
 import shlex
 import stat
 import subprocess
@@ -12,13 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil  # type: ignore[import-untyped]
+import structlog
 
-from core.adapters.embedded.postgres_system_user import ServerUser, server_user
-from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, programs
+from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, ensure_user, programs
 from core.domain.errors import ConfigurationError, DatabaseDown
 from core.domain.messages import Message
 
@@ -28,10 +30,7 @@ ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
 SOCKET_PATH_BYTES = 100  # sun_path has 104 bytes on macOS, 108 on Linux
-SERVER_HINT = Message(
-    "embedded.hint",
-    "Free some disk space or mend the cause above; or set DATABASE_URL to a server.",
-)
+SERVER_HINT = Message("embedded.hint")
 
 
 class Cluster:
@@ -83,8 +82,6 @@ class Cluster:
                 raise DatabaseDown(
                     Message(
                         "embedded.not_ready",
-                        "The embedded PostgreSQL in {folder} has been {status!r} for {seconds} "
-                        "s:\n{log}",
                         folder=self._data,
                         status=status,
                         seconds=START_SECONDS,
@@ -102,17 +99,8 @@ class Cluster:
             return
         if found != str(MAJOR_VERSION):
             raise ConfigurationError(
-                Message(
-                    "embedded.version",
-                    "{folder} was written by PostgreSQL {found}, and this is {version}.",
-                    folder=self._data,
-                    found=found,
-                    version=MAJOR_VERSION,
-                ),
-                hint=Message(
-                    "embedded.hint_dump",
-                    "Dump it with that version, or set SKILL_WORKER_HOME to a new directory.",
-                ),
+                Message("embedded.version", folder=self._data, found=found, version=MAJOR_VERSION),
+                hint=Message("embedded.hint_dump"),
             )
 
     def _make(self) -> None:
@@ -130,12 +118,7 @@ class Cluster:
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
             raise DatabaseDown(
-                Message(
-                    "embedded.not_made",
-                    "The embedded PostgreSQL in {folder} could not be made:\n{log}",
-                    folder=self._data,
-                    log=self._said(error),
-                ),
+                Message("embedded.not_made", folder=self._data, log=self._said(error)),
                 hint=SERVER_HINT,
             ) from error
 
@@ -160,12 +143,7 @@ class Cluster:
             )  # fmt: skip
         except subprocess.CalledProcessError as error:
             raise DatabaseDown(
-                Message(
-                    "embedded.not_started",
-                    "The embedded PostgreSQL in {folder} could not be started:\n{log}",
-                    folder=self._data,
-                    log=self._said(error),
-                ),
+                Message("embedded.not_started", folder=self._data, log=self._said(error)),
                 hint=SERVER_HINT,
             ) from error
 
@@ -195,12 +173,8 @@ class Cluster:
             owner = self._user.uid if self._user else os.geteuid()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
                 raise ConfigurationError(
-                    Message(
-                        "embedded.socket",
-                        "{folder} belongs to another user; our socket would go there.",
-                        folder=self._sockets,
-                    ),
-                    hint=Message("embedded.hint_path", "Set SKILL_WORKER_HOME to a shorter path."),
+                    Message("embedded.socket", folder=self._sockets),
+                    hint=Message("embedded.hint_path"),
                 ) from None
 
     def _postmaster(self) -> int | None:
@@ -289,10 +263,7 @@ def _socket_directory(data: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
 
 
-HOME_HINT = Message(
-    "embedded.hint_home",
-    "Set SKILL_WORKER_HOME to a directory you can write to, or DATABASE_URL to a server.",
-)
+HOME_HINT = Message("embedded.hint_home")
 
 
 @contextmanager
@@ -336,12 +307,7 @@ def _writable(home: Path) -> Path:
             return home
     except OSError as error:
         raise ConfigurationError(
-            Message(
-                "embedded.home",
-                "The home directory {home} cannot be used: {why}.",
-                home=home,
-                why=error.strerror,
-            ),
+            Message("embedded.home", home=home, why=error.strerror),
             hint=HOME_HINT,
         ) from error
 
@@ -370,3 +336,60 @@ def _is_alone(users: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+SYSTEM_USER = "pgserver"
+ACCOUNTS = Path("/etc")
+
+
+@dataclass(frozen=True)
+class ServerUser:
+    """The numeric user and group the server runs as."""
+
+    uid: int
+    gid: int
+
+
+def server_user(home: Path) -> ServerUser | None:
+    """Return the system user to run as, or None if we are an ordinary user already.
+
+    It gets search permission on the directories above its files. Raises ConfigurationError.
+    """
+    if os.geteuid() != 0:
+        return None
+    try:
+        with _lock():
+            ensure_user(SYSTEM_USER)
+            entry = pwd.getpwnam(SYSTEM_USER)
+    except (OSError, KeyError, subprocess.CalledProcessError) as error:
+        raise ConfigurationError(
+            Message("embedded.no_user", user=SYSTEM_USER),
+            hint=Message("embedded.hint_user"),
+        ) from error
+    for folder in (home, programs()):
+        for path in (folder, *folder.parents):
+            _let_through(path, is_ours=path == home)
+    return ServerUser(entry.pw_uid, entry.pw_gid)
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    """Wait for the exclusive right to create the user: two `useradd` at once give it two ids."""
+    handle = os.open(ACCOUNTS, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _let_through(path: Path, *, is_ours: bool) -> None:
+    """Make a directory searchable; for a foreign one, log that once, since it persists."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_IXOTH:
+        return
+    if not is_ours:
+        structlog.get_logger().warning(
+            "directory.opened", path=str(path), why=f"user {SYSTEM_USER} has to pass through it"
+        )
+    path.chmod(mode | stat.S_IXOTH)

@@ -117,13 +117,7 @@ class Sandbox:
         try:
             await self._answer(_START_SECONDS)
         except PodCallFailed as error:
-            raise PodCallFailed(
-                Message(
-                    "sandbox.not_started",
-                    "the sandbox does not start: {why}",
-                    why=await self._said(),
-                )
-            ) from error
+            raise PodCallFailed(Message("sandbox.not_started", why=await self._said())) from error
 
     async def run_shell(self, command: str) -> ShellResult:
         """Run a command; if a limit ended it, its status is 124 (time) or 137 (memory)."""
@@ -145,14 +139,7 @@ class Sandbox:
 
     def _outer(self, path: str) -> str:
         if not path.startswith(f"{FOLDER}/"):
-            raise PodCallFailed(
-                Message(
-                    "sandbox.path",
-                    "{path!r}: the path must be absolute, of a file under {folder}",
-                    path=path,
-                    folder=FOLDER,
-                )
-            )
+            raise PodCallFailed(Message("sandbox.path", path=path, folder=FOLDER))
         return self._folder + path.removeprefix(FOLDER)
 
     async def _ask(self, **request: JsonValue) -> dict[str, JsonValue]:
@@ -180,11 +167,9 @@ class Sandbox:
             answer = json.loads(line)
         except (ValueError, TimeoutError, RecursionError) as error:
             _kill(self._process)
-            raise PodCallFailed(
-                Message("sandbox.broke", "the sandbox broke; the session is of no more use")
-            ) from error
+            raise PodCallFailed(Message("sandbox.broke")) from error
         if not isinstance(answer, dict):
-            raise PodCallFailed(Message("sandbox.garbled", "the sandbox gave a garbled answer"))
+            raise PodCallFailed(Message("sandbox.garbled"))
         return answer
 
     async def _said(self) -> str:
@@ -192,7 +177,7 @@ class Sandbox:
         with suppress(TimeoutError):
             said = await asyncio.wait_for(self._process.stderr.read(_SAID_BYTES), _END_SECONDS)
             return said.decode("utf-8", "replace").strip()
-        return Message("sandbox.no_reason", "no reason given")
+        return Message("sandbox.no_reason")
 
 
 async def _spawn(start: Start, limits: Limits) -> Process:
@@ -212,9 +197,7 @@ async def _spawn(start: Start, limits: Limits) -> Process:
             limit=2 * _ESCAPED * limits.output_bytes + _SAID_BYTES,
         )
     except OSError as error:
-        raise PodCallFailed(
-            Message("sandbox.not_started", "the sandbox does not start: {why}", why=error)
-        ) from error
+        raise PodCallFailed(Message("sandbox.not_started", why=error)) from error
 
 
 async def _end(process: Process) -> None:

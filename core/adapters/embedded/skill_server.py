@@ -118,11 +118,7 @@ class _SkillServer:
         async with http.bounded(request).form(max_files=1, max_fields=8) as form:
             file, tenant_id = form.get("file"), form.get("tenant_id", "")
             if not isinstance(file, UploadFile) or not isinstance(tenant_id, str):
-                raise InvalidInput(
-                    Message(
-                        "upload.form", "the form needs a file, and may have tenant_id and agent_id"
-                    )
-                )
+                raise InvalidInput(Message("upload.form"))
             name, data = (file.filename or "").removesuffix(".zip"), await file.read()
         bundle = await asyncio.to_thread(zip_to_bundle, data, name)
 
@@ -198,13 +194,7 @@ class _SkillServer:
     async def delete_file(self, request: Request) -> Response:
         path, name = http.path_of(request), http.name_of(request)
         if path.casefold() == SKILL_MD.casefold():
-            raise InvalidInput(
-                Message(
-                    "skill.document_stays",
-                    "{file} cannot be deleted; delete the skill instead",
-                    file=SKILL_MD,
-                )
-            )
+            raise InvalidInput(Message("skill.document_stays", file=SKILL_MD))
 
         def remove(current: Bundle | None) -> Bundle:
             skill = http.found(current, name)

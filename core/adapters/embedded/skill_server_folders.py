@@ -118,11 +118,9 @@ def _check_name(name: str) -> None:
     try:
         check_path(name)
     except BundleInvalid as error:
-        raise InvalidInput(
-            Message("skill.name_wrong", "skill name: {why}", why=error.message)
-        ) from error
+        raise InvalidInput(Message("skill.name_wrong", why=error.message)) from error
     if "/" in name or name.startswith("."):
-        raise InvalidInput(Message("skill.no_name", "{name!r} is no name of a skill", name=name))
+        raise InvalidInput(Message("skill.no_name", name=name))
 
 
 @contextmanager

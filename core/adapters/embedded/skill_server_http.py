@@ -40,13 +40,11 @@ class FileBody(BaseModel):
         if self.content is not None and self.content_base64 is None:
             return self.content.encode("utf-8")
         if self.content_base64 is None or self.content is not None:
-            raise InvalidInput(Message("upload.content", "give either content or content_base64"))
+            raise InvalidInput(Message("upload.content"))
         try:
             return base64.b64decode(self.content_base64, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise InvalidInput(
-                Message("upload.base64", "content_base64 cannot be decoded: {why}", why=error)
-            ) from error
+            raise InvalidInput(Message("upload.base64", why=error)) from error
 
 
 async def file_body(request: Request) -> FileBody:
@@ -55,9 +53,7 @@ async def file_body(request: Request) -> FileBody:
         return FileBody.model_validate_json(await bounded(request).body())
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidInput(
-            Message("upload.body", "the body is not as it should be: {why}", why=problem["msg"])
-        ) from error
+        raise InvalidInput(Message("upload.body", why=problem["msg"])) from error
 
 
 def bounded(request: Request) -> Request:
@@ -84,7 +80,7 @@ def name_of(request: Request) -> str:
     """Return the skill's name, from the path or the query."""
     name = request.path_params.get("name") or request.query_params.get("name", "")
     if not name:
-        raise InvalidInput(Message("upload.no_name", "the parameter name is missing"))
+        raise InvalidInput(Message("upload.no_name"))
     return str(name)
 
 

@@ -19,7 +19,7 @@ _FORGOTTEN = frozenset({400, 404})  # how servers answer a session they do not k
 _CLOSED = -32000  # the SDK's own code for an answer that will never come
 _TERMINATED = 32600  # the SDK's own code (positive) for HTTP 404: unknown session
 _REFUSED = frozenset({-32601, -32602})  # JSON-RPC: no such method, bad arguments
-_UP = Message("mcp.hint_up", "is the server up, and its address right?")
+_UP = Message("mcp.hint_up")
 
 
 def translate(error: BaseException | None, where: str) -> SkillWorkerError:
@@ -31,7 +31,7 @@ def translate(error: BaseException | None, where: str) -> SkillWorkerError:
     for leaf in leaves:
         if not isinstance(leaf, asyncio.CancelledError):
             return _translate(leaf, where)
-    return McpDown(Message("mcp.cut", "{where}: the connection was cut", where=where), hint=_UP)
+    return McpDown(Message("mcp.cut", where=where), hint=_UP)
 
 
 def ends_session(error: BaseException) -> bool:
@@ -47,34 +47,24 @@ def refused(
     status: int, where: str, said: str, headers: Mapping[str, str] | None = None
 ) -> SkillWorkerError:
     """Return our error for an unsuccessful HTTP status; `headers` may contain Retry-After."""
-    message = Message("mcp.answered", "{where} answered {status}", where=where, status=status)
+    message = Message("mcp.answered", where=where, status=status)
     if said:
-        message = Message(
-            "call.answered",
-            "{where} answered {status}: {why}",
-            where=where,
-            status=status,
-            why=said,
-        )
+        message = Message("call.answered", where=where, status=status, why=said)
     if status in _FORBIDDEN:
-        return ConfigurationError(
-            message, hint=Message("mcp.hint_token", "set the token that this MCP server asks for")
-        )
+        return ConfigurationError(message, hint=Message("mcp.hint_token"))
     if 300 <= status < 400:
         return ConfigurationError(
             message,
-            hint=Message("mcp.hint_redirect", "set the server's address to where it redirects"),
+            hint=Message("mcp.hint_redirect"),
         )
     if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
         return PodCallFailed(
             message,
-            hint=Message("mcp.hint_size", "raise the server's limit on the size of a request"),
+            hint=Message("mcp.hint_size"),
         )
     if passes(status) or status in _FORGOTTEN:
         return McpDown(message, hint=_UP, retry_after=retry_after(headers or {}))
-    return ConfigurationError(
-        message, hint=Message("mcp.hint_endpoint", "does the address point at the MCP endpoint?")
-    )
+    return ConfigurationError(message, hint=Message("mcp.hint_endpoint"))
 
 
 def excerpt(text: str) -> str:
@@ -99,33 +89,24 @@ def _translate(error: BaseException, where: str) -> SkillWorkerError:
     if isinstance(error, McpError):
         return _of_protocol(error.error.code, where, said)
     if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError):
-        return McpDown(
-            Message("mcp.closed", "{where}: the connection is closed", where=where), hint=_UP
-        )
+        return McpDown(Message("mcp.closed", where=where), hint=_UP)
     if isinstance(error, httpx.HTTPError | OSError):
         return McpDown(
-            Message("mcp.no_answer", "{where} does not answer: {why}", where=where, why=said),
+            Message("mcp.no_answer", where=where, why=said),
             hint=_UP,
         )
     return McpDown(
-        Message(
-            "mcp.no_mcp",
-            "{where} answered with something that is not MCP: {why}",
-            where=where,
-            why=said,
-        ),
+        Message("mcp.no_mcp", where=where, why=said),
         hint=_UP,
     )
 
 
 def _of_protocol(code: int, where: str, said: str) -> SkillWorkerError:
     if code in _REFUSED:
-        return PodCallFailed(
-            Message("mcp.refused", "{where} refused the call: {why}", where=where, why=said)
-        )
+        return PodCallFailed(Message("mcp.refused", where=where, why=said))
     if code == _TERMINATED:
         return McpDown(
-            Message("mcp.no_session", "{where} knows no such session (HTTP 404)", where=where),
+            Message("mcp.no_session", where=where),
             hint=_UP,
         )
-    return McpDown(Message("call.says", "{where}: {why}", where=where, why=said), hint=_UP)
+    return McpDown(Message("call.says", where=where, why=said), hint=_UP)

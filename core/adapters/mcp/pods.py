@@ -54,14 +54,7 @@ def read_document(text: str, skill_name: str, document_path: str) -> str | None:
     if _is_absence(text, skill_name, document_path):
         return None
     raise McpDown(
-        Message(
-            "mcp.no_document",
-            "read_skill_document({skill!r}, {path!r}) gave neither the document nor that there is "
-            "none: {text}",
-            skill=skill_name,
-            path=document_path,
-            text=excerpt(text),
-        )
+        Message("mcp.no_document", skill=skill_name, path=document_path, text=excerpt(text))
     )
 
 
@@ -255,12 +248,8 @@ async def _create(session: McpSession, ttl: int) -> str:
     try:
         return read_session_id(await session.ask("create_session", {"ttl": ttl}))
     except PodCallFailed as error:
-        hint = Message(
-            "pod.hint_sessions", "has the computer-use server sessions left? it is tried again"
-        )
-        raise McpDown(
-            Message("pod.none", "no pod was given: {why}", why=error.message), hint=hint
-        ) from error
+        hint = Message("pod.hint_sessions")
+        raise McpDown(Message("pod.none", why=error.message), hint=hint) from error
 
 
 def read_session_id(answer: ToolAnswer) -> str:
@@ -270,8 +259,4 @@ def read_session_id(answer: ToolAnswer) -> str:
             value = found.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 return str(value)
-    raise PodCallFailed(
-        Message(
-            "pod.no_session", "create_session gave no session id: {text}", text=excerpt(answer.text)
-        )
-    )
+    raise PodCallFailed(Message("pod.no_session", text=excerpt(answer.text)))

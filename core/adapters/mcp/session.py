@@ -48,8 +48,8 @@ class McpServer:
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ConfigurationError(
-                Message("mcp.address", "{url!r} is no address of an MCP server", url=self.url),
-                hint=Message("mcp.hint_address", "give http(s)://host[:port]/mcp"),
+                Message("mcp.address", url=self.url),
+                hint=Message("mcp.hint_address"),
             )
 
     @property
@@ -129,16 +129,7 @@ class Wire:
 
     def _cut(self, why: str) -> None:
         where = self._server.shown
-        self._report(
-            McpDown(
-                Message(
-                    "mcp.broke_off",
-                    "{where} broke off in the middle of an answer: {why}",
-                    where=where,
-                    why=why,
-                )
-            )
-        )
+        self._report(McpDown(Message("mcp.broke_off", where=where, why=why)))
 
     async def _problem(self, response: httpx.Response) -> SkillWorkerError | None:
         status = response.status_code
@@ -152,13 +143,8 @@ class Wire:
         if "html" in _content_type(response):
             said = await _beginning(response)
             return McpDown(
-                Message(
-                    "mcp.html",
-                    "{where} answered with HTML: {why}",
-                    where=self._server.shown,
-                    why=said,
-                ),
-                hint=Message("mcp.hint_endpoint", "does the address point at the MCP endpoint?"),
+                Message("mcp.html", where=self._server.shown, why=said),
+                hint=Message("mcp.hint_endpoint"),
             )
         return None
 
@@ -182,7 +168,7 @@ class _AnswerStream(httpx.AsyncByteStream):
         except httpx.HTTPError as error:
             self._ended(str(error) or type(error).__name__)
             raise
-        self._ended(Message("mcp.stream_ended", "the stream ended"))
+        self._ended(Message("mcp.stream_ended"))
 
     def _ended(self, why: str) -> None:
         if not (self._resumes and self._has_id):
@@ -292,13 +278,7 @@ class McpSession:
         # The server may be stuck, and its late answer has no taker: others get a new session.
         self.retire()
         raise McpDown(
-            Message(
-                "mcp.tool_slow",
-                "{where}: {tool} gave no answer within {seconds:g} s",
-                where=self._where,
-                tool=tool,
-                seconds=self._call_seconds,
-            )
+            Message("mcp.tool_slow", where=self._where, tool=tool, seconds=self._call_seconds)
         )
 
     async def ask(self, name: str, arguments: Mapping[str, JsonValue]) -> ToolAnswer:
@@ -309,15 +289,7 @@ class McpSession:
         tool = self.find(name)
         if tool is None:
             has = ", ".join(sorted(self._tools)) or "none"
-            raise NotFound(
-                Message(
-                    "mcp.lacks_tool",
-                    "{where} has no tool {name}; it has: {known}",
-                    where=self._where,
-                    name=name,
-                    known=has,
-                )
-            )
+            raise NotFound(Message("mcp.lacks_tool", where=self._where, name=name, known=has))
         return self.result(name, await self.call(tool.name, arguments))
 
     def result(self, name: str, answer: CallToolResult) -> ToolAnswer:
@@ -325,13 +297,7 @@ class McpSession:
         found = read_answer(answer)
         if answer.isError:
             raise PodCallFailed(
-                Message(
-                    "mcp.tool_failed",
-                    "{where}: {name} failed: {why}",
-                    where=self._where,
-                    name=name,
-                    why=excerpt(found.text),
-                )
+                Message("mcp.tool_failed", where=self._where, name=name, why=excerpt(found.text))
             )
         return found
 
@@ -352,11 +318,7 @@ class McpSession:
 
     def stop(self) -> None:
         """Close it, whoever uses it; `keeper` ends within CLOSE_SECONDS."""
-        self._end(
-            McpDown(
-                Message("mcp.session_closed", "{where}: the session is closed", where=self._where)
-            )
-        )
+        self._end(McpDown(Message("mcp.session_closed", where=self._where)))
 
     async def _finished(self, task: asyncio.Task[_T], seconds: float) -> bool:
         """Wait for a task, the session's end, or the timeout; the task is over then."""
@@ -391,12 +353,7 @@ class McpSession:
                 limit.reschedule(loop.time() + CLOSE_SECONDS)
         except TimeoutError as error:
             raise McpDown(
-                Message(
-                    "mcp.slow",
-                    "{where} did not answer within {seconds:g} s",
-                    where=self._where,
-                    seconds=self._call_seconds,
-                )
+                Message("mcp.slow", where=self._where, seconds=self._call_seconds)
             ) from error
 
     @asynccontextmanager

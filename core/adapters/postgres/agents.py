@@ -23,8 +23,8 @@ class PostgresAgents:
         row = await fetch_one(self._pool, "agents.get", id=agent_id)
         if row is None:
             raise NotFound(
-                Message("no.agent", "there is no agent {id!r}", id=agent_id),
-                hint=Message("see.agents", "see `skill-worker agents list`"),
+                Message("no.agent", id=agent_id),
+                hint=Message("see.agents"),
             )
         return _agent(row)
 
@@ -42,13 +42,8 @@ class PostgresAgents:
         )
         if row is None:
             raise InvalidInput(
-                Message(
-                    "agents.other_tenant",
-                    "agent {id!r} belongs to another tenant than {tenant!r}",
-                    id=agent.id,
-                    tenant=agent.tenant_id,
-                ),
-                hint=Message("agents.unique", "ids of agents are unique over all tenants"),
+                Message("agents.other_tenant", id=agent.id, tenant=agent.tenant_id),
+                hint=Message("agents.unique"),
             )
         return bool(row["is_new"])
 

@@ -72,22 +72,10 @@ class PostgresUnitOfWork:
             done = await written.fetchone()
         except pg.UniqueViolation as error:
             raise Stale(
-                Message(
-                    "change.exists_meanwhile",
-                    "{kind} {name!r} exists meanwhile",
-                    kind=change.kind,
-                    name=change.target_name,
-                )
+                Message("change.exists_meanwhile", kind=change.kind, name=change.target_name)
             ) from error
         if done is None:
-            raise Stale(
-                Message(
-                    "change.target_moved",
-                    "{kind} {id!r} has moved on",
-                    kind=change.kind,
-                    id=change.target_id,
-                )
-            )
+            raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
         await self._index(change, change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
@@ -108,13 +96,7 @@ class PostgresUnitOfWork:
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
         present = {row["name"] for row in rows}
         if present != _names(change.before):
-            raise Stale(
-                Message(
-                    "change.skills_moved",
-                    "the skills of agent {agent!r} have moved on",
-                    agent=change.target_id,
-                )
-            )
+            raise Stale(Message("change.skills_moved", agent=change.target_id))
         wanted = _names(change.after)
         added, dropped = sorted(wanted - present), sorted(present - wanted)
         await self._see_there(change, added)
@@ -126,13 +108,7 @@ class PostgresUnitOfWork:
         params = {"change_id": change.id, "names": names}
         gone = await (await self._conn.execute(sql("changes.deleted_since"), params)).fetchone()
         if gone is not None:
-            raise Stale(
-                Message(
-                    "change.skill_deleted",
-                    "skill {name!r} was deleted meanwhile",
-                    name=gone["name"],
-                )
-            )
+            raise Stale(Message("change.skill_deleted", name=gone["name"]))
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
         row = history.model_dump(exclude={"created_at", *_FILES})
@@ -223,8 +199,8 @@ class PostgresChangeLog:
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
             raise NotFound(
-                Message("no.change", "there is no change {id!r}", id=change_id),
-                hint=Message("see.changes", "see `skill-worker changes list`"),
+                Message("no.change", id=change_id),
+                hint=Message("see.changes"),
             )
         return change_of(row)
 
@@ -256,14 +232,7 @@ class PostgresChangeLog:
         found = {row["sha256"]: bytes(row["data"]) for row in rows}
         missing = set(hashes) - set(found)
         if missing:
-            raise NotFound(
-                Message(
-                    "change.files_missing",
-                    "{n} stored files are missing, {first} among them",
-                    n=len(missing),
-                    first=min(missing),
-                )
-            )
+            raise NotFound(Message("change.files_missing", n=len(missing), first=min(missing)))
         return found
 
     @asynccontextmanager
@@ -273,15 +242,9 @@ class PostgresChangeLog:
             row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
             assert row is not None
             if change.candidate_id is not None and row["epoch"] != change.epoch:
-                raise LeaseLost(
-                    Message(
-                        "lease.candidate", "candidate {id} was taken over", id=change.candidate_id
-                    )
-                )
+                raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
             if row["status"] != "applying":
-                raise Stale(
-                    Message("change.settled", "change {id} is settled already", id=change.id)
-                )
+                raise Stale(Message("change.settled", id=change.id))
             unit = PostgresUnitOfWork(conn)
             yield unit
         self._tell(unit)
@@ -293,17 +256,8 @@ class PostgresChangeLog:
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
-        return TargetBusy(
-            Message(
-                "change.target_busy",
-                "{kind} {id!r} is being changed",
-                kind=change.kind,
-                id=change.target_id,
-            )
-        )
-    return Stale(
-        Message("change.key_at_once", "key {key!r} was used at the same time", key=change.key)
-    )
+        return TargetBusy(Message("change.target_busy", kind=change.kind, id=change.target_id))
+    return Stale(Message("change.key_at_once", key=change.key))
 
 
 async def put_change(conn: Connection, change: Change) -> None:
@@ -313,9 +267,7 @@ async def put_change(conn: Connection, change: Change) -> None:
     except pg.UniqueViolation as error:
         raise _taken(change, error) from error
     if not written.rowcount:
-        raise LeaseLost(
-            Message("lease.candidate", "candidate {id} was taken over", id=change.candidate_id)
-        )
+        raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:

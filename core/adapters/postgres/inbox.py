@@ -195,33 +195,22 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     for row in rows:
         if found[row["source_id"]]["digest"] != row["digest"]:
             raise InvalidInput(
-                Message(
-                    "feedback.other_content",
-                    "feedback {id!r} of source {source!r} is known with other content",
-                    id=row["source_id"],
-                    source=source,
-                ),
-                hint=Message("feedback.id_of_its_own", "give changed feedback an id of its own"),
+                Message("feedback.other_content", id=row["source_id"], source=source),
+                hint=Message("feedback.id_of_its_own"),
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}
 
 
 def lease_lost(claimed: Feedback) -> LeaseLost:
     """Return the error that a piece is no longer its claimer's."""
-    return LeaseLost(
-        Message(
-            "lease.feedback",
-            "feedback {id} has ended or was taken up by another worker",
-            id=claimed.id,
-        )
-    )
+    return LeaseLost(Message("lease.feedback", id=claimed.id))
 
 
 def not_found(feedback_id: str) -> NotFound:
     """Return the error that there is no such piece."""
     return NotFound(
-        Message("no.feedback", "there is no feedback {id!r}", id=feedback_id),
-        hint=Message("see.feedback", "see `skill-worker feedback list`"),
+        Message("no.feedback", id=feedback_id),
+        hint=Message("see.feedback"),
     )
 
 
@@ -261,8 +250,8 @@ class PostgresIntake:
                 raise await _refusal(
                     conn,
                     feedback_id,
-                    Message("feedback.not_ended", "has not ended"),
-                    Message("feedback.hint_ended", "only ended feedback can be tried again"),
+                    Message("feedback.not_ended"),
+                    Message("feedback.hint_ended"),
                 )
             await conn.execute(sql("intake.reset_verdicts"), params)
             await self._jobs.defer(conn, [Waiting(feedback_id, row["turn"])])
@@ -276,8 +265,8 @@ class PostgresIntake:
                 raise await _refusal(
                     conn,
                     feedback_id,
-                    Message("feedback.ended", "has ended"),
-                    Message("see.piece", "see `skill-worker feedback show ID`"),
+                    Message("feedback.ended"),
+                    Message("see.piece"),
                 )
             await conn.execute(sql("intake.fence"), params)
             await conn.execute(sql("intake.drop_job"), taken)
@@ -320,13 +309,7 @@ async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> 
     if row is None:
         return not_found(feedback_id)
     return Refused(
-        Message(
-            "feedback.state",
-            "feedback {id} {what}: it is {status}",
-            id=feedback_id,
-            what=what,
-            status=term(row["status"]),
-        ),
+        Message("feedback.state", id=feedback_id, what=what, status=term(row["status"])),
         hint=hint,
     )
 

@@ -225,9 +225,7 @@ class JobWorker:
         finally:
             await end_tasks(sides)
         if drained and not drained.cancelled() and (hopeless := drained.result()):
-            raise ConfigurationError(
-                hopeless.reason, hint=Message("worker.still_queued", "What waits is still queued.")
-            )
+            raise ConfigurationError(hopeless.reason, hint=Message("worker.still_queued"))
 
     def _sides(self, watch: PauseWatch) -> list[Coroutine[object, object, None]]:
         options = self._options

@@ -99,6 +99,4 @@ def engine_errors() -> Iterator[None]:
     except ConnectorException as error:
         if isinstance(error.__cause__, psycopg.Error):
             raise translate(error.__cause__) from error
-        raise DatabaseDown(
-            Message("jobs.lost", "The job engine lost PostgreSQL: {why}", why=error), hint=DOWN_HINT
-        ) from error
+        raise DatabaseDown(Message("jobs.lost", why=error), hint=DOWN_HINT) from error

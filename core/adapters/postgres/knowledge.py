@@ -121,8 +121,8 @@ def item_of(row: DictRow) -> KnowledgeItem:
 
 def _missing(kind: Kind, item_id: str) -> NotFound:
     return NotFound(
-        Message("no.item", "there is no {kind} {id!r}", kind=kind, id=item_id),
-        hint=Message("see.knowledge", "see `skill-worker knowledge list`"),
+        Message("no.item", kind=kind, id=item_id),
+        hint=Message("see.knowledge"),
     )
 
 
@@ -202,14 +202,6 @@ class PostgresKnowledgePast:
             self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id, version=version
         )
         if row is None:
-            raise NotFound(
-                Message(
-                    "restore.no_version",
-                    "{kind} {id!r} has no version {version}",
-                    kind=kind,
-                    id=item_id,
-                    version=version,
-                )
-            )
+            raise NotFound(Message("restore.no_version", kind=kind, id=item_id, version=version))
         files = row.pop("files", None) or {}
         return item_of(row), {path: FileRef.model_validate(ref) for path, ref in files.items()}

@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import TypeAlias, cast
 
 import psycopg
 from psycopg import errors as pg
 from psycopg.rows import DictRow, dict_row
 
-from core.adapters.postgres.queries import connecting, sql, translated
-from core.adapters.postgres.schema_status import (
-    JOBS,
-    SAVER,
-    SCRIPTS,
-    VECTORS,
-    jobs_head,
-    jobs_scripts,
-    refuse_newer,
-    require_current,
-    status_of,
-    vector_scripts,
+from core.adapters.postgres.queries import (
+    SCHEMA_HINT,
+    Pool,
+    connecting,
+    connection,
+    sql,
+    translated,
 )
 from core.domain.errors import ConfigurationError, DatabaseDown
 from core.domain.messages import Message
-from core.domain.models.views import MigrationStatus
-
-__all__ = ["MigrationStatus", "migrate", "require_current", "status"]
+from core.domain.models.views import MigrationStatus, SchemaVersion
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 120
 LOCK_POLL_SECONDS = 0.1
-_PGVECTOR_HINT = Message(
-    "pgvector.hint_install",
-    "Install pgvector on the server and run `CREATE EXTENSION vector` in this database as a role "
-    "that may, or unset EMBEDDING_MODEL: search goes by words then.",
-)
+_PGVECTOR_HINT = Message("pgvector.hint_install")
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
 
@@ -105,9 +96,7 @@ def _alone(conn: SyncConnection) -> Iterator[None]:
     deadline = time.monotonic() + LOCK_SECONDS
     while not conn.execute(sql("migrations.try_lock")).fetchall()[0]["held"]:
         if time.monotonic() > deadline:
-            raise DatabaseDown(
-                Message("database.migrating", "Another process is still migrating this database.")
-            )
+            raise DatabaseDown(Message("database.migrating"))
         time.sleep(LOCK_POLL_SECONDS)
     try:
         yield
@@ -148,13 +137,8 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
     if current is None:
         if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
             raise ConfigurationError(
-                Message(
-                    "database.foreign", "The database holds another program's Procrastinate schema."
-                ),
-                hint=Message(
-                    "database.hint_own",
-                    "Give skill-worker a database (or a schema, by search_path) of its own.",
-                ),
+                Message("database.foreign"),
+                hint=Message("database.hint_own"),
             )
         steps = {jobs_head(): SchemaManager.get_schema()}
     else:
@@ -181,36 +165,19 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
     except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
         said = str(error).splitlines()[0]
         raise ConfigurationError(
-            Message(
-                "pgvector.says",
-                "EMBEDDING_MODEL needs pgvector, and PostgreSQL says: {why}",
-                why=said,
-            ),
+            Message("pgvector.says", why=said),
             hint=_PGVECTOR_HINT,
         ) from error
     seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
     if not seen["found"]:
         raise ConfigurationError(
-            Message(
-                "pgvector.schema",
-                "EMBEDDING_MODEL needs pgvector, and it is in a schema that is not searched.",
-            ),
-            hint=Message(
-                "pgvector.hint_schema",
-                "Put its schema on the role's search_path, or unset EMBEDDING_MODEL.",
-            ),
+            Message("pgvector.schema"),
+            hint=Message("pgvector.hint_schema"),
         )
     if not seen["compares_signs"]:
         raise ConfigurationError(
-            Message(
-                "pgvector.old",
-                "EMBEDDING_MODEL needs pgvector 0.7 or newer, and the database has an older one.",
-            ),
-            hint=Message(
-                "pgvector.hint_update",
-                "Install a newer one and run `ALTER EXTENSION vector UPDATE`, or unset "
-                "EMBEDDING_MODEL.",
-            ),
+            Message("pgvector.old"),
+            hint=Message("pgvector.hint_update"),
         )
     for path in vector_scripts():
         if current is None or path.stem > current:
@@ -221,3 +188,86 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
 
 def _record(conn: SyncConnection, component: str, version: str) -> None:
     conn.execute(sql("migrations.record"), {"component": component, "version": version})
+
+
+SCRIPTS = Path(__file__).parent / "migrations"
+OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
+VECTORS = "skill-worker-vectors"
+UPGRADE_HINT = Message("database.hint_upgrade")
+
+
+async def require_current(pool: Pool, *, vectors: bool = False) -> None:
+    """Raise ConfigurationError, saying what to do, if the schema is not the code's.
+
+    `vectors`: semantic search is wanted.
+    """
+    async with connection(pool) as conn:
+        try:
+            rows = await (await conn.execute(sql("migrations.versions"))).fetchall()
+        except pg.UndefinedTable:
+            rows = []
+    status = status_of(rows, vectors=vectors)
+    refuse_newer(status)
+    if not status.up_to_date:
+        raise ConfigurationError(
+            Message("database.schema_behind"),
+            hint=SCHEMA_HINT,
+        )
+
+
+def refuse_newer(status: MigrationStatus) -> None:
+    """Raise ConfigurationError if the database is newer than the code."""
+    if status.newer_than_code:
+        raise ConfigurationError(
+            Message("database.schema_ahead"),
+            hint=UPGRADE_HINT,
+        )
+
+
+def status_of(rows: Iterable[Mapping[str, str]], *, vectors: bool = False) -> MigrationStatus:
+    """Compare the versions found (`component`, `version`) with those the code needs."""
+    found: dict[str, set[str]] = {OURS: set(), JOBS: set(), SAVER: set(), VECTORS: set()}
+    for row in rows:
+        found.setdefault(row["component"], set()).add(row["version"])
+    return MigrationStatus(
+        ours=_compare(found[OURS], our_head()),
+        procrastinate=_compare(found[JOBS], jobs_head()),
+        # Two hosts may run different patch versions: the setup of each version is on record.
+        saver=_compare(found[SAVER], metadata.version(SAVER), ordered=False),
+        vectors=_compare(found[VECTORS], vector_scripts()[-1].stem) if vectors else None,
+    )
+
+
+def _compare(found: set[str], head: str, *, ordered: bool = True) -> SchemaVersion:
+    current = head if head in found and not ordered else max(found, default=None)
+    return SchemaVersion(
+        current=current,
+        head=head,
+        up_to_date=head in found,
+        newer_than_code=ordered and current is not None and current > head,
+    )
+
+
+@cache
+def our_head() -> str:
+    """Return our newest revision: the number its file name begins with."""
+    return max(path.name.split("_")[0] for path in (SCRIPTS / "versions").glob("*.sql"))
+
+
+@cache
+def vector_scripts() -> tuple[Path, ...]:
+    """Return the migrations of semantic search, oldest first."""
+    return tuple(sorted((SCRIPTS / "vectors").glob("*.sql")))
+
+
+def jobs_head() -> str:
+    """Return the name of Procrastinate's newest migration."""
+    return jobs_scripts()[-1].name
+
+
+@cache
+def jobs_scripts() -> tuple[Path, ...]:
+    """Return Procrastinate's migrations, oldest first."""
+    from procrastinate.schema import SchemaManager
+
+    return tuple(sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql")))

@@ -75,7 +75,7 @@ async def _open(pool: Pool) -> None:
         await pool.open(wait=True, timeout=CONNECT_SECONDS)
     except PoolTimeout as error:
         raise DatabaseDown(
-            Message("database.down", "PostgreSQL does not answer: {text}", text=error),
+            Message("database.down", text=error),
             hint=DOWN_HINT,
         ) from error
 

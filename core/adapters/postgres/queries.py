@@ -25,81 +25,69 @@ from core.domain.messages import Message
 from core.domain.models import Candidate, Feedback, Usage
 from core.domain.models.messages import read_message
 
-DOWN_HINT = Message(
-    "database.hint_down",
-    "Look whether the server runs and DATABASE_URL is right: `skill-worker doctor`.",
-)
-RETRY_HINT = Message("database.hint_retry", "It is tried again; nothing was written.")
-SCHEMA_HINT = Message("database.hint_migrate", "Run `skill-worker db migrate`.")
+DOWN_HINT = Message("database.hint_down")
+RETRY_HINT = Message("database.hint_retry")
+SCHEMA_HINT = Message("database.hint_migrate")
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
 # Transient conditions that PostgreSQL itself reports: what to say, and what to do. All other
 # operational errors mean that the server is not there.
 _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
     pg.DiskFull: (
-        Message("database.disk", "PostgreSQL has no disk space left"),
-        Message("database.hint_disk", "Free space on the server's disk."),
+        Message("database.disk"),
+        Message("database.hint_disk"),
     ),
     pg.OutOfMemory: (
-        Message("database.memory", "PostgreSQL has no memory left"),
-        Message("database.hint_memory", "Look what else runs on the server."),
+        Message("database.memory"),
+        Message("database.hint_memory"),
     ),
     pg.TooManyConnections: (
-        Message("database.connections", "PostgreSQL takes no more connections"),
-        Message(
-            "database.hint_connections",
-            "Raise max_connections, or run fewer processes: each uses ten at most.",
-        ),
+        Message("database.connections"),
+        Message("database.hint_connections"),
     ),
     pg.DeadlockDetected: (
-        Message("database.deadlock", "PostgreSQL undid one of two transactions that collided"),
+        Message("database.deadlock"),
         RETRY_HINT,
     ),
     pg.SerializationFailure: (
-        Message("database.collision", "PostgreSQL undid a transaction that collided"),
+        Message("database.collision"),
         RETRY_HINT,
     ),
     pg.LockNotAvailable: (
-        Message("database.lock", "PostgreSQL waited too long for a lock"),
+        Message("database.lock"),
         RETRY_HINT,
     ),
     pg.QueryCanceled: (
-        Message("database.cancelled", "PostgreSQL cancelled a statement"),
-        Message(
-            "database.hint_timeout",
-            "Look at statement_timeout, and whether the server is overloaded.",
-        ),
+        Message("database.cancelled"),
+        Message("database.hint_timeout"),
     ),
     pg.ReadOnlySqlTransaction: (
-        Message("database.read_only", "PostgreSQL takes no writes now"),
-        Message(
-            "database.hint_primary",
-            "Point DATABASE_URL at the primary, or wait until the fail-over is done.",
-        ),
+        Message("database.read_only"),
+        Message("database.hint_primary"),
     ),
     pg.IdleInTransactionSessionTimeout: (
-        Message("database.slow", "PostgreSQL ended a slow transaction"),
+        Message("database.slow"),
         RETRY_HINT,
     ),
     pg.TransactionTimeout: (
-        Message("database.slow", "PostgreSQL ended a slow transaction"),
+        Message("database.slow"),
         RETRY_HINT,
     ),
     pg.InternalError_: (
-        Message("database.broke", "PostgreSQL broke on a statement"),
-        Message("database.hint_log", "Look at the server's own log."),
+        Message("database.broke"),
+        Message("database.hint_log"),
     ),
     pg.DataCorrupted: (
-        Message("database.damaged", "PostgreSQL found damaged data"),
-        Message("database.hint_log", "Look at the server's own log."),
+        Message("database.damaged"),
+        Message("database.hint_log"),
     ),
     # A statement prepared on the connection no longer fits, as after a concurrent migration.
     pg.FeatureNotSupported: (
-        Message("database.prepare", "PostgreSQL must prepare a statement anew"),
+        Message("database.prepare"),
         RETRY_HINT,
     ),
     pg.InvalidSqlStatementName: (
-        Message("database.prepare", "PostgreSQL must prepare a statement anew"),
+        Message("database.prepare"),
         RETRY_HINT,
     ),
 }
@@ -116,11 +104,7 @@ def translated() -> Iterator[None]:
     except psycopg.Error as error:
         raise translate(error) from error
     except UnicodeEncodeError as error:
-        raise InvalidInput(
-            Message(
-                "database.no_unicode", "text that is not valid Unicode: {why}", why=error.reason
-            )
-        ) from error
+        raise InvalidInput(Message("database.no_unicode", why=error.reason)) from error
 
 
 @contextmanager
@@ -131,10 +115,8 @@ def connecting() -> Iterator[None]:
     except psycopg.ProgrammingError:
         # The error's text may quote the connection string, password included.
         raise ConfigurationError(
-            Message("database.no_url", "DATABASE_URL is no connection string."),
-            hint=Message(
-                "database.hint_url", "Write it like postgresql://user:password@host:5432/database."
-            ),
+            Message("database.no_url"),
+            hint=Message("database.hint_url"),
         ) from None
     except psycopg.Error as error:
         raise translate(error) from error
@@ -144,31 +126,23 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
     """Map a psycopg error into the program's error hierarchy."""
     said = str(error).strip()
     if isinstance(error, pg.InsufficientPrivilege):
-        return ConfigurationError(
-            Message("database.refuses", "PostgreSQL refuses us: {text}", text=said), hint=DOWN_HINT
-        )
+        return ConfigurationError(Message("database.refuses", text=said), hint=DOWN_HINT)
     if isinstance(error, _SCHEMA):
         return ConfigurationError(
-            Message("database.no_schema", "The database lacks our schema: {text}", text=said),
+            Message("database.no_schema", text=said),
             hint=SCHEMA_HINT,
         )
     if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
-        return InvalidInput(
-            Message("database.bad_value", "PostgreSQL cannot store this value: {text}", text=said)
-        )
+        return InvalidInput(Message("database.bad_value", text=said))
     for kind, (words, hint) in _PASSING.items():
         if isinstance(error, kind):
-            return DatabaseDown(
-                Message("database.passing", "{what}: {text}", what=words, text=said), hint=hint
-            )
+            return DatabaseDown(Message("database.passing", what=words, text=said), hint=hint)
     if isinstance(error, _GONE):
         return DatabaseDown(
-            Message("database.down", "PostgreSQL does not answer: {text}", text=said),
+            Message("database.down", text=said),
             hint=DOWN_HINT,
         )
-    return SkillWorkerError(
-        Message("database.refused", "PostgreSQL refused a statement: {text}", text=said)
-    )
+    return SkillWorkerError(Message("database.refused", text=said))
 
 
 _SAID = TypeAdapter[dict[str, object]](dict[str, object])

@@ -86,8 +86,8 @@ class PostgresReader:
         row = await fetch_one(self._pool, "reads.history_record", id=record_id)
         if row is None:
             raise NotFound(
-                Message("no.record", "there is no history record {id!r}", id=record_id),
-                hint=Message("see.history", "see `skill-worker history list`"),
+                Message("no.record", id=record_id),
+                hint=Message("see.history"),
             )
         return HistoryRecord.model_validate(dict(row))
 

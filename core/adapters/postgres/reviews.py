@@ -63,12 +63,7 @@ class PostgresReviews:
                 decided = await _decide(conn, "reviews.approve", params)
             except pg.UniqueViolation:
                 raise TargetBusy(
-                    Message(
-                        "change.target_busy",
-                        "{kind} {id!r} is being changed",
-                        kind=change.kind,
-                        id=change.target_id,
-                    )
+                    Message("change.target_busy", kind=change.kind, id=change.target_id)
                 ) from None
             await refuse_skill_beside(conn, change)
             await write_event(conn, event)
@@ -124,12 +119,8 @@ async def _decide(conn: Connection, block: str, params: Mapping[str, object]) ->
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
-            Message(
-                "review.at_the_same_time",
-                "change {id} was decided or edited at the same time",
-                id=params["id"],
-            ),
-            hint=Message("review.look_again", "look at it again"),
+            Message("review.at_the_same_time", id=params["id"]),
+            hint=Message("review.look_again"),
         )
     return decided
 
@@ -150,8 +141,8 @@ class PostgresReviewQueue:
         row = await fetch_one(self._pool, "review_queue.opened", id=change_id, **scope)
         if row is None:
             raise NotFound(
-                Message("no.change", "there is no change {id!r}", id=change_id),
-                hint=Message("see.changes", "see `skill-worker changes list`"),
+                Message("no.change", id=change_id),
+                hint=Message("see.changes"),
             )
         return _opened(row)
 

@@ -145,7 +145,7 @@ class PostgresRuns:
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         row = await fetch_one(self._pool, "runs.start", id=candidate.id, generation=generation)
         if row is None:
-            raise NotFound(Message("no.candidate", "there is no candidate {id!r}", id=candidate.id))
+            raise NotFound(Message("no.candidate", id=candidate.id))
         return candidate_of(row)
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
@@ -176,7 +176,7 @@ class PostgresRuns:
 
 def lease_lost(candidate_id: str) -> LeaseLost:
     """Return the error that another worker has raised the candidate's epoch."""
-    return LeaseLost(Message("lease.candidate", "candidate {id} was taken over", id=candidate_id))
+    return LeaseLost(Message("lease.candidate", id=candidate_id))
 
 
 log = structlog.get_logger(__name__)

@@ -39,33 +39,20 @@ def _check_messages(thread: str, messages: object) -> None:
     if not isinstance(messages, list):
         raise _unreadable(
             thread,
-            Message(
-                "saver.messages", "its messages are of type {type}", type=type(messages).__name__
-            ),
+            Message("saver.messages", type=type(messages).__name__),
         )
     for message in messages:
         if not isinstance(message, BaseMessage):
             raise _unreadable(
                 thread,
-                Message(
-                    "saver.message",
-                    "one of its messages is of type {type}",
-                    type=type(message).__name__,
-                ),
+                Message("saver.message", type=type(message).__name__),
             )
 
 
 def _unreadable(thread: str, why: str) -> RunFailed:
     return RunFailed(
-        Message(
-            "saver.unreadable",
-            "the kept run {thread} cannot be read: {why}",
-            thread=thread,
-            why=why,
-        ),
-        hint=Message(
-            "saver.hint", "`skill-worker feedback retry ID` begins anew, with a new thread"
-        ),
+        Message("saver.unreadable", thread=thread, why=why),
+        hint=Message("saver.hint"),
     )
 
 

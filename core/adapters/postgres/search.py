@@ -63,12 +63,7 @@ async def refuse_repeated(conn: Connection, change: Change) -> None:
     for row in await (await conn.execute(sql(block), params)).fetchall():
         if repeats(change, row["content"]):
             raise Repeated(
-                Message(
-                    "near.meanwhile",
-                    "{kind} {id!r} says nearly this meanwhile",
-                    kind=change.kind,
-                    id=row["item_id"],
-                ),
+                Message("near.meanwhile", kind=change.kind, id=row["item_id"]),
                 item_id=row["item_id"],
             )
 
@@ -85,19 +80,9 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
     for row in await (await conn.execute(sql("neighbours.skills"), params)).fetchall():
         if repeats_skill(change, row["item_id"], row["content"]):
             if row["is_open"]:
-                raise TargetBusy(
-                    Message(
-                        "near.being_made",
-                        "skill {name!r} says nearly this and is being made",
-                        name=row["item_id"],
-                    )
-                )
+                raise TargetBusy(Message("near.being_made", name=row["item_id"]))
             raise Repeated(
-                Message(
-                    "near.skill_meanwhile",
-                    "skill {id!r} says nearly this meanwhile",
-                    id=row["item_id"],
-                ),
+                Message("near.skill_meanwhile", id=row["item_id"]),
                 item_id=row["item_id"],
             )
 
@@ -204,11 +189,7 @@ class SkillFollower:
                     self._scanned_at[tenant_id] = now
         except TimeoutError:
             raise SkillApiDown(
-                Message(
-                    "dependency.skills_too_slow",
-                    "looking through the skills took longer than {seconds:g} s",
-                    seconds=self._longest,
-                )
+                Message("dependency.skills_too_slow", seconds=self._longest)
             ) from None
 
     async def _scan(self, tenant_id: str) -> None:

@@ -36,8 +36,8 @@ class PostgresTokens:
         row = await fetch_one(self._pool, "access.revoke", id=token_id)
         if row is None:
             raise NotFound(
-                Message("no.token", "there is no token {id!r}", id=token_id),
-                hint=Message("see.tokens", "see `skill-worker tokens list`"),
+                Message("no.token", id=token_id),
+                hint=Message("see.tokens"),
             )
         return _token(row)
 
@@ -56,14 +56,11 @@ class PostgresTokens:
 def name_taken(token: AccessToken) -> AlreadyExists:
     """Return the error that a live token already has this name."""
     return AlreadyExists(
-        Message("tokens.taken", "there is a token called {name!r} already", name=token.name),
+        Message("tokens.taken", name=token.name),
         item_id="",
         name=token.name,
         content="",
-        hint=Message(
-            "tokens.hint_taken",
-            "give another --name, or end that one with `skill-worker tokens revoke`",
-        ),
+        hint=Message("tokens.hint_taken"),
     )
 
 

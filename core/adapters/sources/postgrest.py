@@ -152,7 +152,7 @@ def _readable(values: Sequence[JsonValue]) -> Sequence[TodoRow]:
             log.warning(
                 "row.refused",
                 row_id=None,
-                error=Message("row.no_id", "it has no id that can be used"),
+                error=Message("row.no_id"),
             )
         else:
             rows.setdefault(row.id, row)

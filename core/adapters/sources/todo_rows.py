@@ -78,10 +78,10 @@ def row_id_of(source_id: str) -> str:
 
 def _row_problem(tenant_id: JsonValue, agent_ids: Sequence[str]) -> str | None:
     if not isinstance(tenant_id, str):
-        return Message("row.no_tenant", "it names no tenant")
+        return Message("row.no_tenant")
     if problem := name_problem(tenant_id) or text_problem(tenant_id):
-        return Message("row.tenant", "its tenant_id {why}", why=problem)
-    return None if agent_ids else Message("row.no_agent", "it names no agent")
+        return Message("row.tenant", why=problem)
+    return None if agent_ids else Message("row.no_agent")
 
 
 def _read_items(row_id: str, feedback: JsonValue) -> tuple[list[Item], list[str]]:
@@ -91,14 +91,12 @@ def _read_items(row_id: str, feedback: JsonValue) -> tuple[list[Item], list[str]
     try:
         entries = list(_entries(feedback))
     except InvalidInput as error:
-        return [], [
-            Message("row.like_json", "its feedback begins like JSON, but {why}", why=error.message)
-        ]
+        return [], [Message("row.like_json", why=error.message)]
     for number, entry in enumerate(entries, start=1):
         try:
             item = _item(row_id, entry, at)
         except InvalidInput as error:
-            problems.append(Message("row.item", "item {n} {why}", n=number, why=error.message))
+            problems.append(Message("row.item", n=number, why=error.message))
             continue
         if item is not None:
             at = item.at
@@ -138,7 +136,7 @@ def _item(row_id: str, entry: JsonValue, before: datetime) -> Item | None:
     if content is None and "content" in fields:
         return None
     if not isinstance(content, str):
-        raise InvalidInput(Message("row.no_text", "has no text as its content"))
+        raise InvalidInput(Message("row.no_text"))
     if problem := text_problem(content):
         raise InvalidInput(problem)
     if is_blank(content):

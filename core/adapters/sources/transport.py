@@ -16,7 +16,7 @@ from core.domain.text import one_line
 
 CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0
-SQL_HINT = Message("supabase.sql", "its SQL is in docs/how-to/connect-supabase.md")
+SQL_HINT = Message("supabase.sql")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_FUNCTION = frozenset({"PGRST202", "42883"})
 _NO_TABLE = frozenset({"PGRST205", "42P01"})
@@ -97,13 +97,8 @@ class PostgrestTransport:
                 )
         except (httpx.HTTPError, TimeoutError) as error:
             raise SourceDown(
-                Message(
-                    "call.failed",
-                    "{where} failed: {why}",
-                    where=where,
-                    why=str(error) or type(error).__name__,
-                ),
-                hint=Message("supabase.hint_reach", "does this machine reach SUPABASE_URL?"),
+                Message("call.failed", where=where, why=str(error) or type(error).__name__),
+                hint=Message("supabase.hint_reach"),
             ) from error
         if not response.is_success:
             raise _refusal(response, where)
@@ -119,9 +114,7 @@ async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport
     try:
         direct = httpx.URL(url).host in _LOOPBACK
     except httpx.InvalidURL as error:
-        raise ConfigurationError(
-            Message("supabase.url", "SUPABASE_URL {url!r} is no URL: {why}", url=url, why=error)
-        ) from error
+        raise ConfigurationError(Message("supabase.url", url=url, why=error)) from error
     limits = httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
     async with httpx.AsyncClient(trust_env=not direct, timeout=limits) as http:
         yield PostgrestTransport(url, key, http)
@@ -130,8 +123,8 @@ async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport
 def _headers(key: str) -> Mapping[str, str]:
     if not key.isascii() or not key.isprintable() or not key:
         raise ConfigurationError(
-            Message("supabase.key", "SUPABASE_KEY holds what no HTTP header can carry"),
-            hint=Message("supabase.hint_copy", "copy the key anew, without line breaks"),
+            Message("supabase.key"),
+            hint=Message("supabase.hint_copy"),
         )
     # Without `representation` a PATCH would not return the rows it changed; reads ignore it.
     return {
@@ -150,71 +143,45 @@ def _rows(response: httpx.Response, where: str) -> Sequence[JsonValue]:
         raise SourceDown(
             Message(
                 "supabase.no_rows",
-                "{where} answered {status} with {type} that is no list of rows: {text}",
                 where=where,
                 status=response.status_code,
                 type=kind,
                 text=_excerpt(response),
             ),
-            hint=Message(
-                "supabase.hint_page", "does SUPABASE_URL lead to the project's API, not to a page?"
-            ),
+            hint=Message("supabase.hint_page"),
         ) from error
 
 
 def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
     """Return the error for an unsuccessful answer; PostgREST's codes say more than the status."""
     status, problem = response.status_code, _problem(response)
-    message = Message(
-        "call.answered", "{where} answered {status}: {why}", where=where, status=status, why=problem
-    )
+    message = Message("call.answered", where=where, status=status, why=problem)
     if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):
         return RowRefused(message)
     if passes(status):
-        hint = Message("supabase.hint_again", "nothing to mend here: it is asked again by itself")
+        hint = Message("supabase.hint_again")
         return SourceDown(message, hint=hint, retry_after=retry_after(response.headers))
     if status in {401, 403}:
         return ConfigurationError(
             message,
-            hint=Message(
-                "supabase.hint_role",
-                "set SUPABASE_KEY to a key that may do this, such as the service role's",
-            ),
+            hint=Message("supabase.hint_role"),
         )
     if problem.code == "22P02":
         return BadValue(message)
     if problem.code == "42703":
-        return UnknownColumn(
-            message, hint=Message("supabase.hint_tables", "are the tables those of the platform?")
-        )
+        return UnknownColumn(message, hint=Message("supabase.hint_tables"))
     return ConfigurationError(message, hint=_hint(problem, where))
 
 
 def _hint(problem: _Problem, where: str) -> str:
     function = where.rpartition("/rpc/")[2]
     if problem.code in _NO_FUNCTION:
-        return Message(
-            "supabase.hint_function",
-            "make the function {function}(p_limit integer): {sql}",
-            function=function,
-            sql=SQL_HINT,
-        )
+        return Message("supabase.hint_function", function=function, sql=SQL_HINT)
     if problem.code == "PGRST203":
-        return Message(
-            "supabase.hint_drop",
-            "drop all functions {function} but the one with p_limit alone: {sql}",
-            function=function,
-            sql=SQL_HINT,
-        )
+        return Message("supabase.hint_drop", function=function, sql=SQL_HINT)
     if problem.code in _NO_TABLE:
-        return Message(
-            "supabase.hint_project",
-            "is SUPABASE_URL the project that holds todolist, users and events?",
-        )
-    return Message(
-        "supabase.hint_address",
-        "set SUPABASE_URL to the address of the project, which answers under /rest/v1",
-    )
+        return Message("supabase.hint_project")
+    return Message("supabase.hint_address")
 
 
 def _problem(response: httpx.Response) -> _Problem:

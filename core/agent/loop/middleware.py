@@ -209,10 +209,8 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
 def _check_limit(ordinal: int, limit: int) -> None:
     if ordinal > limit:
         raise IterationsExhausted(
-            Message("run.calls_used_up", "the run used up its {n} model calls", n=limit),
-            hint=Message(
-                "run.raise_iterations", "look at its events, or raise REACT_MAX_ITERATIONS"
-            ),
+            Message("run.calls_used_up", n=limit),
+            hint=Message("run.raise_iterations"),
         )
 
 

@@ -91,8 +91,8 @@ def build_chat_model(
     """
     if not model.strip():
         raise ConfigurationError(
-            Message("model.unset", "LLM_MODEL is not set"),
-            hint=Message("model.hint_set", "e.g. LLM_MODEL=openai:gpt-4o"),
+            Message("model.unset"),
+            hint=Message("model.hint_set"),
         )
     if model == "offline":
         from core.agent.offline.model import OfflineChatModel
@@ -125,10 +125,8 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
     provider, _, name = model.partition(":")
     if not name:
         raise ConfigurationError(
-            Message(
-                "model.no_provider_named", "LLM_MODEL={model!r} names no provider", model=model
-            ),
-            hint=Message("model.hint_write", "write it as openai:gpt-4o"),
+            Message("model.no_provider_named", model=model),
+            hint=Message("model.hint_write"),
         )
     try:
         if provider == "ollama":  # ChatOllama takes it for its client
@@ -142,13 +140,8 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
         return _with_key(provider, built)
     except ImportError as error:
         raise ConfigurationError(
-            Message(
-                "model.no_package",
-                "LLM_MODEL={model!r} needs a package that is not installed: {why}",
-                model=model,
-                why=error,
-            ),
-            hint=Message("model.hint_pip", "pip install {package}", package=_package(provider)),
+            Message("model.no_package", model=model, why=error),
+            hint=Message("model.hint_pip", package=_package(provider)),
         ) from error
     except ConfigurationError:
         raise
@@ -162,28 +155,16 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
 
 def _no_provider(model: str, provider: str) -> ConfigurationError:
     return ConfigurationError(
-        Message(
-            "model.no_provider",
-            "LLM_MODEL={model!r}: there is no provider {provider!r}",
-            model=model,
-            provider=provider,
-        ),
-        hint=Message(
-            "model.hint_form",
-            "write it like openai:gpt-4o, anthropic:… or ollama:…, or set LLM_PROXY_URL",
-        ),
+        Message("model.no_provider", model=model, provider=provider),
+        hint=Message("model.hint_form"),
     )
 
 
 def _unusable(model: str, error: Exception) -> ConfigurationError:
     said, *_ = str(error).splitlines() or [type(error).__name__]
     return ConfigurationError(
-        Message(
-            "model.unusable", "LLM_MODEL={model!r} cannot be used: {why}", model=model, why=said
-        ),
-        hint=Message(
-            "model.hint_key", "check the name, and the provider's API key in its own variable"
-        ),
+        Message("model.unusable", model=model, why=said),
+        hint=Message("model.hint_key"),
     )
 
 
@@ -205,14 +186,8 @@ def _with_key(provider: str, model: BaseChatModel) -> BaseChatModel:
     field = f"{provider}_api_key"
     if hasattr(model, field) and not _secret(getattr(model, field)):
         raise ConfigurationError(
-            Message(
-                "model.no_key",
-                "LLM_MODEL is of {provider}, and no API key is set",
-                provider=provider,
-            ),
-            hint=Message(
-                "model.hint_field", "set {name}, or LLM_PROXY_URL for a proxy", name=field.upper()
-            ),
+            Message("model.no_key", provider=provider),
+            hint=Message("model.hint_field", name=field.upper()),
         )
     return model
 
@@ -298,26 +273,14 @@ def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
 def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M | None, str]:
     names = " or ".join(schema.__name__ for schema in schemas)
     if len(calls) > 1:
-        return None, Message(
-            "reply.one_call",
-            "answer with exactly one call of {names}, not {n}",
-            names=names,
-            n=len(calls),
-        )
+        return None, Message("reply.one_call", names=names, n=len(calls))
     call = calls[0] if isinstance(calls[0], dict) else {}
     if "malformed" in call:
-        return None, Message(
-            "reply.cut_off", "the arguments of the call were not valid JSON, or were cut off"
-        )
+        return None, Message("reply.cut_off")
     for schema in schemas:
         if schema.__name__ == call.get("name"):
             return _validated(call.get("args"), schema)
-    return None, Message(
-        "reply.no_tool",
-        "there is no tool {tool}; call {names}",
-        tool=repr(call.get("name")),
-        names=names,
-    )
+    return None, Message("reply.no_tool", tool=repr(call.get("name")), names=names)
 
 
 def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
@@ -326,17 +289,13 @@ def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
         data: JsonValue = json.loads(fenced.group(1) if fenced else text)
     except ValueError:
         names = " or ".join(schema.__name__ for schema in schemas)
-        return None, Message(
-            "reply.prose", "answer by a call of {names}, not in prose", names=names
-        )
+        return None, Message("reply.prose", names=names)
     errors: list[str] = []
     for schema in schemas:
         value, error = _validated(data, schema)
         if value is not None:
             return value, ""
-        errors.append(
-            Message("reply.of_schema", "{schema}: {why}", schema=schema.__name__, why=error)
-        )
+        errors.append(Message("reply.of_schema", schema=schema.__name__, why=error))
     return None, joined(errors)
 
 
@@ -348,7 +307,6 @@ def _validated(data: JsonValue, schema: type[M]) -> tuple[M | None, str]:
         return None, joined(
             Message(
                 "reply.field",
-                "{field}: {why}",
                 field=".".join(str(part) for part in problem["loc"]) or schema.__name__,
                 why=problem["msg"],
             )

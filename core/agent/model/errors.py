@@ -19,10 +19,7 @@ from core.domain.http_retry import passes, retry_after
 from core.domain.messages import Message
 
 _OURS_TO_FIX = frozenset({401, 403, 404})
-_HINT = Message(
-    "model.hint_address",
-    "LLM_PROXY_URL, or else the provider in LLM_MODEL, says where it is: does it answer there?",
-)
+_HINT = Message("model.hint_address")
 # HTTP clients whose errors some providers let through untranslated.
 _TRANSPORTS = frozenset({"httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "grpc", "openai"})
 # Raised by provider clients on a body that is no completion: HTML, nothing at all.
@@ -50,7 +47,7 @@ def _translated(error: Exception) -> SkillWorkerError | None:
     if isinstance(error, ContextOverflowError):
         return InvalidInput(
             _says(error),
-            hint=Message("model.too_long", "the feedback, its log or a skill is too long"),
+            hint=Message("model.too_long"),
         )
     status = _status(error)
     if status >= 400:
@@ -59,35 +56,22 @@ def _translated(error: Exception) -> SkillWorkerError | None:
         return _by_class(error)
     if _is_transport(error):
         return ModelDown(
-            Message(
-                "model.unreachable",
-                "the model{address} cannot be reached: {text}",
-                address=_address(error),
-                text=_says(error),
-            ),
+            Message("model.unreachable", address=_address(error), text=_says(error)),
             hint=_HINT,
         )
     if isinstance(error, _UNREADABLE) or status:
-        return ModelDown(
-            Message(
-                "model.unreadable", "the model's answer cannot be read: {text}", text=_says(error)
-            )
-        )
+        return ModelDown(Message("model.unreadable", text=_says(error)))
     return None
 
 
 def _by_status(status: int, error: Exception) -> SkillWorkerError:
-    message = Message(
-        "model.answered", "the model answered {status}: {text}", status=status, text=_says(error)
-    )
+    message = Message("model.answered", status=status, text=_says(error))
     if passes(status):
         return ModelDown(message, retry_after=retry_after(_headers(error)))
     if status in _OURS_TO_FIX:
         return ConfigurationError(
             message,
-            hint=Message(
-                "model.check_with_proxy", "check LLM_MODEL, its API key and LLM_PROXY_URL"
-            ),
+            hint=Message("model.check_with_proxy"),
         )
     return InvalidInput(message)
 
@@ -96,12 +80,8 @@ def _by_class(error: ModelError) -> SkillWorkerError:
     if isinstance(
         error, ModelAuthenticationError | ModelPermissionDeniedError | ModelNotFoundError
     ):
-        return ConfigurationError(
-            _says(error), hint=Message("model.check", "check LLM_MODEL and its API key")
-        )
-    return InvalidInput(
-        Message("model.refused", "the model refused the request: {text}", text=_says(error))
-    )
+        return ConfigurationError(_says(error), hint=Message("model.check"))
+    return InvalidInput(Message("model.refused", text=_says(error)))
 
 
 def _is_transport(error: Exception) -> bool:
@@ -118,7 +98,7 @@ def _address(error: Exception) -> str:
     if not url.netloc:
         return ""
     address = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
-    return Message("model.at_address", " at {address}", address=address)
+    return Message("model.at_address", address=address)
 
 
 def _status(error: Exception) -> int:

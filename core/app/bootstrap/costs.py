@@ -48,14 +48,6 @@ def budgets(settings: Settings, pool: Pool, billed: Billing) -> Budgets:
 def _require_price(settings: Settings, billed: Billing) -> None:
     if daily_budgets(settings).has_any and billed.price is None and billed.model != OFFLINE_MODEL:
         raise ConfigurationError(
-            Message(
-                "budget.no_price",
-                "there is a daily budget, and MODEL_PRICES has no price for {model!r}",
-                model=billed.model,
-            ),
-            hint=Message(
-                "budget.hint_price",
-                "add it, e.g. MODEL_PRICES={{{model}: {{input: 2.50, output: 10}}}}",
-                model=billed.model,
-            ),
+            Message("budget.no_price", model=billed.model),
+            hint=Message("budget.hint_price", model=billed.model),
         )

@@ -128,7 +128,7 @@ async def watched(
 
 async def _ask_database(stores: Stores) -> None:
     if not await answers(stores.pool, PROBE_SECONDS):
-        raise DatabaseDown(Message("database.slow_answer", "PostgreSQL does not answer in time"))
+        raise DatabaseDown(Message("database.slow_answer"))
 
 
 async def _ask_breaker(breaker: CircuitBreaker) -> None:

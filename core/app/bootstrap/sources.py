@@ -37,7 +37,7 @@ async def ask_supabase(settings: Settings) -> str:
 
     access = _supabase_access(settings)
     if access is None:
-        raise ConfigurationError(Message("supabase.unset", "SUPABASE_URL is not set"))
+        raise ConfigurationError(Message("supabase.unset"))
     async with open_platform(*access) as platform:
         await platform.ping()
         await platform.claim(0)
@@ -51,18 +51,12 @@ def _supabase_access(settings: Settings) -> tuple[str, str] | None:
         return None
     if url is None:
         raise ConfigurationError(
-            Message("supabase.no_url", "SUPABASE_KEY is set, SUPABASE_URL is not"),
-            hint=Message(
-                "supabase.hint_url",
-                "set SUPABASE_URL to the project's address, or unset SUPABASE_KEY",
-            ),
+            Message("supabase.no_url"),
+            hint=Message("supabase.hint_url"),
         )
     if key is None:
         raise ConfigurationError(
-            Message("supabase.no_key", "SUPABASE_URL is set, SUPABASE_KEY is not"),
-            hint=Message(
-                "supabase.hint_key",
-                "set SUPABASE_KEY to the service role's key, or unset SUPABASE_URL",
-            ),
+            Message("supabase.no_key"),
+            hint=Message("supabase.hint_key"),
         )
     return url, key.get_secret_value()

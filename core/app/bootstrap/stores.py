@@ -221,7 +221,10 @@ async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]
     """Yield a client of the skill API."""
     token = settings.skill_api_token
     async with open_skill_api(
-        url, token.get_secret_value() if token else None, settings.skill_api_timeout_seconds
+        url,
+        token.get_secret_value() if token else None,
+        settings.skill_api_timeout_seconds,
+        settings.skill_api_max_retries,
     ) as client:
         yield client
 

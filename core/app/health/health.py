@@ -311,11 +311,7 @@ async def _failure(probe: Probe) -> SkillWorkerError | None:
         return error
     except Exception as error:  # a broken probe must not break the answer
         log.exception("dependency.broke")
-        return SkillWorkerError(
-            Message(
-                "error.unexpected", "unexpected {type}: {why}", type=type(error).__name__, why=error
-            )
-        )
+        return SkillWorkerError(Message("error.unexpected", type=type(error).__name__, why=error))
     return None
 
 

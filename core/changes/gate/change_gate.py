@@ -67,12 +67,8 @@ class ChangeGate:
             except Stale as stale:
                 context = drafts.behind(context, stale)
         raise TargetBusy(
-            Message(
-                "change.kept_moving",
-                "the target kept moving: {n} preparations went stale",
-                n=MAX_PREPARES,
-            ),
-            hint=Message("change.tried_later", "it is tried again later"),
+            Message("change.kept_moving", n=MAX_PREPARES),
+            hint=Message("change.tried_later"),
         )
 
     async def resume(self, fence: Fence) -> int:
@@ -101,15 +97,8 @@ class ChangeGate:
         change = await self._deps.changes.get(change_id)
         if change.status is not ChangeStatus.APPLIED:
             raise Refused(
-                Message(
-                    "revert.not_applied",
-                    "change {id} is {status}, only an applied one can be reverted",
-                    id=change_id,
-                    status=change.status,
-                ),
-                hint=Message(
-                    "revert.see_applied", "see `skill-worker changes list --status applied`"
-                ),
+                Message("revert.not_applied", id=change_id, status=change.status),
+                hint=Message("revert.see_applied"),
             )
         return await self.submit(drafts.revert_of(change, reason), drafts.revert_context(change))
 
@@ -128,12 +117,8 @@ class ChangeGate:
         """Answer a key that was used before: finish its open intent, or return the same receipt."""
         if known.digest != digest:
             raise KeyReused(
-                Message(
-                    "gate.key_reused", "the key {key!r} belongs to another request", key=known.key
-                ),
-                hint=Message(
-                    "gate.key_of_its_own", "submit a different request under a key of its own"
-                ),
+                Message("gate.key_reused", key=known.key),
+                hint=Message("gate.key_of_its_own"),
             )
         if known.status is ChangeStatus.APPLYING:
             epoch = context.fence.epoch if context.fence else None
@@ -184,12 +169,7 @@ class ChangeGate:
         # The change it waited for may have moved the target since this one was prepared.
         if waited and await has_moved(intent, self._deps):
             moved = Stale(
-                Message(
-                    "change.moved_while_waiting",
-                    "{kind} {id!r} moved while this change waited",
-                    kind=change.kind,
-                    id=change.target_id,
-                )
+                Message("change.moved_while_waiting", kind=change.kind, id=change.target_id)
             )
             await close(intent, ChangeStatus.STALE, moved, self._deps, tried=False)
             raise moved

@@ -49,23 +49,18 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
     """
     if change.after is None or isinstance(change.request, RestoreRequest):
         raise Refused(
-            Message(
-                "review.nothing_to_edit",
-                "change {id} {what}: there is no content to edit",
-                id=change.id,
-                what=_what(change),
-            ),
-            hint=Message("review.approve_or_reject", "approve it or reject it"),
+            Message("review.nothing_to_edit", id=change.id, what=_what(change)),
+            hint=Message("review.approve_or_reject"),
         )
     if edited.files is not None and change.kind is not Kind.SKILL:
         raise InvalidInput(
-            Message("review.no_files", "a {kind} has no files", kind=change.kind),
-            hint=Message("review.give_content", "give its content"),
+            Message("review.no_files", kind=change.kind),
+            hint=Message("review.give_content"),
         )
     if change.kind is Kind.SKILL:
         return _skill(change, await _edited_folder(change, edited, changes))
     if edited.content is None:
-        raise InvalidInput(Message("review.edited_missing", "the edited content is missing"))
+        raise InvalidInput(Message("review.edited_missing"))
     if change.kind is Kind.AGENT_SKILLS:
         names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
         return AttachRequest(skill_ids=names, reason=change.reason)
@@ -82,12 +77,8 @@ async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) ->
     """
     if change.request is None:
         raise Refused(
-            Message(
-                "review.request_unknown",
-                "change {id} does not tell what was asked for",
-                id=change.id,
-            ),
-            hint=Message("review.reject", "reject it"),
+            Message("review.request_unknown", id=change.id),
+            hint=Message("review.reject"),
         )
     if change.edited_by is not None and change.before is not None and now is not None:
         return await edit_request(
@@ -113,13 +104,8 @@ async def _rebased_edit(change: Change, now: Snapshot, changes: ChangeLog) -> Ed
         made = rebased(change.kind, before, after, onto)
     except (Clash, NotFound):
         raise Refused(
-            Message(
-                "review.edit_misfits",
-                "what was edited in change {id} does not fit {name!r} any more",
-                id=change.id,
-                name=change.target_name,
-            ),
-            hint=Message("review.edit_again", "edit it again, or reject it"),
+            Message("review.edit_misfits", id=change.id, name=change.target_name),
+            hint=Message("review.edit_again"),
         ) from None
     return Edited(content=made.text, files=made.files)
 
@@ -160,8 +146,8 @@ async def _edited_folder(
 
 def _what(change: Change) -> str:
     if change.after is None:
-        return Message("review.deletes_target", "deletes its target")
-    return Message("review.restores", "restores an earlier state")
+        return Message("review.deletes_target")
+    return Message("review.restores")
 
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -196,7 +182,7 @@ class Decisions:
         try:
             return await finish(intent, self._deps)
         except DependencyDown as error:
-            goes_on = Message("review.goes_on", "the change is approved; a worker goes on with it.")
+            goes_on = Message("review.goes_on")
             error.hint = joined([goes_on, error.hint] if error.hint else [goes_on], " ")
             raise
 
@@ -212,8 +198,8 @@ class Decisions:
         """Close a held change unapplied. Raises InvalidInput without a reason."""
         if not reason.strip():
             raise InvalidInput(
-                Message("review.reason_needed", "a rejection needs a reason"),
-                hint=Message("review.say_why", "say why, for who taught it"),
+                Message("review.reason_needed"),
+                hint=Message("review.say_why"),
             )
         change = await self._waiting(change_id, seen, known)
         if not self._deps.dry_run:
@@ -303,13 +289,8 @@ class Decisions:
             raise InvalidInput(error.message, hint=error.hint) from error
         if state_hash(prepared.before) == state_hash(prepared.after):
             raise Refused(
-                Message(
-                    "review.already_said",
-                    "{kind} {name!r} already says this",
-                    kind=change.kind,
-                    name=prepared.target_name,
-                ),
-                hint=Message("review.reject_it", "reject the change: there is nothing to apply"),
+                Message("review.already_said", kind=change.kind, name=prepared.target_name),
+                hint=Message("review.reject_it"),
             )
         fresh = drafts.again(change, request, prepared)
         fresh = fresh.model_copy(
@@ -328,60 +309,31 @@ class Decisions:
 
 def _edited(change_id: str) -> Stale:
     return Stale(
-        Message(
-            "review.not_what_was_seen",
-            "change {id} is not what was looked at any more",
-            id=change_id,
-        ),
-        hint=Message("review.look_then_decide", "look at it again, then decide"),
+        Message("review.not_what_was_seen", id=change_id),
+        hint=Message("review.look_then_decide"),
     )
 
 
 def _gone_stale(change: Change) -> Stale:
     return Stale(
-        Message(
-            "review.target_changed",
-            "{kind} {name!r} has changed since change {id} was prepared",
-            kind=change.kind,
-            name=change.target_name,
-            id=change.id,
-        ),
-        hint=Message(
-            "review.refresh",
-            "prepare it again: `skill-worker changes refresh {id}`, then review it",
-            id=change.id,
-        ),
+        Message("review.target_changed", kind=change.kind, name=change.target_name, id=change.id),
+        hint=Message("review.refresh", id=change.id),
     )
 
 
 def _decided(change: Change) -> Decided:
     if not change.held:
-        return Decided(
-            Message(
-                "review.waits_for_nobody",
-                "change {id} is {status}: it waits for nobody",
-                id=change.id,
-                status=change.status,
-            )
-        )
-    return Decided(
-        Message(
-            "review.decided",
-            "change {id} was decided already{how}: it is {status}",
-            id=change.id,
-            how=_how(change),
-            status=change.status,
-        )
-    )
+        return Decided(Message("review.waits_for_nobody", id=change.id, status=change.status))
+    return Decided(Message("review.decided", id=change.id, how=_how(change), status=change.status))
 
 
 def _how(change: Change) -> str:
     at = f"{change.decided_at:%Y-%m-%d %H:%M:%S %Z}" if change.decided_at else ""
     if change.decided_by and at:
-        return Message("review.by_at", " by {who} at {time}", who=change.decided_by, time=at)
+        return Message("review.by_at", who=change.decided_by, time=at)
     if change.decided_by:
-        return Message("review.by", " by {who}", who=change.decided_by)
-    return Message("review.at", " at {time}", time=at) if at else ""
+        return Message("review.by", who=change.decided_by)
+    return Message("review.at", time=at) if at else ""
 
 
 def _as(change: Change, status: ChangeStatus) -> Change:

@@ -271,16 +271,8 @@ async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps
     before = await committer.current(context.tenant_id, request.target_id)
     if state_hash(before) != request.expected_hash:
         raise Refused(
-            Message(
-                "revert.target_changed",
-                "{kind} {id} has changed since",
-                kind=request.target_kind,
-                id=request.target_id,
-            ),
-            hint=Message(
-                "revert.later_first",
-                "revert the later change first (see `skill-worker changes list`)",
-            ),
+            Message("revert.target_changed", kind=request.target_kind, id=request.target_id),
+            hint=Message("revert.later_first"),
         )
     prepared = restored(request, before, await _blobs(request, deps))
     warnings = await committer.vet(prepared, context)

@@ -29,19 +29,19 @@ _RECEIPTS = {
 }
 
 _DONE = {
-    Operation.CREATE: Message("receipt.created", "created"),
-    Operation.UPDATE: Message("receipt.updated", "updated"),
-    Operation.DELETE: Message("receipt.deleted", "deleted"),
+    Operation.CREATE: Message("receipt.created"),
+    Operation.UPDATE: Message("receipt.updated"),
+    Operation.DELETE: Message("receipt.deleted"),
 }
 _HAS_DONE = {  # some languages have another word for what is done already
-    Operation.CREATE: Message("receipt.was_created", "created"),
-    Operation.UPDATE: Message("receipt.was_updated", "updated"),
-    Operation.DELETE: Message("receipt.was_deleted", "deleted"),
+    Operation.CREATE: Message("receipt.was_created"),
+    Operation.UPDATE: Message("receipt.was_updated"),
+    Operation.DELETE: Message("receipt.was_deleted"),
 }
 _NOT_DONE = {
-    Operation.CREATE: Message("receipt.not_created", "could not be created"),
-    Operation.UPDATE: Message("receipt.not_updated", "could not be updated"),
-    Operation.DELETE: Message("receipt.not_deleted", "could not be deleted"),
+    Operation.CREATE: Message("receipt.not_created"),
+    Operation.UPDATE: Message("receipt.not_updated"),
+    Operation.DELETE: Message("receipt.not_deleted"),
 }
 
 
@@ -57,39 +57,24 @@ def _told(change: Change, status: ReceiptStatus) -> str:
     named = {"kind": change.kind, "name": change.target_name}
     done = _DONE[change.operation]
     if status is ReceiptStatus.PREPARED:
-        would = Message(
-            "receipt.dry_run", "dry run: {kind} {name!r} would be {done}", done=done, **named
-        )
+        would = Message("receipt.dry_run", done=done, **named)
         return _waiting(change, would)
     if status is ReceiptStatus.HELD:
-        will = Message(
-            "receipt.held",
-            "{kind} {name!r} will be {done} once a person approves it",
-            done=done,
-            **named,
-        )
+        will = Message("receipt.held", done=done, **named)
         return _waiting(change, will)
     if status is ReceiptStatus.REFUSED:
         return _rejected(change)
     if status is ReceiptStatus.FAILED:
         undone = _NOT_DONE[change.operation]
-        return change.error or Message(
-            "receipt.failed", "{kind} {name!r} {done}", done=undone, **named
-        )
+        return change.error or Message("receipt.failed", done=undone, **named)
     if status is ReceiptStatus.ATTACHED:
         names = _listed(change)
-        message = Message("receipt.skills_set", "the agent's skills are set: {names}", names=names)
+        message = Message("receipt.skills_set", names=names)
     else:
         done, over = _HAS_DONE[change.operation], _superseding(change)
-        message = Message(
-            "receipt.done", "{kind} {name!r} {done}{over}", done=done, over=over, **named
-        )
+        message = Message("receipt.done", done=done, over=over, **named)
     if change.status is ChangeStatus.REVERTED:
-        return Message(
-            "receipt.reverted",
-            "{receipt}; it was reverted since, and does not hold any more",
-            receipt=message,
-        )
+        return Message("receipt.reverted", receipt=message)
     return message
 
 
@@ -97,14 +82,13 @@ def _waiting(change: Change, message: Message) -> Message:
     if not change.held:
         return message
     why = joined(change.held)
-    return Message("receipt.waits", "{receipt}; it waits: {why}", receipt=message, why=why)
+    return Message("receipt.waits", receipt=message, why=why)
 
 
 def _rejected(change: Change) -> str:
-    by = Message("receipt.by", " by {name}", name=change.decided_by) if change.decided_by else ""
+    by = Message("receipt.by", name=change.decided_by) if change.decided_by else ""
     return Message(
         "receipt.rejected",
-        "{kind} {name!r} was rejected{by}{why}",
         kind=change.kind,
         name=change.target_name,
         by=by,
@@ -115,22 +99,11 @@ def _rejected(change: Change) -> str:
 def known_receipt(change: Change) -> Receipt:
     """Return the receipt for a target that already says exactly this, and cite it."""
     if change.kind is Kind.AGENT_SKILLS:
-        message = Message(
-            "receipt.attached", "already attached, nothing changed: {names}", names=_listed(change)
-        )
+        message = Message("receipt.attached", names=_listed(change))
         return _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
-    message = Message(
-        "receipt.known",
-        "already known, nothing changed: {kind} {name!r}",
-        kind=change.kind,
-        name=change.target_name,
-    )
+    message = Message("receipt.known", kind=change.kind, name=change.target_name)
     if change.kind is Kind.SKILL:
-        message = Message(
-            "receipt.known_skill",
-            "{receipt}; where it is not on the agent's list, call attach_skills_to_agent",
-            receipt=message,
-        )
+        message = Message("receipt.known_skill", receipt=message)
     receipt = _receipt(change, ReceiptStatus.KNOWN, message, stored=False)
     return receipt.model_copy(update={"hits": _cited(change)})
 
@@ -138,11 +111,7 @@ def known_receipt(change: Change) -> Receipt:
 def joined_receipt(waiting: Change) -> Receipt:
     """Return the receipt for a change identical to one already held, and cite that one."""
     receipt = receipt_of(waiting)
-    said = Message(
-        "receipt.joined",
-        "already asked for, and nothing more to do: {receipt}",
-        receipt=receipt.message,
-    )
+    said = Message("receipt.joined", receipt=receipt.message)
     return receipt.model_copy(update={"message": said})
 
 
@@ -185,12 +154,8 @@ def _superseding(change: Change) -> str:
         return ""
     version = change.before.version if change.before else None
     if not version:
-        return Message("receipt.replaces", "; it replaces the whole of what was there")
-    return Message(
-        "receipt.supersedes",
-        "; it supersedes version {version} and replaces the whole of what was there",
-        version=version,
-    )
+        return Message("receipt.replaces")
+    return Message("receipt.supersedes", version=version)
 
 
 def _cited(change: Change) -> tuple[Hit, ...]:
@@ -203,7 +168,7 @@ def _cited(change: Change) -> tuple[Hit, ...]:
         name=change.target_name,
         excerpt=excerpt,
         score=1.0,
-        why=Message("near.says_exactly_this", "says exactly this"),
+        why=Message("near.says_exactly_this"),
     )
     return (hit,)
 

@@ -21,16 +21,16 @@ from core.domain.models.base import Model
 Policy = Callable[[Change], Sequence[str]]
 _SCRIPTS = "scripts/"
 _T = TypeVar("_T")
-_A_RULE = Message("policy.a_rule", "a rule of the policy")
+_A_RULE = Message("policy.a_rule")
 # The reasons used in `presets/`, which a custom policy may use too.
 _SHIPPED = {
     str(reason): reason
     for reason in (
-        Message("policy.every_change", "every change is reviewed"),
-        Message("policy.warned", "a check warns about it"),
-        Message("policy.scripts", "the skill has scripts that are run"),
-        Message("policy.deletes", "it deletes something"),
-        Message("policy.large", "it changes more than 8,000 characters"),
+        Message("policy.every_change"),
+        Message("policy.warned"),
+        Message("policy.scripts"),
+        Message("policy.deletes"),
+        Message("policy.large"),
     )
 }
 
@@ -111,9 +111,7 @@ class ReviewPolicy(Model):
         if (met[0].then if met else self.otherwise) == "apply":
             return ()
         reasons = [rule.because or _A_RULE for rule in met if rule.then == "hold"]
-        return tuple(dict.fromkeys(reasons)) or (
-            Message("policy.otherwise", "every change that no rule lets through waits"),
-        )
+        return tuple(dict.fromkeys(reasons)) or (Message("policy.otherwise"),)
 
 
 def has_scripts(change: Change) -> bool:
@@ -172,19 +170,16 @@ def parse_policy(text: str, name: str) -> ReviewPolicy:
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise _wrong(name, Message("yaml.wrong", "it is no YAML: {why}", why=error)) from None
+        raise _wrong(name, Message("yaml.wrong", why=error)) from None
     if not isinstance(data, dict):
-        raise _wrong(
-            name, Message("policy.no_mapping", "it is no mapping with `rules` and `otherwise`")
-        )
+        raise _wrong(name, Message("policy.no_mapping"))
     try:
         return ReviewPolicy.model_validate(data)
     except ValidationError as error:
-        whole = Message("field.whole", "the whole")
+        whole = Message("field.whole")
         told = [
             Message(
                 "field.of_pydantic",
-                "{field}: {why}",
                 field=".".join(map(str, problem["loc"])) or whole,
                 why=problem["msg"],
             )
@@ -196,25 +191,17 @@ def parse_policy(text: str, name: str) -> ReviewPolicy:
 def _read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise _wrong(
-                str(path), Message("file.has_more", "it has more than {most} bytes", most=MAX_BYTES)
-            )
+            raise _wrong(str(path), Message("file.has_more", most=MAX_BYTES))
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise _wrong(str(path), Message("input.not_utf8", "it is not UTF-8 text")) from None
+        raise _wrong(str(path), Message("input.not_utf8")) from None
     except OSError as error:
-        raise _wrong(
-            str(path), Message("file.it_unreadable", "it cannot be read: {why}", why=error.strerror)
-        ) from None
+        raise _wrong(str(path), Message("file.it_unreadable", why=error.strerror)) from None
 
 
 def _wrong(name: str, problem: str) -> ConfigurationError:
     presets = ", ".join(PRESETS)
     return ConfigurationError(
-        Message("setting.review_policy", "REVIEW_POLICY={name}: {why}", name=name, why=problem),
-        hint=Message(
-            "policy.hint",
-            "give one of {presets}, or a file as docs/how-to/review.md describes it",
-            presets=presets,
-        ),
+        Message("setting.review_policy", name=name, why=problem),
+        hint=Message("policy.hint", presets=presets),
     )

@@ -111,7 +111,7 @@ def _rule_problem(state: State, known: State | None) -> str:
         table = parse_xml(state.text)
         before = parse_xml(known.text) if known else None
     except RuleInvalid as error:
-        return Message("retract.unreadable", "the table cannot be read: {why}", why=error.message)
+        return Message("retract.unreadable", why=error.message)
     ids = {row.id: row.id for row in before.rows} if before else {}
     found = introduced(before, table, ids)
     return joined(d.message for d in found if d.severity is Severity.ERROR)
@@ -150,13 +150,11 @@ def without(
         try:
             state = _replayed(kind, step, state)
         except Clash:
-            return Standing(
-                step.change, Message("retract.rewrites", "it rewrites what is taken back")
-            )
+            return Standing(step.change, Message("retract.rewrites"))
         if state is not None and (wrong := problem(kind, state, step.after)):
             return Standing(
                 step.change,
-                Message("retract.without", "without what is taken back, {why}", why=wrong),
+                Message("retract.without", why=wrong),
             )
     return None if state is None or is_nothing(kind, state) else named(kind, state)
 

@@ -83,7 +83,7 @@ class Retraction(Model):
         return not self.in_the_way and not found & refused
 
 
-_PAST_US = Message("retract.past_us", "somebody changed it past the worker")
+_PAST_US = Message("retract.past_us")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,25 +103,13 @@ class Retractor:
         """
         if not feedback.status.is_end:
             raise InvalidInput(
-                Message(
-                    "retract.not_ended",
-                    "feedback {id} is {status}: it may teach something yet",
-                    id=feedback.id,
-                    status=feedback.status,
-                ),
-                hint=Message(
-                    "retract.end_first",
-                    "cancel it first with `skill-worker feedback cancel`, or wait for its end",
-                ),
+                Message("retract.not_ended", id=feedback.id, status=feedback.status),
+                hint=Message("retract.end_first"),
             )
         made = await self.steps.of_feedback(feedback.id)
         unsaid = await self.duplicate_waiters.of_feedback(feedback.id)
         if not made and not unsaid:
-            raise NotFound(
-                Message(
-                    "retract.changed_nothing", "feedback {id} has changed nothing", id=feedback.id
-                )
-            )
+            raise NotFound(Message("retract.changed_nothing", id=feedback.id))
         plans = [await self._plan(feedback.id, *target) for target in _targets(made)]
         in_the_way = tuple(plan for plan in plans if isinstance(plan, Standpoint))
         if in_the_way:
@@ -225,7 +213,7 @@ class Retractor:
             folder=plan.folder,
             expected_hash=state_hash(plan.known),
             retracts=plan.its,
-            reason=Message("retract.reason", "retracts feedback {id}", id=feedback.id),
+            reason=Message("retract.reason", id=feedback.id),
         )
         receipt = await self.gate.submit(request, _context(plan, feedback))
         return effect.model_copy(update={"operation": operation, "receipt": receipt})
@@ -240,16 +228,12 @@ class Retractor:
             await self.gate.decisions.reject(
                 change.id,
                 by=by,
-                reason=Message("review.feedback_retracted", "its feedback was retracted"),
+                reason=Message("review.feedback_retracted"),
             )
         except Decided:
             raise Stale(
-                Message(
-                    "retract.decided_meanwhile",
-                    "change {id} of this feedback was decided at the same time",
-                    id=change.id,
-                ),
-                hint=Message("retract.again", "retract the feedback again"),
+                Message("retract.decided_meanwhile", id=change.id),
+                hint=Message("retract.again"),
             ) from None
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
+from itertools import islice, product
 
 from pydantic import JsonValue
 
 from core.decision_table.checks.boxes import Box, Space, as_json
-from core.decision_table.checks.clashes import clashes
 from core.decision_table.checks.columns import Column
 from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.covered import covered_rows
 from core.decision_table.checks.finding import Finding, brief, error, named, shown, warning
 from core.decision_table.checks.outputs import Outputs, misfits, output_defects, policy_defects
-from core.decision_table.checks.segments import bits
+from core.decision_table.checks.segments import bits, contains, shared
 from core.decision_table.feel import Scope, Value, holds, parse_tests
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message
@@ -32,8 +31,6 @@ def dead_rows(space: Space) -> Iterator[Finding]:
                     DefectKind.NOT_ALLOWED,
                     Message(
                         "table.condition_not_allowed",
-                        "row '{row}' can never match: its condition `{cell}` names only values of "
-                        "'{column}' that are not allowed ({allowed})",
                         row=box.row.id,
                         cell=brief(text),
                         column=column.name,
@@ -47,8 +44,6 @@ def dead_rows(space: Space) -> Iterator[Finding]:
                     DefectKind.DEAD_ROW,
                     Message(
                         "table.condition_never_holds",
-                        "row '{row}' can never match: no value of '{column}' passes its condition "
-                        "`{cell}`",
                         row=box.row.id,
                         column=column.name,
                         cell=brief(text),
@@ -73,17 +68,14 @@ def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
     except GaveUp:
         yield warning(
             DefectKind.NOT_CHECKED,
-            Message(
-                "table.gaps_not_checked",
-                "whether the rows leave a gap was not checked: the table is too large for it",
-            ),
+            Message("table.gaps_not_checked"),
         )
         return
     if gap is not None:
         case = space.case(gap)
         yield warning(
             DefectKind.GAP,
-            Message("table.gap", "no row matches where {case}", case=shown(case)),
+            Message("table.gap", case=shown(case)),
             example=as_json(case),
         )
 
@@ -94,23 +86,13 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
         if column.wrong:
             yield error(
                 DefectKind.UNREADABLE,
-                Message(
-                    "table.input_wrong",
-                    "input '{column}': {why}",
-                    column=column.name,
-                    why=column.wrong,
-                ),
+                Message("table.input_wrong", column=column.name, why=column.wrong),
                 columns=(column.name,),
             )
         elif column.unclear:
             yield warning(
                 DefectKind.NOT_CHECKED,
-                Message(
-                    "table.input_not_checked",
-                    "the conditions on the input '{column}' were not checked: {why}",
-                    column=column.name,
-                    why=column.unclear,
-                ),
+                Message("table.input_not_checked", column=column.name, why=column.unclear),
                 columns=(column.name,),
             )
     for number, box in enumerate(space.boxes):
@@ -123,7 +105,6 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
             elif all(box.may):
                 why = Message(
                     "table.cell_not_checked",
-                    "`{cell}` was not checked: {why}{pairs}",
                     cell=brief(text),
                     why=cell.why,
                     pairs=_open_pairs(table, space, number),
@@ -132,13 +113,7 @@ def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
 
 
 def _of_cell(box: Box, column: Column, why: str) -> Message:
-    return Message(
-        "table.cell",
-        "row '{row}', input '{column}': {why}",
-        row=box.row.id,
-        column=column.name,
-        why=why,
-    )
+    return Message("table.cell", row=box.row.id, column=column.name, why=why)
 
 
 def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
@@ -148,9 +123,7 @@ def _open_pairs(table: DecisionTable, space: Space, number: int) -> str:
     if not others:
         return ""
     names = [space.boxes[other].row.id for other in bits(others)]
-    return Message(
-        "table.may_match", "; it may match a case together with {rows}", rows=named(names)
-    )
+    return Message("table.may_match", rows=named(names))
 
 
 _TRIES = 200
@@ -203,14 +176,7 @@ def witness(table: DecisionTable, row_id: str) -> Mapping[str, JsonValue] | None
     """
     rows = tuple(row for row in table.rows if row.id == row_id)
     if not rows:
-        raise RuleInvalid(
-            Message(
-                "no.row",
-                "the decision table '{table}' has no row '{row}'",
-                table=table.name,
-                row=row_id,
-            )
-        )
+        raise RuleInvalid(Message("no.row", table=table.name, row=row_id))
     space = Space(table.model_copy(update={"rows": rows[:1]}))
     if not space.boxes or space.boxes[0].empty or space.boxes[0].wrong:
         return None
@@ -237,3 +203,93 @@ def _tried(space: Space, box: Box) -> dict[str, Value] | None:
         if all(holds(tree, Scope(case, value)) for tree, value in zip(trees, values, strict=True)):
             return case
     return None
+
+
+_MOST_PAIRS = 500
+
+
+def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
+    """Yield overlaps under UNIQUE; contradictions and repetitions under ANY."""
+    if table.hit_policy is HitPolicy.UNIQUE:
+        found = _overlaps(space)
+    elif table.hit_policy is HitPolicy.ANY:
+        found = _contradictions(space, outputs)
+    else:
+        return
+    most = max(_MOST_PAIRS, len(space.boxes))
+    yield from islice(found, most)
+    if next(found, None):
+        yield warning(
+            DefectKind.NOT_CHECKED,
+            Message("table.more_overlaps", n=most),
+        )
+
+
+def _pairs(space: Space) -> Iterator[tuple[int, int]]:
+    """Yield all overlapping pairs, one per row first, so that no row goes unnamed."""
+    firsts: dict[tuple[int, int], None] = {}
+    for number, others in enumerate(space.meeting):
+        if other := others & ~(1 << number):
+            first = next(bits(other))
+            firsts[(min(number, first), max(number, first))] = None
+    yield from firsts
+    for one, others in enumerate(space.meeting):
+        for other in bits(others >> (one + 1)):
+            if (one, one + 1 + other) not in firsts:
+                yield one, one + 1 + other
+
+
+def _overlaps(space: Space) -> Iterator[Finding]:
+    for one, other in _pairs(space):
+        left, right = space.boxes[one], space.boxes[other]
+        case = space.case(shared(left.must, right.must))
+        within = ""
+        if contains(left.must, right.must):
+            within = Message("table.row_within", one=right.row.id, other=left.row.id)
+        elif contains(right.must, left.must):
+            within = Message("table.row_within", one=left.row.id, other=right.row.id)
+        yield error(
+            DefectKind.OVERLAP,
+            Message(
+                "table.rows_overlap",
+                one=left.row.id,
+                other=right.row.id,
+                case=shown(case),
+                within=within,
+            ),
+            rows=(left.row.id, right.row.id),
+            example=as_json(case),
+        )
+
+
+def _contradictions(space: Space, outputs: Outputs) -> Iterator[Finding]:
+    for one, other in _pairs(space):
+        left, right = space.boxes[one], space.boxes[other]
+        ids = (left.row.id, right.row.id)
+        if not all(row in outputs.rows for row in ids):
+            continue
+        case = space.case(shared(left.must, right.must))
+        differing = outputs.differ(*ids, case)
+        if differing is None:
+            if contains(left.must, right.must):
+                yield _repeated(right.row.id, left.row.id)
+            elif contains(right.must, left.must):
+                yield _repeated(left.row.id, right.row.id)
+            continue
+        column, certain = differing
+        where = Message("table.both_match", one=ids[0], other=ids[1], case=shown(case))
+        if certain:
+            message = Message("table.rows_contradict", pair=where, column=column)
+            kind, make = DefectKind.CONTRADICTION, error
+        else:
+            message = Message("table.rows_may_contradict", pair=where, column=column)
+            kind, make = DefectKind.NOT_CHECKED, warning
+        yield make(kind, message, rows=ids, columns=(column,), example=as_json(case))
+
+
+def _repeated(inner: str, outer: str) -> Finding:
+    return warning(
+        DefectKind.SUBSUMED_ROW,
+        Message("table.row_repeats", one=inner, other=outer),
+        rows=(inner, outer),
+    )

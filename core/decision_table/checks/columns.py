@@ -213,20 +213,10 @@ class _Columns:
             except (RuleInvalid, Unreadable) as error:
                 return self._unclear(
                     "",
-                    wrong=Message(
-                        "table.allowed_wrong",
-                        "its allowed values cannot be read: {error}",
-                        error=error,
-                    ),
+                    wrong=Message("table.allowed_wrong", error=error),
                 )
             except Opaque as reason:
-                return self._unclear(
-                    Message(
-                        "table.allowed_untold",
-                        "its allowed values cannot be told: {reason}",
-                        reason=reason,
-                    )
-                )
+                return self._unclear(Message("table.allowed_untold", reason=reason))
             null = holds(tree, Scope()) is True
         return self._cut(kind, lines, allowed, null=null)
 
@@ -249,22 +239,14 @@ class _Columns:
         truths = list(self._truths.values())
         named = lines_named([*truths, *([allowed] if allowed else [])])
         if kind == "Any" and not named <= _JSON_LINES:
-            return self._unclear(
-                Message(
-                    "table.no_type", "it has no type, and its cells name dates, times or durations"
-                )
-            )
+            return self._unclear(Message("table.no_type"))
         if len(named & set(lines_of(kind))) > 1:
-            return self._unclear(
-                Message(
-                    "table.mixed_zones", "its cells name moments with a time zone and without one"
-                )
-            )
+            return self._unclear(Message("table.mixed_zones"))
         used = [line for line in lines if line in named]
         used = used or ["string" if kind == "Any" else lines[0]]
         domain = build(used, truths, allowed, null=null)
         if domain.size * len(self._texts) > _MOST_BITS:
-            return self._unclear(Message("table.too_many_values", "its cells name too many values"))
+            return self._unclear(Message("table.too_many_values"))
         return Column(
             self._column.name,
             domain,

@@ -21,9 +21,9 @@ _FEW = 12
 def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Finding]:
     """Yield the rows that never count, also where only several others together cover them."""
     if table.hit_policy is HitPolicy.FIRST:
-        order = _Order(list(range(len(space.boxes))), Message("table.in_order", "first"))
+        order = _Order(list(range(len(space.boxes))), Message("table.in_order"))
     elif table.hit_policy is HitPolicy.PRIORITY:
-        order = _Order(_by_priority(space, outputs), Message("table.by_priority", "by priority"))
+        order = _Order(_by_priority(space, outputs), Message("table.by_priority"))
     else:
         return
     budget = Budget(_WORK)
@@ -41,12 +41,7 @@ def covered_rows(table: DecisionTable, space: Space, outputs: Outputs) -> Iterat
     if open_rows:
         yield warning(
             DefectKind.NOT_CHECKED,
-            Message(
-                "table.covered_not_checked",
-                "whether other rows leave a case to {rows} was not checked: the table is "
-                "too large for it",
-                rows=named(open_rows),
-            ),
+            Message("table.covered_not_checked", rows=named(open_rows)),
             rows=open_rows,
         )
 
@@ -126,12 +121,7 @@ class _Question:
         box = self.space.boxes[self.number]
         return error(
             DefectKind.SUBSUMED_ROW,
-            Message(
-                "table.row_never_counts",
-                "row '{row}' never counts: wherever it matches, {what}",
-                row=box.row.id,
-                what=self._come(names),
-            ),
+            Message("table.row_never_counts", row=box.row.id, what=self._come(names)),
             rows=[box.row.id, *names],
             example=as_json(self.space.case(box.may)) if box.clear else None,
         )
@@ -141,11 +131,7 @@ class _Question:
         return warning(
             DefectKind.SUBSUMED_ROW,
             Message(
-                "table.row_counts_for_null",
-                "row '{row}' counts only where an input is null, as where {case}: elsewhere {what}",
-                row=row_id,
-                case=shown(case),
-                what=self._come(names),
+                "table.row_counts_for_null", row=row_id, case=shown(case), what=self._come(names)
             ),
             rows=[row_id, *names],
             example=as_json(case),
@@ -153,5 +139,5 @@ class _Question:
 
     def _come(self, names: Sequence[str]) -> str:
         if len(names) == 1:
-            return Message("table.comes", "{row} comes {how}", row=named(names), how=self.order.how)
-        return Message("table.come", "{rows} come {how}", rows=named(names), how=self.order.how)
+            return Message("table.comes", row=named(names), how=self.order.how)
+        return Message("table.come", rows=named(names), how=self.order.how)

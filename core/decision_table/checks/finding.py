@@ -57,7 +57,7 @@ def named(rows: Sequence[str]) -> str:
     """Return rows named for a sentence, at most twelve of them."""
     if len(rows) == 1:
         return row_named(rows[0])
-    return Message("table.rows", "rows {rows}", rows=listing(rows))
+    return Message("table.rows", rows=listing(rows))
 
 
 def brief(text: str) -> str:

@@ -113,12 +113,7 @@ def type_problem(value: Value, column: OutputColumn) -> str | None:
     if wanted in ("Any", found):
         return None
     return Message(
-        "table.output_type",
-        "{value} is {found}, and the output '{column}' is {type}",
-        value=to_text(value),
-        found=found,
-        column=column.name,
-        type=wanted,
+        "table.output_type", value=to_text(value), found=found, column=column.name, type=wanted
     )
 
 
@@ -178,8 +173,6 @@ def misfits(table: DecisionTable) -> Iterator[Finding]:
                 DefectKind.UNREADABLE,
                 Message(
                     "table.cells_misfit",
-                    "row '{row}' has {inputs_given} input and {outputs_given} output entries "
-                    "for {inputs} input and {outputs} output columns",
                     row=row.id,
                     inputs_given=have[0],
                     outputs_given=have[1],
@@ -196,21 +189,13 @@ def policy_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
     if table.hit_policy in _ORDERED and not any(outputs.allowed):
         yield error(
             DefectKind.NOT_ALLOWED,
-            Message(
-                "table.policy_needs_allowed",
-                "{policy} orders by the allowed values of an output, and none has any",
-                policy=table.hit_policy,
-            ),
+            Message("table.policy_needs_allowed", policy=table.hit_policy),
             columns=columns,
         )
     if table.aggregation and len(columns) > 1:
         yield error(
             DefectKind.NOT_ALLOWED,
-            Message(
-                "table.aggregates_one_output",
-                "COLLECT with {aggregation} aggregates one output; there are several",
-                aggregation=table.aggregation,
-            ),
+            Message("table.aggregates_one_output", aggregation=table.aggregation),
             columns=columns,
         )
 
@@ -223,12 +208,7 @@ def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
         if isinstance(allowed, str):
             yield error(
                 DefectKind.UNREADABLE,
-                Message(
-                    "table.allowed_unreadable",
-                    "output '{column}': its allowed values cannot be read: {error}",
-                    column=column.name,
-                    error=allowed,
-                ),
+                Message("table.allowed_unreadable", column=column.name, error=allowed),
                 columns=(column.name,),
             )
         if default:
@@ -241,7 +221,7 @@ def output_defects(table: DecisionTable, outputs: Outputs) -> Iterator[Finding]:
 def _output(
     table: DecisionTable, outputs: Outputs, column: OutputColumn, cell: Output, row_id: str | None
 ) -> Iterator[Finding]:
-    where = Message("table.default", "the default") if row_id is None else row_named(row_id)
+    where = Message("table.default") if row_id is None else row_named(row_id)
     rows = (row_id,) if row_id is not None else ()
     allowed = outputs.allowed[table.outputs.index(column)]
     problem = cell.wrong or (type_problem(cell.value, column) if cell.constant else None)
@@ -249,13 +229,7 @@ def _output(
     if problem:
         kind, message = (
             DefectKind.UNREADABLE,
-            Message(
-                "table.output_wrong",
-                "{where}, output '{column}': {why}",
-                where=where,
-                column=column.name,
-                why=problem,
-            ),
+            Message("table.output_wrong", where=where, column=column.name, why=problem),
         )
     elif allowed is None or isinstance(allowed, str):
         return
@@ -263,12 +237,7 @@ def _output(
         yield warning(
             DefectKind.NOT_CHECKED,
             Message(
-                "table.output_not_checked",
-                "{where}: whether `{cell}` gives an allowed value of '{column}' was not "
-                "checked: it is computed",
-                where=where,
-                cell=brief(cell.text),
-                column=column.name,
+                "table.output_not_checked", where=where, cell=brief(cell.text), column=column.name
             ),
             rows=rows,
             columns=(column.name,),
@@ -280,7 +249,6 @@ def _output(
         kind = DefectKind.NOT_ALLOWED
         message = Message(
             "table.output_not_allowed",
-            "{where} gives '{column}' {value}, which is none of its allowed values: {allowed}",
             where=where,
             column=column.name,
             value=to_text(cell.value),
@@ -293,9 +261,5 @@ def _sum_problem(table: DecisionTable, cell: Output) -> str | None:
     if table.aggregation is not Aggregation.SUM or not cell.constant:
         return None
     if isinstance(cell.value, (int, str, tuple)):
-        return Message(
-            "table.no_sum",
-            "{value} does not add up: COLLECT with SUM needs numbers",
-            value=to_text(cell.value),
-        )
+        return Message("table.no_sum", value=to_text(cell.value))
     return None

@@ -173,13 +173,7 @@ class Reader:
         if test.uses("subject"):
             return self._condition(test)
         if test.op in _CONDITIONS and "boolean" not in self.lines:
-            raise Unreadable(
-                Message(
-                    "table.is_boolean",
-                    "it comes to true or false, and the input is {type}: `?` stands for the input",
-                    type=self.kind,
-                )
-            )
+            raise Unreadable(Message("table.is_boolean", type=self.kind))
         return self._among(self._constant(test))
 
     def _condition(self, node: Node) -> Truth:
@@ -234,18 +228,10 @@ class Reader:
         if constant is None or line_of(constant) in self.lines:
             return constant
         if line_of(constant) not in LINES:
-            raise Opaque(
-                Message("table.compares", "it compares with a {type}", type=kind_of(constant))
-            )
+            raise Opaque(Message("table.compares", type=kind_of(constant)))
         found = kind_of(constant)
         raise Unreadable(
-            Message(
-                "table.input_type",
-                "{value} is {found}, and the input is {type}",
-                value=to_text(constant),
-                found=found,
-                type=self.kind,
-            )
+            Message("table.input_type", value=to_text(constant), found=found, type=self.kind)
         )
 
     def _constant(self, node: Node) -> Value:
@@ -262,14 +248,10 @@ class Reader:
     def _opaque(self, node: Node) -> Opaque:
         names = [str(part.value) for part in node.walk() if part.op == "name"]
         if names:
-            return Opaque(
-                Message("table.depends_on_input", "it depends on the input '{name}'", name=names[0])
-            )
+            return Opaque(Message("table.depends_on_input", name=names[0]))
         if _asks_clock(node):
-            return Opaque(
-                Message("table.depends_on_moment", "it depends on the moment of the decision")
-            )
-        return Opaque(Message("table.computes", "it computes with the input"), pointwise=True)
+            return Opaque(Message("table.depends_on_moment"))
+        return Opaque(Message("table.computes"), pointwise=True)
 
 
 def _is_input(node: Node) -> bool:

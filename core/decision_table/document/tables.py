@@ -105,11 +105,7 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     for element in read_document(text).iter(tag("decisionTable")):
         parent = element.getparent()
         if parent is None or parent.tag != tag("decision"):
-            problem = Message(
-                "dmn.no_decision",
-                "the decision table on line {line} is in no decision",
-                line=element.sourceline,
-            )
+            problem = Message("dmn.no_decision", line=element.sourceline)
             found.append(ReadTable("", problem=problem))
             continue
         name = decision_name(element)
@@ -118,9 +114,7 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
         except RuleInvalid as error:
             found.append(ReadTable(name, problem=error.message))
     if not found:
-        raise RuleInvalid(
-            Message("dmn.no_table", "the document holds no decision table"), hint=NO_TABLE
-        )
+        raise RuleInvalid(Message("dmn.no_table"), hint=NO_TABLE)
     return tuple(found)
 
 

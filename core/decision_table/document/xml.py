@@ -123,24 +123,12 @@ def read_table(table: etree._Element) -> DecisionTable:
     outputs = _outputs(table.findall(tag("output")), name)
     policy = table.get("hitPolicy", HitPolicy.UNIQUE.value)
     aggregation = table.get("aggregation") if policy == HitPolicy.COLLECT else None
-    problems = name_problems(name, Message("dmn.the_decision", "the decision"))
+    problems = name_problems(name, Message("dmn.the_decision"))
     if policy not in set(HitPolicy):
-        problems.append(
-            Message(
-                "dmn.hit_policy",
-                "the hit policy '{policy}' is none of {known}",
-                policy=policy,
-                known=listing(list(HitPolicy)),
-            )
-        )
+        problems.append(Message("dmn.hit_policy", policy=policy, known=listing(list(HitPolicy))))
     if aggregation is not None and aggregation not in set(Aggregation):
         problems.append(
-            Message(
-                "dmn.aggregation",
-                "the aggregation '{aggregation}' is none of {known}",
-                aggregation=aggregation,
-                known=listing(list(Aggregation)),
-            )
+            Message("dmn.aggregation", aggregation=aggregation, known=listing(list(Aggregation)))
         )
     problems += _clause_problems(INPUT, [column["name"] for column in inputs])
     problems += _clause_problems(OUTPUT, [column["name"] for column in outputs])
@@ -197,15 +185,12 @@ def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[dict[str,
 
 def _clause_problems(what: str, names: Sequence[str]) -> list[str]:
     if not names:
-        return [Message("dmn.no_column", "the decision table has no {what} column", what=what)]
+        return [Message("dmn.no_column", what=what)]
     problems: list[str] = [
-        Message("dmn.two_columns", "two {what} columns are named '{name}'", what=what, name=name)
-        for name in duplicates(names)
+        Message("dmn.two_columns", what=what, name=name) for name in duplicates(names)
     ]
     for number, name in enumerate(names, 1):
-        problems += name_problems(
-            name, Message("dmn.column", "{what} column {n}", what=what, n=number)
-        )
+        problems += name_problems(name, Message("dmn.column", what=what, n=number))
     return problems
 
 
@@ -213,10 +198,7 @@ def _rows(
     table: etree._Element, inputs: int, outputs: int, problems: list[str]
 ) -> list[DecisionRow]:
     ids = row_ids(table)
-    problems += [
-        Message("dmn.two_rows", "two rows have the id '{row}'", row=row_id)
-        for row_id in duplicates(ids)
-    ]
+    problems += [Message("dmn.two_rows", row=row_id) for row_id in duplicates(ids)]
     rows = []
     for row_id, rule in zip(ids, table.findall(tag("rule")), strict=True):
         row = _row(row_id, rule)
@@ -229,8 +211,6 @@ def _rows(
                 problems.append(
                     Message(
                         "dmn.row_entries",
-                        "row '{row}' on line {line} has {have} {what} entries for {want} {what} "
-                        "columns",
                         row=row_id,
                         line=rule.sourceline,
                         have=have,
@@ -253,26 +233,17 @@ def _row(row_id: str, rule: etree._Element) -> DecisionRow:
 
 def _unwritable(table: DecisionTable) -> list[str]:
     ids = [row.id for row in table.rows]
-    problems: list[str] = [
-        Message("dmn.two_rows", "two rows have the id '{row}'", row=row_id)
-        for row_id in duplicates(ids)
-    ]
-    problems += [
-        Message("dmn.row_id", "'{row}' cannot be an id in XML", row=row_id)
-        for row_id in ids
-        if not is_xml_id(row_id)
-    ]
+    problems: list[str] = [Message("dmn.two_rows", row=row_id) for row_id in duplicates(ids)]
+    problems += [Message("dmn.row_id", row=row_id) for row_id in ids if not is_xml_id(row_id)]
     for row in table.rows:
         if (len(row.inputs), len(row.outputs)) != (len(table.inputs), len(table.outputs)):
-            problems.append(
-                Message("dmn.row_misfit", "row '{row}' does not fit the columns", row=row.id)
-            )
+            problems.append(Message("dmn.row_misfit", row=row.id))
     texts = [table.name]
     texts += [text for column in table.inputs for text in column.model_dump().values()]
     texts += [text for column in table.outputs for text in column.model_dump().values()]
     texts += [text for row in table.rows for text in (*row.inputs, *row.outputs, row.annotation)]
     problems += [
-        Message("dmn.text", "'{text}' {why}", text=text[:40], why=problem)
+        Message("dmn.text", text=text[:40], why=problem)
         for text in texts
         if (problem := text_problem(text))
     ]

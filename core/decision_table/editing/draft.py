@@ -27,7 +27,7 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
     RuleInvalid listing all problems.
     """
     name = one_line(draft.name)
-    problems = name_problems(name, Message("draft.the_table", "the decision table"))
+    problems = name_problems(name, Message("draft.the_table"))
     conditions = [by_column(row.inputs) for row in draft.rows]
     results = [by_column(row.outputs) for row in draft.rows]
     inputs = column_types(draft.inputs, conditions, problems)
@@ -37,13 +37,11 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
     rows = []
     for number, edit in enumerate(draft.rows, 1):
         row_id = fresh_id(new_row_id, taken)
-        label = Message("draft.row", "row {n}", n=number)
+        label = Message("draft.row", n=number)
         rows.append(merge_row(edit, label, list(inputs), list(outputs), problems, row_id=row_id))
     refuse(
         problems,
-        hint=Message(
-            "draft.hint_row", "Write one row for each rule, with a condition and an outcome."
-        ),
+        hint=Message("draft.hint_row"),
     )
     return DecisionTable(
         name=name,
@@ -56,16 +54,13 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
 
 def _missing(draft: RuleDraft, inputs: dict[str, str], outputs: dict[str, str]) -> list[str]:
     checks = (
-        (draft.rows, Message("draft.no_row", "the table has no row")),
-        (inputs, Message("draft.no_input", "the table has no input column (a condition)")),
-        (outputs, Message("draft.no_output", "the table has no output column (an outcome)")),
-        (not draft.remove_rows, Message("draft.removes", "a new table has no rows to remove")),
+        (draft.rows, Message("draft.no_row")),
+        (inputs, Message("draft.no_input")),
+        (outputs, Message("draft.no_output")),
+        (not draft.remove_rows, Message("draft.removes")),
         (
             not any(row.before for row in draft.rows),
-            Message(
-                "draft.before",
-                "the rows of a new table stand in the order given; leave 'before' out",
-            ),
+            Message("draft.before"),
         ),
     )
     return [problem for fine, problem in checks if not fine]

@@ -144,13 +144,7 @@ class _Writer:
         if existing is not None:
             return self._source.replace(existing, markup)
         if len(entry):
-            raise RuleInvalid(
-                Message(
-                    "edit.no_cell_text",
-                    "the cell on line {line} holds no text to change",
-                    line=entry.sourceline,
-                )
-            )
+            raise RuleInvalid(Message("edit.no_cell_text", line=entry.sourceline))
         return self._source.fill(entry, markup)
 
     def _annotate(self, rule: etree._Element, annotation: str) -> Splice:

@@ -29,8 +29,8 @@ from core.domain.models import (
     RuleDraft,
 )
 
-_REFINE = Message("draft.use_refine", "call with merge_mode REFINE for that")
-_NO_MODE = Message("draft.no_mode", "leave merge_mode out for that")
+_REFINE = Message("draft.use_refine")
+_NO_MODE = Message("draft.no_mode")
 
 
 def mode_problems(
@@ -51,57 +51,26 @@ def mode_problems(
     if merge_mode is MergeMode.EXTEND:
         problems = _renewed(table, name, hit_policy)
         problems += [
-            Message(
-                "draft.row_changes",
-                "EXTEND keeps every row as it is, and row '{row}' would change; {refine}",
-                row=row.id,
-                refine=_REFINE,
-            )
+            Message("draft.row_changes", row=row.id, refine=_REFINE)
             for row in table.rows
             if row.id in changed and not _grown(row, changed[row.id])
         ]
         if draft.remove_rows:
             problems.append(
-                Message(
-                    "draft.row_removed",
-                    "EXTEND removes no row ({rows}); {refine}",
-                    rows=listing(draft.remove_rows),
-                    refine=_REFINE,
-                )
+                Message("draft.row_removed", rows=listing(draft.remove_rows), refine=_REFINE)
             )
         return problems
     if merge_mode is MergeMode.REFINE and not (changed or draft.remove_rows):
-        return [
-            Message(
-                "draft.no_row_named",
-                "REFINE changes rows that it names, and no row is named: give the ids of rows "
-                "(there are: {rows}), or add rows with EXTEND",
-                rows=listing([row.id for row in table.rows]),
-            )
-        ]
+        return [Message("draft.no_row_named", rows=listing([row.id for row in table.rows]))]
     return []
 
 
 def _renewed(table: DecisionTable, name: str, hit_policy: HitPolicy) -> list[str]:
     problems: list[str] = []
     if name != table.name:
-        problems.append(
-            Message(
-                "draft.keeps_name",
-                "EXTEND keeps the name '{name}'; {no_mode}",
-                name=table.name,
-                no_mode=_NO_MODE,
-            )
-        )
+        problems.append(Message("draft.keeps_name", name=table.name, no_mode=_NO_MODE))
     if hit_policy is not table.hit_policy:
-        problems.append(
-            Message(
-                "draft.keeps_policy",
-                "EXTEND keeps the hit policy {policy}; {no_mode}",
-                policy=table.hit_policy,
-                no_mode=_NO_MODE,
-            )
-        )
+        problems.append(Message("draft.keeps_policy", policy=table.hit_policy, no_mode=_NO_MODE))
     return problems
 
 
@@ -166,7 +135,7 @@ def plan_edit(
         outputs=_columns(table.outputs, draft.outputs, results, whole, problems),
         removed={row.id for row in table.rows} if whole else set(draft.remove_rows),
     )
-    problems += name_problems(plan.name, Message("draft.the_table", "the decision table"))
+    problems += name_problems(plan.name, Message("draft.the_table"))
     known = {row.id: row for row in table.rows}
     problems += _id_problems(draft, known)
     problems += place_problems(draft.rows, known, draft.remove_rows, merge_mode)
@@ -192,9 +161,7 @@ def plan_edit(
     )
     refuse(
         problems,
-        hint=Message(
-            "draft.hint_read", "Read the table again and name its rows and columns as they stand."
-        ),
+        hint=Message("draft.hint_read"),
     )
     return plan
 
@@ -207,11 +174,7 @@ def _merge(
     base: DecisionRow | None,
     problems: list[str],
 ) -> DecisionRow:
-    label = (
-        Message("table.row", "row '{row}'", row=edit.id)
-        if edit.id
-        else Message("draft.new_row", "new row {n}", n=number)
-    )
+    label = Message("table.row", row=edit.id) if edit.id else Message("draft.new_row", n=number)
     inputs, outputs = plan.inputs.names, plan.outputs.names
     return merge_row(edit, label, inputs, outputs, problems, row_id=row_id, base=base)
 
@@ -230,14 +193,7 @@ def _columns(
         kind = known.get(name, "")
         given = column.type if "type" in column.model_fields_set else kind
         if kind and kind not in {given, feel_type(given)}:
-            problems.append(
-                Message(
-                    "draft.type_stands",
-                    "column '{name}' is of type {type}, which an edit does not change",
-                    name=name,
-                    type=kind,
-                )
-            )
+            problems.append(Message("draft.type_stands", name=name, type=kind))
     problems += _fixed_problems(old, named)
     dropped = [name for name in known if whole and named and name not in named]
     return ColumnPlan(
@@ -250,17 +206,12 @@ def _columns(
 
 def _fixed_problems(old: Columns, named: Mapping[str, InputColumn | OutputColumn]) -> list[str]:
     return [
-        Message(
-            "draft.values_stand",
-            "the {what} of column '{name}' stand in the table; an edit does not change them",
-            what=what,
-            name=column.name,
-        )
+        Message("draft.values_stand", what=what, name=column.name)
         for column in old
         if (drafted := named.get(column.name))
         for field_name, what in (
-            ("allowed", Message("draft.allowed_values", "allowed values")),
-            ("default", Message("draft.default_values", "default values")),
+            ("allowed", Message("draft.allowed_values")),
+            ("default", Message("draft.default_values")),
         )
         if (text := getattr(drafted, field_name, "")) and text != getattr(column, field_name)
     ]
@@ -268,23 +219,15 @@ def _fixed_problems(old: Columns, named: Mapping[str, InputColumn | OutputColumn
 
 def _id_problems(draft: RuleDraft, known: Mapping[str, DecisionRow]) -> list[str]:
     edited = [edit.id for edit in draft.rows if edit.id]
-    there_are = Message("draft.there_are", "(there are: {names})", names=listing(list(known)))
+    there_are = Message("draft.there_are", names=listing(list(known)))
     problems: list[str] = [
-        Message(
-            "draft.no_row_of_id",
-            "there is no row '{row}' {there_are}",
-            row=row_id,
-            there_are=there_are,
-        )
+        Message("draft.no_row_of_id", row=row_id, there_are=there_are)
         for row_id in dict.fromkeys([*edited, *draft.remove_rows])
         if row_id not in known
     ]
+    problems += [Message("draft.edited_twice", row=row_id) for row_id in duplicates(edited)]
     problems += [
-        Message("draft.edited_twice", "row '{row}' is edited twice", row=row_id)
-        for row_id in duplicates(edited)
-    ]
-    problems += [
-        Message("draft.edited_and_removed", "row '{row}' is both edited and removed", row=row_id)
+        Message("draft.edited_and_removed", row=row_id)
         for row_id in dict.fromkeys(edited)
         if row_id in draft.remove_rows
     ]
@@ -294,15 +237,12 @@ def _id_problems(draft: RuleDraft, known: Mapping[str, DecisionRow]) -> list[str
 def _row_problems(table: DecisionTable, plan: Plan) -> list[str]:
     remaining = [row.id for row in table.rows if row.id not in plan.removed]
     if not remaining and not plan.added:
-        return [
-            Message("draft.none_left", "no row would be left; delete the decision table instead")
-        ]
+        return [Message("draft.none_left")]
     silent = [row_id for row_id in remaining if row_id not in plan.changed]
     if plan.outputs.new and silent:
         return [
             Message(
                 "draft.output_without_value",
-                "the new output {outputs} has no value in {rows}",
                 outputs=listing(list(plan.outputs.new)),
                 rows=listing(silent),
             )

@@ -43,28 +43,14 @@ def merge_row(
         if not cell and not (base and name in old_outputs)
     ]
     if lacking:
-        problems.append(
-            Message(
-                "draft.no_value",
-                "{label} gives no value for {columns}",
-                label=label,
-                columns=listing(lacking),
-            )
-        )
+        problems.append(Message("draft.no_value", label=label, columns=listing(lacking)))
     problems += _text_problems(label, {**conditions, **results}, row.annotation)
     return row
 
 
 def _unknown(label: str, what: str, given: dict[str, str], columns: Sequence[str]) -> list[str]:
     return [
-        Message(
-            "draft.unknown_column",
-            "{label} names the unknown {what} column '{name}' (there are: {columns})",
-            label=label,
-            what=what,
-            name=name,
-            columns=listing(columns),
-        )
+        Message("draft.unknown_column", label=label, what=what, name=name, columns=listing(columns))
         for name in given
         if name not in columns
     ]
@@ -73,22 +59,18 @@ def _unknown(label: str, what: str, given: dict[str, str], columns: Sequence[str
 def _text_problems(label: str, cells: dict[str, str], annotation: str) -> list[str]:
     found = [
         (
-            Message("draft.the_cell", "the cell '{name}' of {label}", name=name, label=label),
+            Message("draft.the_cell", name=name, label=label),
             cell_problem(cell),
         )
         for name, cell in cells.items()
     ]
     found.append(
         (
-            Message("draft.the_annotation", "the annotation of {label}", label=label),
+            Message("draft.the_annotation", label=label),
             text_problem(annotation),
         )
     )
-    return [
-        Message("draft.wrong", "{where} {why}", where=where, why=problem)
-        for where, problem in found
-        if problem
-    ]
+    return [Message("draft.wrong", where=where, why=problem) for where, problem in found if problem]
 
 
 def arranged(standing: Sequence[str], new: Sequence[RowEdit]) -> Iterator[str | RowEdit]:
@@ -114,29 +96,10 @@ def place_problems(
         if not edit.before:
             continue
         if merge_mode is MergeMode.REPLACE:
-            problems.append(
-                Message(
-                    "draft.replace_order",
-                    "REPLACE takes the rows in the order given; leave 'before' out",
-                )
-            )
+            problems.append(Message("draft.replace_order"))
         elif edit.id:
-            problems.append(
-                Message(
-                    "draft.row_stands",
-                    "row '{row}' stands where it stands ('before' is for a row that is added); to "
-                    "move rows, call with merge_mode REPLACE and all rows in order",
-                    row=edit.id,
-                )
-            )
+            problems.append(Message("draft.row_stands", row=edit.id))
         elif edit.before not in known or edit.before in removed:
             there_are = listing([row_id for row_id in known if row_id not in removed])
-            problems.append(
-                Message(
-                    "draft.no_row_before",
-                    "there is no row '{row}' to stand before (only {rows})",
-                    row=edit.before,
-                    rows=there_are,
-                )
-            )
+            problems.append(Message("draft.no_row_before", row=edit.before, rows=there_are))
     return list(dict.fromkeys(problems))

@@ -106,38 +106,28 @@ class _Reader:
 
     def allowed(self, column: InputColumn | OutputColumn) -> Node | None:
         def where() -> str:
-            return Message(
-                "table.allowed_of", "the allowed values of '{column}'", column=column.name
-            )
+            return Message("table.allowed_of", column=column.name)
 
         return self._read(parse_tests, column.allowed, (), where) if column.allowed else None
 
     def default(self, column: OutputColumn) -> Node | None:
         def where() -> str:
-            return Message(
-                "table.default_of", "the default value of '{column}'", column=column.name
-            )
+            return Message("table.default_of", column=column.name)
 
         return self._read(parse_expression, column.default, (), where) if column.default else None
 
     def _test(self, column: InputColumn, cell: str, row: str) -> Node:
         def where() -> str:
-            return Message(
-                "table.input_cell", "row '{row}', input '{column}'", row=row, column=column.name
-            )
+            return Message("table.input_cell", row=row, column=column.name)
 
         tree = self._read(parse_tests, cell, self.names, where)
         if never_looks(tree, column.type):
-            self.problems.append(
-                Message("table.at", "{where}: {why}", where=where(), why=blind(cell))
-            )
+            self.problems.append(Message("table.at", where=where(), why=blind(cell)))
         return tree
 
     def _output(self, name: str, cell: str, row: str) -> Node:
         def where() -> str:
-            return Message(
-                "table.output_cell", "row '{row}', output '{column}'", row=row, column=name
-            )
+            return Message("table.output_cell", row=row, column=name)
 
         return self._read(parse_expression, cell, self.names, where)
 
@@ -148,7 +138,5 @@ class _Reader:
             try:
                 return parse(text, names)
             except RuleInvalid as error:
-                self.problems.append(
-                    Message("table.at", "{where}: {why}", where=where(), why=error)
-                )
+                self.problems.append(Message("table.at", where=where(), why=error))
         return Node("literal")

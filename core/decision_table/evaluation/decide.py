@@ -109,13 +109,7 @@ def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] 
     Counting returns 0. Raises RuleInvalid for several outputs, and for values that do not add up.
     """
     if len(table.outputs) != 1:
-        raise RuleInvalid(
-            Message(
-                "table.aggregates_one",
-                "{aggregation} aggregates one output; there are several",
-                aggregation=table.aggregation,
-            )
-        )
+        raise RuleInvalid(Message("table.aggregates_one", aggregation=table.aggregation))
     name = table.outputs[0].name
     values = tuple(hit.outputs[name] for hit in hits)
     if table.aggregation is Aggregation.COUNT:
@@ -131,7 +125,6 @@ def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] 
         raise RuleInvalid(
             Message(
                 "table.aggregation_wrong",
-                "{aggregation} of '{column}' over rows {rows}: {why}",
                 aggregation=table.aggregation,
                 column=name,
                 rows=rows,
@@ -143,15 +136,8 @@ def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] 
 def _unique(_table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[Hit]:
     if len(hits) > 1:
         raise RuleInvalid(
-            Message(
-                "table.unique_broken",
-                "rows {rows} all match, and UNIQUE allows one",
-                rows=listing([hit.row for hit in hits]),
-            ),
-            hint=Message(
-                "table.hint_unique",
-                "Make their conditions exclude each other, or choose another hit policy.",
-            ),
+            Message("table.unique_broken", rows=listing([hit.row for hit in hits])),
+            hint=Message("table.hint_unique"),
         )
     return list(hits)
 
@@ -164,8 +150,6 @@ def _any(table: DecisionTable, hits: Sequence[Hit], _allowed: Allowed) -> list[H
                 raise RuleInvalid(
                     Message(
                         "table.any_broken",
-                        "rows '{one}' and '{other}' both match, and under ANY their outputs have "
-                        "to be equal: '{column}' is {first} and {second}",
                         one=hits[0].row,
                         other=hit.row,
                         column=column.name,
@@ -192,13 +176,7 @@ def _ordered(table: DecisionTable, hits: Sequence[Hit], allowed: Allowed) -> lis
         if tests is not None
     }
     if not ranked:
-        raise RuleInvalid(
-            Message(
-                "table.policy_needs_allowed",
-                "{policy} orders by the allowed values of an output, and none has any",
-                policy=table.hit_policy,
-            )
-        )
+        raise RuleInvalid(Message("table.policy_needs_allowed", policy=table.hit_policy))
     return sorted(hits, key=lambda hit: [_rank(hit.outputs[name], ranked[name]) for name in ranked])
 
 
@@ -297,13 +275,7 @@ def _outputs(
         scope = Scope(values, now=now)
         outputs[column.name] = None if node is None else evaluate(node, scope)
         notes += [
-            Message(
-                "table.output_wrong",
-                "{where}, output '{column}': {why}",
-                where=_where(row_id),
-                column=column.name,
-                why=note,
-            )
+            Message("table.output_wrong", where=_where(row_id), column=column.name, why=note)
             for note in scope.notes
         ]
     return outputs
@@ -327,7 +299,6 @@ def _check_inputs(table: DecisionTable, compiled: CompiledTable, given: Given) -
         [
             Message(
                 "table.input_not_allowed",
-                "the input '{column}' is {value}, which is none of its allowed values: {allowed}",
                 column=column.name,
                 value=to_text(value),
                 allowed=column.allowed,
@@ -352,7 +323,6 @@ def _check_outputs(
             problems.append(
                 Message(
                     "table.output_unfit",
-                    "{where} gives '{column}' {value}: {why}",
                     where=_where(row_id),
                     column=column.name,
                     value=to_text(value),
@@ -363,8 +333,6 @@ def _check_outputs(
             problems.append(
                 Message(
                     "table.output_not_allowed",
-                    "{where} gives '{column}' {value}, which is none of its allowed values: "
-                    "{allowed}",
                     where=_where(row_id),
                     column=column.name,
                     value=to_text(value),
@@ -375,7 +343,7 @@ def _check_outputs(
 
 
 def _where(row_id: str | None) -> Message:
-    return row_named(row_id) if row_id is not None else Message("table.default", "the default")
+    return row_named(row_id) if row_id is not None else Message("table.default")
 
 
 def _type_problem(value: Value, type_name: str) -> str | None:
@@ -386,6 +354,4 @@ def _type_problem(value: Value, type_name: str) -> str | None:
     found = kind_of(value)
     if wanted in (ANY_TYPE, found):
         return None
-    return Message(
-        "table.type_needed", "{found} stands where {wanted} is needed", found=found, wanted=wanted
-    )
+    return Message("table.type_needed", found=found, wanted=wanted)

@@ -37,14 +37,7 @@ def value_type(name: str) -> str:
     kind = feel_type(name.removeprefix("feel:"))
     if kind is None:
         known = ", ".join(FEEL_TYPES)
-        raise NoValue(
-            Message(
-                "feel.type_unsupported",
-                "the type '{name}' is not supported (supported: {known})",
-                name=name,
-                known=known,
-            )
-        )
+        raise NoValue(Message("feel.type_unsupported", name=name, known=known))
     return kind
 
 
@@ -59,20 +52,13 @@ def typed(value: JsonValue, type_name: str) -> Value:
     if isinstance(plain, str) and wanted in _FROM_TEXT:
         plain = _FROM_TEXT[wanted](plain)
     if plain is not None and wanted not in ("Any", kind_of(plain)):
-        raise NoValue(
-            Message(
-                "feel.type_given",
-                "{found} was given where {wanted} is needed",
-                found=kind_of(plain),
-                wanted=wanted,
-            )
-        )
+        raise NoValue(Message("feel.type_given", found=kind_of(plain), wanted=wanted))
     return plain
 
 
 def _plain(value: JsonValue) -> Value:
     if isinstance(value, dict):
-        raise NoValue(Message("feel.no_objects", "objects (contexts) are not supported"))
+        raise NoValue(Message("feel.no_objects"))
     if isinstance(value, list):
         return tuple(_plain(item) for item in value)
     if isinstance(value, str):
@@ -82,11 +68,7 @@ def _plain(value: JsonValue) -> Value:
     return number(repr(value)) if isinstance(value, float) else number(str(Decimal(value)))
 
 
-_HINT = Message(
-    "table.hint_inputs",
-    "Give every input of the table, in its type, or the names that it is computed from; null "
-    "where unknown.",
-)
+_HINT = Message("table.hint_inputs")
 
 
 @dataclass(frozen=True)
@@ -141,12 +123,7 @@ class _Case:
         tree = self._expression(column.name)
         if tree is None:
             self._problems.append(
-                Message(
-                    "table.input_missing",
-                    "the input '{name}' ({type}) is missing",
-                    name=column.name,
-                    type=column.type,
-                )
+                Message("table.input_missing", name=column.name, type=column.type)
             )
             return None
         for node in tree.walk():
@@ -169,20 +146,12 @@ class _Case:
         try:
             wanted = value_type(column.type)
         except NoValue as reason:
-            self._problems.append(
-                Message(
-                    "table.given_wrong", "the input '{name}': {why}", name=column.name, why=reason
-                )
-            )
+            self._problems.append(Message("table.given_wrong", name=column.name, why=reason))
             return None
         if value is not None and wanted not in (ANY_TYPE, kind_of(value)):
             self._problems.append(
                 Message(
-                    "table.input_computed",
-                    "the input '{name}' comes to {found}, and {wanted} is needed",
-                    name=column.name,
-                    found=kind_of(value),
-                    wanted=wanted,
+                    "table.input_computed", name=column.name, found=kind_of(value), wanted=wanted
                 )
             )
         return value
@@ -197,34 +166,20 @@ class _Case:
         if name in self._raw:
             self._others[name] = self._typed(name, kind)
         else:
-            self._problems.append(
-                Message(
-                    "table.input_missing",
-                    "the input '{name}' ({type}) is missing",
-                    name=name,
-                    type=kind,
-                )
-            )
+            self._problems.append(Message("table.input_missing", name=name, type=kind))
 
     def _typed(self, name: str, kind: str) -> Value:
         self._taken.add(name)
         try:
             return typed(self._raw[name], kind)
         except NoValue as reason:
-            self._problems.append(
-                Message("table.given_wrong", "the input '{name}': {why}", name=name, why=reason)
-            )
+            self._problems.append(Message("table.given_wrong", name=name, why=reason))
         return None
 
     def _unknown(self) -> list[str]:
         names = list(dict.fromkeys((*self._columns, *self._declared)))
         return [
-            Message(
-                "table.input_unknown",
-                "the input '{name}' is not known (the table has: {known})",
-                name=name,
-                known=listing(names),
-            )
+            Message("table.input_unknown", name=name, known=listing(names))
             for name in self._heads
             if name not in self._taken
             and name not in self._declared

@@ -71,12 +71,12 @@ def _same_kind(left: Value, right: Value) -> None:
 # Kept, as all cells of a column may fail for the same reason.
 @cache
 def _not_comparable(one: str, other: str) -> Message:
-    return Message("feel.not_comparable", "{one} and {other} do not compare", one=one, other=other)
+    return Message("feel.not_comparable", one=one, other=other)
 
 
 @cache
 def _no_order(kind: str) -> Message:
-    return Message("feel.no_order", "values of type {kind} have no order", kind=kind)
+    return Message("feel.no_order", kind=kind)
 
 
 def _zoned(value: Value, other: Value) -> Value:

@@ -34,7 +34,7 @@ _NUMERIC: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
     "/": NUMBERS.divide,
     "**": NUMBERS.power,
 }
-_UNDEFINED = Message("feel.undefined", "the result is too large, too small, or undefined")
+_UNDEFINED = Message("feel.undefined")
 _MICROSECOND = timedelta(microseconds=1)
 
 
@@ -91,7 +91,7 @@ def _scaled(length: Value, factor: Decimal) -> Value:
 
 def _quotient(left: Value, right: Value) -> Value:
     if not right:
-        raise NoValue(Message("feel.by_zero_or_null", "division by zero, or by null"))
+        raise NoValue(Message("feel.by_zero_or_null"))
     if isinstance(left, timedelta) and isinstance(right, timedelta):
         return NUMBERS.divide(Decimal(left // _MICROSECOND), Decimal(right // _MICROSECOND))
     if isinstance(left, Months) and isinstance(right, Months) and right.count:
@@ -109,13 +109,7 @@ def _unfit(sign: str, left: Value, right: Value) -> NoValue:
 
 @cache
 def _operands(sign: str, left: str, right: str) -> Message:
-    return Message(
-        "feel.operands",
-        "'{sign}' does not take {left} and {right}",
-        sign=sign,
-        left=left,
-        right=right,
-    )
+    return Message("feel.operands", sign=sign, left=left, right=right)
 
 
 def property_of(value: Value, name: str) -> Value:
@@ -131,14 +125,8 @@ def property_of(value: Value, name: str) -> Value:
 
 @lru_cache(maxsize=256)
 def _no_part(kind: str, name: str, parts: tuple[str, ...]) -> Message:
-    listed = ", ".join(f"'{part}'" for part in parts) or Message("list.none", "none")
-    return Message(
-        "feel.no_part",
-        "{kind} has no part '{name}' (it has {listed})",
-        kind=kind,
-        name=name,
-        listed=listed,
-    )
+    listed = ", ".join(f"'{part}'" for part in parts) or Message("list.none")
+    return Message("feel.no_part", kind=kind, name=name, listed=listed)
 
 
 def _parts_of(value: Value) -> dict[str, Value | int]:
@@ -309,7 +297,7 @@ def _negated(node: Node, scope: Scope) -> Value:
 
 @cache
 def _not_boolean(kind: str) -> Message:
-    return Message("feel.not_boolean", "'not' takes boolean there, not {kind}", kind=kind)
+    return Message("feel.not_boolean", kind=kind)
 
 
 def _name(node: Node, scope: Scope) -> Value:

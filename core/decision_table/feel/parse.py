@@ -26,12 +26,12 @@ KEYWORDS = {
     for word in ("and", "or", "not", "if", "then", "else", "in", "between", "true", "false", "null")
 }
 UNSUPPORTED = {
-    "for": Message("feel.loop", "a loop ('for … in … return …')"),
-    "some": Message("feel.some", "a quantifier ('some … satisfies …')"),
-    "every": Message("feel.every", "a quantifier ('every … satisfies …')"),
-    "function": Message("feel.definition", "a function definition ('function(…)')"),
+    "for": Message("feel.loop"),
+    "some": Message("feel.some"),
+    "every": Message("feel.every"),
+    "function": Message("feel.definition"),
     "instance": "'instance of'",
-    "external": Message("feel.external", "an external function"),
+    "external": Message("feel.external"),
 }
 UNSUPPORTED_FUNCTIONS = (
     "context", "context put", "context merge", "get value", "get entries", "sort", "list replace",
@@ -86,15 +86,7 @@ def tokens_of(text: str, names: tuple[str, ...], functions: tuple[str, ...]) -> 
 def fail(text: str, at: int, problem: str) -> RuleInvalid:
     """Return the error that says what is wrong with an expression and where, counted from 1."""
     shown = text if len(text) <= 60 else text[:60] + "…"
-    return RuleInvalid(
-        Message(
-            "feel.problem",
-            "FEEL `{cell}` at character {n}: {why}",
-            cell=shown,
-            n=at + 1,
-            why=problem,
-        )
-    )
+    return RuleInvalid(Message("feel.problem", cell=shown, n=at + 1, why=problem))
 
 
 def _placed(text: str, at: int, before: str) -> tuple[Token, int] | None:
@@ -115,7 +107,7 @@ def _next(
             raise fail(
                 text,
                 at,
-                Message("feel.digits", "the number has more than {most} digits", most=MAX_DIGITS),
+                Message("feel.digits", most=MAX_DIGITS),
             )
         return Token("NUMBER", found[0], start_pos=at), found.end()
     if found := _SIGN.match(text, at):
@@ -123,10 +115,10 @@ def _next(
     if name := _name(text, at, names, functions):
         return name, name.end_pos or at
     if text[at] == "{":
-        raise fail(text, at, Message("feel.context", "a context ('{{…}}') is not supported"))
+        raise fail(text, at, Message("feel.context"))
     if text[at] == '"':
-        raise fail(text, at, Message("feel.string_open", "the string is not closed"))
-    raise fail(text, at, Message("feel.no_meaning", "{char!r} has no meaning here", char=text[at]))
+        raise fail(text, at, Message("feel.string_open"))
+    raise fail(text, at, Message("feel.no_meaning", char=text[at]))
 
 
 def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]) -> Token | None:
@@ -141,21 +133,19 @@ def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]
         raise fail(
             text,
             at,
-            Message("feel.unsupported", "{what} is not supported", what=UNSUPPORTED[word[0]]),
+            Message("feel.unsupported", what=UNSUPPORTED[word[0]]),
         )
     if other := _phrases(UNSUPPORTED_FUNCTIONS, _BRACKET).match(text, at):
         raise fail(
             text,
             at,
-            Message(
-                "feel.function_unsupported", "the function '{name}' is not supported", name=other[0]
-            ),
+            Message("feel.function_unsupported", name=other[0]),
         )
     if word and word[0] not in KEYWORDS and _CALL.match(text, word.end()):
         raise fail(
             text,
             at,
-            Message("feel.function_unknown", "the function '{name}' is not known", name=word[0]),
+            Message("feel.function_unknown", name=word[0]),
         )
     return _token(KEYWORDS.get(word[0], "NAME"), word) if word else None
 
@@ -191,7 +181,7 @@ def _unescaped(text: str, string: re.Match[str]) -> str:
                 raise fail(
                     text,
                     string.start(),
-                    Message("feel.no_character", "'\\{code}' is no character", code=code),
+                    Message("feel.no_character", code=code),
                 )
             return chr(point)
         return _ESCAPES.get(code, found[0])
@@ -203,15 +193,15 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 60  # evaluation recurses over the levels of a tree
 
 _Start = Literal["tests", "expression"]
-_END_OF_TEXT = Message("feel.the_end", "the end")
+_END_OF_TEXT = Message("feel.the_end")
 _WORDS: dict[str, str] = {
-    "NUMBER": Message("feel.a_number", "a number"),
-    "STRING": Message("feel.a_string", "a string"),
+    "NUMBER": Message("feel.a_number"),
+    "STRING": Message("feel.a_string"),
     "AT": '@"…"',
-    "NAME": Message("feel.a_name", "a name"),
-    "FUNCTION": Message("feel.a_function", "a function"),
+    "NAME": Message("feel.a_name"),
+    "FUNCTION": Message("feel.a_function"),
     "OPENED": "']'",
-    "PARAMETER": Message("feel.a_parameter", "the name of a parameter"),
+    "PARAMETER": Message("feel.a_parameter"),
     "$END": _END_OF_TEXT,
 }
 _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
@@ -258,14 +248,7 @@ def parse_expression(text: str, names: Sequence[str] = ()) -> Node:
 def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
     text = unicodedata.normalize("NFC", text)
     if len(text) > MAX_LENGTH:
-        raise RuleInvalid(
-            Message(
-                "feel.long",
-                "FEEL of {n} characters; at most {most} are read",
-                n=len(text),
-                most=MAX_LENGTH,
-            )
-        )
+        raise RuleInvalid(Message("feel.long", n=len(text), most=MAX_LENGTH))
     run = _parser().parse_interactive(start=start)
     try:
         for token in tokens_of(text, names, tuple(FUNCTIONS)):
@@ -274,7 +257,7 @@ def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
     except UnexpectedToken as error:
         raise _unexpected(text, error) from error
     if not isinstance(root, Node):
-        raise fail(text, 0, Message("feel.nothing", "it holds no expression"))
+        raise fail(text, 0, Message("feel.nothing"))
     _check(text, root, names, start)
     return root
 
@@ -285,7 +268,7 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
         raise fail(
             text,
             token.start_pos or 0,
-            Message("feel.filter", "a filter ('list[…]') is not supported"),
+            Message("feel.filter"),
         )
     ended = token.type == "$END"
     at = len(text) if ended else token.start_pos or 0
@@ -296,20 +279,15 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     rest = kinds - (_VALUES if values else set()) - (_OPERATORS if operators else set())
     wanted = sorted(_WORDS.get(kind, f"'{kind.lower()}'") for kind in rest)
     some = [
-        *[Message("feel.a_value", "a value")] * values,
-        *[Message("feel.an_operator", "an operator")] * operators,
+        *[Message("feel.a_value")] * values,
+        *[Message("feel.an_operator")] * operators,
         *wanted,
     ]
     expected = either(some or [_END_OF_TEXT])
     return fail(
         text,
         at,
-        Message(
-            "feel.found_expected",
-            "found {found}, expected {expected}",
-            found=found,
-            expected=expected,
-        ),
+        Message("feel.found_expected", found=found, expected=expected),
     )
 
 
@@ -319,7 +297,7 @@ def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None
         raise fail(
             text,
             0,
-            Message("feel.nested", "it is nested more than {most} levels deep", most=MAX_DEPTH),
+            Message("feel.nested", most=MAX_DEPTH),
         )
     for node in nodes:
         if node.op in _MAY_FAIL and (problem := _problem(node, names, start)):
@@ -328,7 +306,7 @@ def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None
         raise fail(
             text,
             node.at,
-            Message("feel.not_alone", "'not' takes one expression, or stands alone around tests"),
+            Message("feel.not_alone"),
         )
 
 
@@ -344,36 +322,18 @@ def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
 
 def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
     if node.op == "name" and node.value not in names:
-        known = ", ".join(f"'{name}'" for name in names) or Message("list.none", "none")
-        return Message(
-            "feel.unknown_name",
-            "the name '{name}' is not known (known: {known})",
-            name=node.value,
-            known=known,
-        )
+        known = ", ".join(f"'{name}'" for name in names) or Message("list.none")
+        return Message("feel.unknown_name", name=node.value, known=known)
     if node.op == "subject" and start == "expression":
-        return Message(
-            "feel.no_subject", "'?' stands for the value of an input, and there is none here"
-        )
+        return Message("feel.no_subject")
     if node.op == "at_literal":
         return _temporal_problem(str(node.value))
     if node.op == "call":
         function = FUNCTIONS[str(node.value)]
         if any(part.op == "argument" for part in node.parts):
-            return Message(
-                "feel.other_names",
-                "'{name}' is called with other names (its own: {parameters})",
-                name=node.value,
-                parameters=function.parameters,
-            )
+            return Message("feel.other_names", name=node.value, parameters=function.parameters)
         if not function.takes(len(node.parts)):
-            return Message(
-                "feel.arity",
-                "'{name}' takes {arity}, not {n}",
-                name=node.value,
-                arity=function.arity,
-                n=len(node.parts),
-            )
+            return Message("feel.arity", name=node.value, arity=function.arity, n=len(node.parts))
     return None
 
 

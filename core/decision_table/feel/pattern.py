@@ -78,9 +78,7 @@ class Pattern:
         at = 0
         while found := self.search(text, at):
             if found[0] == found[1]:
-                raise NoValue(
-                    Message("pattern.matches_nothing", "the pattern matches where there is nothing")
-                )
+                raise NoValue(Message("pattern.matches_nothing"))
             yield found
             at = found[1]
 
@@ -94,13 +92,7 @@ class Pattern:
             seen.add(index)
             self.steps -= 1
             if self.steps < 0:
-                raise NoValue(
-                    Message(
-                        "pattern.steps",
-                        "the pattern takes more than {most} steps on this text",
-                        most=MAX_STEPS,
-                    )
-                )
+                raise NoValue(Message("pattern.steps", most=MAX_STEPS))
             step = self.code[index] if index < len(self.code) else None
             if step is None or step.fits:
                 threads[index] = start
@@ -124,7 +116,7 @@ def either(first: Code, second: Code) -> Code:
 def repeated(code: Code, least: int, most: int | None, *, lazy: bool) -> Code:
     """Return code for `least` to `most` times (None: unbounded), few preferred if lazy."""
     if len(code) * max(least, most or 0) > MAX_CODE:
-        raise NoValue(Message("pattern.large", "the pattern is too large"))
+        raise NoValue(Message("pattern.large"))
     skip = (len(code) + (1 if most is not None else 2), 1)
     fork = Step(ways=skip if lazy else skip[::-1])
     if most is None:
@@ -135,7 +127,7 @@ def repeated(code: Code, least: int, most: int | None, *, lazy: bool) -> Code:
 def bounded_code(code: Code) -> Code:
     """Return the code. Raises NoValue if it has grown too large."""
     if len(code) > MAX_CODE:
-        raise NoValue(Message("pattern.large", "the pattern is too large"))
+        raise NoValue(Message("pattern.large"))
     return code
 
 
@@ -160,18 +152,12 @@ def pattern(text: str, flags: str = "") -> Pattern:
     too) and `x` (white space outside sets is ignored).
     """
     if set(flags) - {"i", "m", "s", "x"}:
-        raise NoValue(
-            Message(
-                "pattern.flags",
-                "the flags '{flags}' are not supported (supported: i, m, s, x)",
-                flags=flags,
-            )
-        )
+        raise NoValue(Message("pattern.flags", flags=flags))
     text = _SPACE.sub(_retained, text) if "x" in flags else text
     reader = _Reader(text, flags)
     code = reader.choices(0)
     if reader.at < len(text):
-        raise reader.fail(Message("pattern.not_opened", "it has a bracket that was not opened"))
+        raise reader.fail(Message("pattern.not_opened"))
     return Pattern(code)
 
 
@@ -187,18 +173,12 @@ class _Reader:
 
     def fail(self, problem: str) -> NoValue:
         return NoValue(
-            Message(
-                "pattern.wrong",
-                "the pattern '{pattern}' at character {n}: {why}",
-                pattern=self._text[:40],
-                n=self.at + 1,
-                why=problem,
-            )
+            Message("pattern.wrong", pattern=self._text[:40], n=self.at + 1, why=problem)
         )
 
     def choices(self, depth: int) -> Code:
         if depth > _MAX_DEPTH:
-            raise self.fail(Message("pattern.deep", "it is nested too deep"))
+            raise self.fail(Message("pattern.deep"))
         branches = [self._sequence(depth)]
         while self._take("|"):
             branches.append(self._sequence(depth))
@@ -225,20 +205,18 @@ class _Reader:
         else:
             return code
         if most is not None and most < least:
-            raise self.fail(
-                Message("pattern.repeats", "it repeats at most less often than at least")
-            )
+            raise self.fail(Message("pattern.repeats"))
         return repeated(code, least, most, lazy=self._take("?"))
 
     def _atom(self, depth: int) -> Code:
         char = self._next()
         if char == "(":
             if self._ahead() == "?" and not self._text.startswith("?:", self.at):
-                raise self.fail(Message("pattern.groups", "'(?' is not supported"))
+                raise self.fail(Message("pattern.groups"))
             self.at += 2 * self._text.startswith("?:", self.at)
             code = self.choices(depth + 1)
             if not self._take(")"):
-                raise self.fail(Message("head.bracket_open", "a bracket is not closed"))
+                raise self.fail(Message("head.bracket_open"))
             return code
         if char == "[":
             return one(self._set())
@@ -247,9 +225,7 @@ class _Reader:
         if char in "^$":
             return [Step(index=char, lines="m" in self._flags)]
         if char in "*+?{":
-            raise self.fail(
-                Message("pattern.repeats_nothing", "'{char}' repeats nothing", char=char)
-            )
+            raise self.fail(Message("pattern.repeats_nothing", char=char))
         return one(self._escape() if char == "\\" else self._same(char))
 
     def _set(self) -> Fits:
@@ -258,7 +234,7 @@ class _Reader:
         while not self._take("]"):
             char = self._next()
             if char == "[":
-                raise self.fail(Message("pattern.set_in_set", "'[' in a set is not supported"))
+                raise self.fail(Message("pattern.set_in_set"))
             fits = self._escape() if char == "\\" else None
             ahead = self._text[self.at : self.at + 2]
             if fits is None and ahead.startswith("-") and ahead != "-]":
@@ -269,15 +245,9 @@ class _Reader:
 
     def _span(self, low: str, high: str) -> Fits:
         if high in "\\[":
-            raise self.fail(
-                Message(
-                    "pattern.range_end",
-                    "'{char}' at the end of a range of characters is not supported",
-                    char=high,
-                )
-            )
+            raise self.fail(Message("pattern.range_end", char=high))
         if high < low:
-            raise self.fail(Message("pattern.range", "the range of characters has no order"))
+            raise self.fail(Message("pattern.range"))
         return lambda found: any(low <= char <= high for char in self._cases(found))
 
     def _escape(self) -> Fits:
@@ -290,7 +260,7 @@ class _Reader:
             return self._same(_CONTROLS.get(char, char))
         fits = _CLASSES.get(char.lower())
         if fits is None:
-            raise self.fail(Message("pattern.escape", "'\\{char}' is not supported", char=char))
+            raise self.fail(Message("pattern.escape", char=char))
         return fits if char.islower() else lambda found: not fits(found)
 
     def _same(self, char: str) -> Fits:
@@ -310,6 +280,6 @@ class _Reader:
     def _next(self) -> str:
         char = self._ahead()
         if not char:
-            raise self.fail(Message("pattern.short", "it ends too early"))
+            raise self.fail(Message("pattern.short"))
         self.at += 1
         return char

@@ -36,15 +36,11 @@ def to_date(text: str) -> date:
     """Read `2024-02-29`; years are 0001 to 9999. Raises NoValue."""
     found = _DATE.fullmatch(text)
     if not found:
-        raise NoValue(
-            Message("feel.no_date", "'{text}' is no date such as 2024-02-29", text=text[:40])
-        )
+        raise NoValue(Message("feel.no_date", text=text[:40]))
     try:
         return date(int(found[1]), int(found[2]), int(found[3]))
     except ValueError as error:
-        raise NoValue(
-            Message("feel.no_day", "'{text}' is a day that no calendar has", text=text)
-        ) from error
+        raise NoValue(Message("feel.no_day", text=text)) from error
 
 
 def to_time(text: str) -> time:
@@ -53,13 +49,7 @@ def to_time(text: str) -> time:
     Nine digits of a second are read, six are retained. A named zone has no offset without a date.
     """
     if "@" in text:
-        raise NoValue(
-            Message(
-                "feel.named_zone",
-                "'{text}': a time without a date takes an offset, not a named zone",
-                text=text[:40],
-            )
-        )
+        raise NoValue(Message("feel.named_zone", text=text[:40]))
     return _time(text)
 
 
@@ -79,20 +69,12 @@ def to_duration(text: str) -> timedelta | Months:
         return months(-count if found[1] else count)
     found = _DAYS.fullmatch(text)
     if not found or bare == "P" or bare.endswith("T"):
-        raise NoValue(
-            Message(
-                "feel.no_iso",
-                "'{text}' is no date, time or duration in the form of ISO 8601",
-                text=text[:40],
-            )
-        )
+        raise NoValue(Message("feel.no_iso", text=text[:40]))
     days, hours, minutes = (int(found[number] or 0) for number in (2, 3, 4))
     try:
         length = timedelta(days, hours=hours, minutes=minutes, seconds=float(found[5] or 0))
     except OverflowError as error:
-        raise NoValue(
-            Message("feel.duration_of_text", "the duration '{text}' is too long", text=text)
-        ) from error
+        raise NoValue(Message("feel.duration_of_text", text=text)) from error
     return -length if found[1] else length
 
 
@@ -101,9 +83,7 @@ def plus(start: Value, length: Value) -> Value:
     try:
         return _plus(start, length)
     except (OverflowError, ValueError) as error:
-        raise NoValue(
-            Message("feel.years", "the date lies outside the years 0001 to 9999")
-        ) from error
+        raise NoValue(Message("feel.years")) from error
 
 
 def _plus(start: Value, length: Value) -> Value:
@@ -125,14 +105,7 @@ def _plus(start: Value, length: Value) -> Value:
                 seconds=length.total_seconds() % 86_400
             )
             return moved.timetz()
-    raise NoValue(
-        Message(
-            "feel.no_addition",
-            "{start} and {length} do not add up",
-            start=kind_of(start),
-            length=kind_of(length),
-        )
-    )
+    raise NoValue(Message("feel.no_addition", start=kind_of(start), length=kind_of(length)))
 
 
 def minus(end: Value, start: Value) -> timedelta | Months:
@@ -148,14 +121,7 @@ def minus(end: Value, start: Value) -> timedelta | Months:
     if isinstance(end, time) and isinstance(start, time):
         day = date(2000, 1, 3)
         return minus(datetime.combine(day, end), datetime.combine(day, start))
-    raise NoValue(
-        Message(
-            "feel.no_subtraction",
-            "{start} cannot be taken from {end}",
-            start=kind_of(start),
-            end=kind_of(end),
-        )
-    )
+    raise NoValue(Message("feel.no_subtraction", start=kind_of(start), end=kind_of(end)))
 
 
 def moment(day: date) -> datetime:
@@ -168,9 +134,7 @@ def instant(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC) if at.tzinfo else at
     except OverflowError as error:
-        raise NoValue(
-            Message("feel.years", "the date lies outside the years 0001 to 9999")
-        ) from error
+        raise NoValue(Message("feel.years")) from error
 
 
 def iso(value: date | time | timedelta | Months) -> str:
@@ -211,17 +175,13 @@ def _later(start: datetime, length: timedelta) -> datetime:
 def _time(text: str) -> time:
     found = _TIME.fullmatch(text)
     if not found:
-        raise NoValue(
-            Message("feel.no_time", "'{text}' is no time such as 09:30:00", text=text[:40])
-        )
+        raise NoValue(Message("feel.no_time", text=text[:40]))
     micros = int((found[4] or ".0")[1:].ljust(6, "0")[:6])
     try:
         clock = time(int(found[1]), int(found[2]), int(found[3]), micros)
         return clock.replace(tzinfo=_zone(found[5]))
     except ValueError as error:
-        raise NoValue(
-            Message("feel.no_clock", "'{text}' is a time that no clock has", text=text)
-        ) from error
+        raise NoValue(Message("feel.no_clock", text=text)) from error
 
 
 def _zone(text: str | None) -> tzinfo | None:
@@ -233,11 +193,9 @@ def _zone(text: str | None) -> tzinfo | None:
         try:
             return ZoneInfo(text[1:])
         except (OSError, ValueError, KeyError) as error:
-            raise NoValue(
-                Message("feel.no_zone", "the time zone '{zone}' is not known", zone=text[1:])
-            ) from error
+            raise NoValue(Message("feel.no_zone", zone=text[1:])) from error
     hours, minutes = int(text[1:3]), int(text[4:6])
     if hours > 14 or minutes > 59:
-        raise NoValue(Message("feel.no_offset", "'{text}' is no offset of a time zone", text=text))
+        raise NoValue(Message("feel.no_offset", text=text))
     length = timedelta(hours=hours, minutes=minutes)
     return timezone(-length if text[0] == "-" else length) if length else UTC

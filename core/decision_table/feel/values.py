@@ -54,7 +54,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
 _EXACT = {**dict(_KINDS), type(None): "null"}
 
 
-BY_ZERO = Message("feel.by_zero", "division by zero")
+BY_ZERO = Message("feel.by_zero")
 
 
 class NoValue(Exception):
@@ -71,33 +71,23 @@ def kind_of(value: Value) -> str:
 def bounded(text: str) -> str:
     """Return the string. Raises NoValue if it has grown beyond MAX_STRING characters."""
     if len(text) > MAX_STRING:
-        raise NoValue(
-            Message(
-                "feel.string_long", "the string is longer than {most} characters", most=MAX_STRING
-            )
-        )
+        raise NoValue(Message("feel.string_long", most=MAX_STRING))
     return text
 
 
 def months(count: int) -> Months:
     """Return a duration in months. Raises NoValue beyond what years can count."""
     if abs(count) > MAX_MONTHS:
-        raise NoValue(Message("feel.duration_long", "the duration is too long"))
+        raise NoValue(Message("feel.duration_long"))
     return Months(count)
 
 
 def number(text: str) -> Decimal:
     """Return a number of 34 digits from its text. Raises NoValue."""
     if not _NUMBER.fullmatch(text):
-        raise NoValue(Message("feel.no_number", "'{text}' is no number", text=text[:40]))
+        raise NoValue(Message("feel.no_number", text=text[:40]))
     try:
         found = NUMBERS.create_decimal(text)
     except DecimalException as error:
-        raise NoValue(
-            Message(
-                "feel.number_range",
-                "'{text}' is too large or too small for a number",
-                text=text[:40],
-            )
-        ) from error
+        raise NoValue(Message("feel.number_range", text=text[:40])) from error
     return found

@@ -36,31 +36,17 @@ def learnt_case(
     inputs of its other conditions are stored.
     """
     inputs = _completed(table, row, example)
-    words = Message(
-        "learn.example",
-        "the example ({case}) of {row}",
-        case=case_words(inputs),
-        row=row_words(table, row.id),
-    )
+    words = Message("learn.example", case=case_words(inputs), row=row_words(table, row.id))
     try:
         if asks_clock(table, row):
             return Case(inputs, None, FROM_FEEDBACK, feedback_id)
         unfit = _unfit(alone(table, (row,)), inputs)
         decided = None if unfit else decide(table, inputs)
     except RuleInvalid as error:
-        problems.append(
-            Message("learn.example_fails", "{example}: {why}", example=words, why=error.message)
-        )
+        problems.append(Message("learn.example_fails", example=words, why=error.message))
         return None
     if unfit:
-        problems.append(
-            Message(
-                "learn.example_unfit",
-                "{example} does not meet the row's own conditions: {why}",
-                example=words,
-                why=unfit,
-            )
-        )
+        problems.append(Message("learn.example_unfit", example=words, why=unfit))
         return None
     assert decided is not None
     if not _decides(decided, table, row):
@@ -68,9 +54,8 @@ def learnt_case(
         problems.append(
             Message(
                 "learn.example_decided_by",
-                "{example} is decided by {rows} first, which gives {outcome}",
                 example=words,
-                rows=fired or Message("learn.no_row", "no row"),
+                rows=fired or Message("learn.no_row"),
                 outcome=outcome_words(decided.result),
             )
         )
@@ -133,11 +118,10 @@ def _unfit(table: DecisionTable, inputs: Inputs) -> str:
     return joined(
         Message(
             "learn.cell_unfit",
-            "'{column}' is {value} and the condition says {test}{why}",
             column=cell.column,
             value=cell.value,
             test=cell.test,
-            why=Message("learn.because", " ({why})", why=cell.why) if cell.why else "",
+            why=Message("learn.because", why=cell.why) if cell.why else "",
         )
         for cell in row.cells
         if not cell.holds

@@ -14,24 +14,10 @@ from core.domain.models import DecisionTable, Defect, DefectKind, HitPolicy, Sev
 MAX_WARNINGS = 8
 MAX_WARNING = 400
 
-_APART = Message(
-    "learn.apart",
-    "Make the conditions exclude each other, or set another hit_policy: FIRST takes the first row "
-    "that holds, COLLECT all of them.",
-)
-_APART_OR_CHANGED = Message(
-    "learn.apart_or_change",
-    "Change the row that stands (send it with its id, merge_mode REFINE), or make the conditions "
-    "exclude each other, or set another hit_policy, without a merge_mode: FIRST takes the first "
-    "row that holds (add the exception with `before` and the id of the row that it comes before), "
-    "COLLECT all of them.",
-)
-_ORDER = Message("learn.order", "Put the row of fewer cases before the one that takes its cases.")
-_ORDER_OR_ADD = Message(
-    "learn.order_or_add",
-    "Under FIRST an exception comes first: add it with `before` and the id of the row that takes "
-    "its cases; a row that stands is moved with merge_mode REPLACE and all rows in order.",
-)
+_APART = Message("learn.apart")
+_APART_OR_CHANGED = Message("learn.apart_or_change")
+_ORDER = Message("learn.order")
+_ORDER_OR_ADD = Message("learn.order_or_add")
 
 
 def introduced(
@@ -51,7 +37,7 @@ def introduced(
 def refuse_errors(table: DecisionTable, defects: Iterable[Defect], *, new: bool) -> None:
     """Raise RuleInvalid naming the rows of each error, and what can be done."""
     errors = [defect for defect in defects if defect.severity is Severity.ERROR]
-    hint = Message("learn.correct_cells", "Correct the cells that are named.")
+    hint = Message("learn.correct_cells")
     if any(defect.kind in CLASH for defect in errors):
         hint = _APART if new else _APART_OR_CHANGED
     elif table.hit_policy is HitPolicy.FIRST and _any_covered(errors):
@@ -68,13 +54,7 @@ def warnings_of(table: DecisionTable, defects: Sequence[Defect]) -> list[str]:
     found = [defect for defect in defects if defect.severity is Severity.WARNING]
     sentences = [cut(_sentence(table, defect), MAX_WARNING) for defect in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:
-        sentences.append(
-            Message(
-                "learn.more_findings",
-                "the table has {n} more findings (see `rule check`)",
-                n=len(found) - MAX_WARNINGS,
-            )
-        )
+        sentences.append(Message("learn.more_findings", n=len(found) - MAX_WARNINGS))
     return sentences
 
 
@@ -83,4 +63,4 @@ def _sentence(table: DecisionTable, defect: Defect) -> str:
     unsaid = [words for words in rows if words not in defect.message]
     if not unsaid:
         return defect.message
-    return Message("learn.finding", "{found} [{rows}]", found=defect.message, rows=joined(unsaid))
+    return Message("learn.finding", found=defect.message, rows=joined(unsaid))

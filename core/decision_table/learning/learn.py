@@ -83,37 +83,17 @@ def moved_words(tried: Tried, before: DecisionTable, after: DecisionTable, named
     case, row = case_words(tried.case.inputs), row_words(before, tried.row_id)
     said = _moved(tried, after)
     if named:
-        return Message(
-            "learn.case_of_edited_row",
-            "as {row} is {done}, its case {case} comes out otherwise: it {said}",
-            row=row,
-            done=named,
-            case=case,
-            said=said,
-        )
-    return Message(
-        "learn.case_of_other_row",
-        "an older case comes out otherwise: {case} of {row}, which is not edited, {said}",
-        case=case,
-        row=row,
-        said=said,
-    )
+        return Message("learn.case_of_edited_row", row=row, done=named, case=case, said=said)
+    return Message("learn.case_of_other_row", case=case, row=row, said=said)
 
 
 def _moved(tried: Tried, after: DecisionTable) -> Message:
     old, new = outcome_words(tried.before.result), outcome_words(tried.after.result)
     if tried.after.why:
-        return Message(
-            "learn.undecided_now",
-            "gave {old} and cannot be decided any more: {why}",
-            old=old,
-            why=cut(tried.after.why, _MAX_REASON),
-        )
+        return Message("learn.undecided_now", old=old, why=cut(tried.after.why, _MAX_REASON))
     rows = joined([row_words(after, row_id) for row_id in tried.after.fired[:2]], " and ")
-    by = Message("learn.by_rows", " by {rows}", rows=rows) if rows else ""
-    return Message(
-        "learn.outcome_moved", "gave {old}, will give {new}{by}", old=old, new=new, by=by
-    )
+    by = Message("learn.by_rows", rows=rows) if rows else ""
+    return Message("learn.outcome_moved", old=old, new=new, by=by)
 
 
 def _each(cases: Mapping[str, Sequence[Case]]) -> Iterator[tuple[str, Case]]:
@@ -178,11 +158,7 @@ MAX_REMARK_WARNINGS = 5
 # Deriving a case decides it by the whole table: the limit is on rows visited over all cases.
 MAX_DERIVED = 10_000
 
-_NO_CONDITION = Message(
-    "learn.no_condition",
-    "no row has a condition, so this says nothing of when it holds: what always holds is a "
-    "MEMORY, not a rule",
-)
+_NO_CONDITION = Message("learn.no_condition")
 
 
 @dataclass(frozen=True)
@@ -230,8 +206,8 @@ def learn_edit(
     tried, passed_over = try_cases(older, before, after)
     whole = merge_mode is MergeMode.REPLACE
     removed = {row.id for row in before.rows} if whole else set(draft.remove_rows)
-    purpose = dict.fromkeys(drafted, Message("learn.changed", "changed"))
-    purpose |= dict.fromkeys(removed, Message("learn.removed", "removed"))
+    purpose = dict.fromkeys(drafted, Message("learn.changed"))
+    purpose |= dict.fromkeys(removed, Message("learn.removed"))
     retained = _retained(older, tried, drafted, removed)
     cases = _cases(after, drafted, retained, feedback_id)
     warnings += _case_warnings(tried, passed_over, before, after, purpose)
@@ -270,11 +246,7 @@ def _refuse_nothing(
 ) -> None:
     """Refuse a table without any condition, and rows whose outcome is null."""
     problems = [
-        Message(
-            "learn.no_outcome",
-            "{row} has no outcome but null: say what follows from it",
-            row=row_words(after, row.id),
-        )
+        Message("learn.no_outcome", row=row_words(after, row.id))
         for row in drafted
         if all(cell in {"", "null", ANY} for cell in row.outputs)
     ]
@@ -373,10 +345,7 @@ def _cases(
         cases[row.id] = own
     refuse(
         problems,
-        hint=Message(
-            "learn.correct_row",
-            "Correct the row where the feedback says otherwise than it, or else the example.",
-        ),
+        hint=Message("learn.correct_row"),
     )
     return cases
 
@@ -404,21 +373,9 @@ def _case_warnings(
         for one in moved[:MAX_CASE_WARNINGS]
     ]
     if len(moved) > MAX_CASE_WARNINGS:
-        sentences.append(
-            Message(
-                "learn.more_cases_change",
-                "{n} more older cases come out otherwise",
-                n=len(moved) - MAX_CASE_WARNINGS,
-            )
-        )
+        sentences.append(Message("learn.more_cases_change", n=len(moved) - MAX_CASE_WARNINGS))
     if passed_over:
-        sentences.append(
-            Message(
-                "learn.cases_not_decided",
-                "{n} older cases were not decided anew: the table is too large",
-                n=passed_over,
-            )
-        )
+        sentences.append(Message("learn.cases_not_decided", n=passed_over))
     return sentences
 
 
@@ -433,11 +390,7 @@ def _remark_warnings(before: DecisionTable, after: DecisionTable) -> list[str]:
         and new.annotation != old.annotation
     ]
     if len(sentences) > MAX_REMARK_WARNINGS:
-        more = Message(
-            "learn.more_rows_reworded",
-            "{n} more rows are only worded otherwise",
-            n=len(sentences) - MAX_REMARK_WARNINGS,
-        )
+        more = Message("learn.more_rows_reworded", n=len(sentences) - MAX_REMARK_WARNINGS)
         return [*sentences[:MAX_REMARK_WARNINGS], more]
     return sentences
 
@@ -448,8 +401,4 @@ def _lost(older: Mapping[str, Sequence[Case]], own: Mapping[str, Sequence[Case]]
     gone = sum(case not in there for cases in older.values() for case in cases)
     if not gone:
         return []
-    return [
-        Message(
-            "learn.cases_left_out", "{n} cases of the table before are not in the document", n=gone
-        )
-    ]
+    return [Message("learn.cases_left_out", n=gone)]

@@ -14,7 +14,7 @@ from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputCo
 
 MAX_CASE = 160
 MAX_ROW = 160
-_NOTHING = Message("learn.nothing", "nothing")
+_NOTHING = Message("learn.nothing")
 
 
 def case_words(inputs: Mapping[str, JsonValue]) -> str:
@@ -35,15 +35,13 @@ def row_words(table: DecisionTable, row_id: str) -> str:
     if row is None:
         return row_named(row_id)
     text = _cut(row.annotation or _rule(table, row), MAX_ROW)
-    return Message("table.row_saying", "row '{row}' ({text})", row=row_id, text=text)
+    return Message("table.row_saying", row=row_id, text=text)
 
 
 def remark_words(table: DecisionTable, old: DecisionRow, new: DecisionRow) -> str:
     """Return a sentence that only the wording of a row differs."""
     return Message(
         "learn.only_words_change",
-        "only the words of row '{row}' change, and its cells stay ({cells}): it "
-        "said {old}, will say {new}; make sure that the words fit what it decides",
         row=new.id,
         cells=_cut(_rule(table, new), MAX_ROW),
         old=_quoted(old.annotation),

@@ -25,13 +25,11 @@ def read_agents(text: str) -> list[Agent]:
         try:
             agents.append(checked_agent(entry))
         except InvalidInput as error:
-            problems.append(
-                Message("input.at", "{place}: {why}", place=position, why=error.message)
-            )
+            problems.append(Message("input.at", place=position, why=error.message))
     if problems:
         raise InvalidInput(
             joined(problems, "\n"),
-            hint=Message("input.nothing_imported", "nothing was imported; mend these and repeat"),
+            hint=Message("input.nothing_imported"),
         )
     return agents
 
@@ -39,9 +37,7 @@ def read_agents(text: str) -> list[Agent]:
 def checked_agent(entry: object) -> Agent:
     """Build an agent from one entry; ids are normalised to NFC. Raises InvalidInput."""
     if not isinstance(entry, Mapping):
-        raise InvalidInput(
-            Message("agents.no_object", "it is no object with id, tenant_id and name")
-        )
+        raise InvalidInput(Message("agents.no_object"))
     try:
         agent = Agent.model_validate(entry)
     except ValidationError as error:
@@ -67,36 +63,26 @@ def _entries(text: str) -> list[tuple[str, object]]:
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if lines and all(line.lstrip().startswith("{") for _, line in lines):
         return [
-            (Message("input.line", "line {n}", n=number), _parsed_json(number, line))
-            for number, line in lines
+            (Message("input.line", n=number), _parsed_json(number, line)) for number, line in lines
         ]
     try:
         loaded: object = yaml.safe_load(text)
     except RecursionError:
-        raise InvalidInput(
-            Message("agents.too_deep", "it is nested too deep for a list of agents")
-        ) from None
+        raise InvalidInput(Message("agents.too_deep")) from None
     except yaml.YAMLError as error:
-        raise InvalidInput(
-            Message("agents.unreadable", "it is neither JSONL nor YAML: {why}", why=error)
-        ) from None
+        raise InvalidInput(Message("agents.unreadable", why=error)) from None
     if isinstance(loaded, dict) and "items" in loaded:  # the output of `agents list --json`
         loaded = loaded["items"]
     if not isinstance(loaded, list):
         raise InvalidInput(
-            Message("agents.no_list", "it holds no list of agents"),
-            hint=Message("agents.hint_list", "one JSON object a line, or a list"),
+            Message("agents.no_list"),
+            hint=Message("agents.hint_list"),
         )
-    return [
-        (Message("input.entry", "entry {n}", n=number), entry)
-        for number, entry in enumerate(loaded, 1)
-    ]
+    return [(Message("input.entry", n=number), entry) for number, entry in enumerate(loaded, 1)]
 
 
 def _parsed_json(number: int, line: str) -> object:
     try:
         return parse_json(line)
     except InvalidInput as error:
-        raise InvalidInput(
-            Message("input.at_line", "line {n}: {why}", n=number, why=error.message)
-        ) from None
+        raise InvalidInput(Message("input.at_line", n=number, why=error.message)) from None

@@ -70,7 +70,7 @@ def checked(entry: object, max_chars: int) -> NewFeedback:
     Raises InvalidInput.
     """
     if not isinstance(entry, Mapping):
-        raise InvalidInput(Message("json.no_object", "it is no JSON object"))
+        raise InvalidInput(Message("json.no_object"))
     try:
         piece = NewFeedback.model_validate(entry)
     except ValidationError as error:
@@ -92,14 +92,9 @@ def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None
     for agent_id in piece.agent_ids:
         agent = agents.get(agent_id)
         if agent is None:
-            return Message("no.agent", "there is no agent {id!r}", id=agent_id)
+            return Message("no.agent", id=agent_id)
         if agent.tenant_id != piece.tenant_id:
-            return Message(
-                "agents.not_of_tenant",
-                "agent {agent!r} does not belong to tenant {tenant!r}",
-                agent=agent_id,
-                tenant=piece.tenant_id,
-            )
+            return Message("agents.not_of_tenant", agent=agent_id, tenant=piece.tenant_id)
     return None
 
 
@@ -107,29 +102,19 @@ def _parse(data: bytes) -> JsonValue:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise InvalidInput(Message("input.not_utf8", "it is not UTF-8 text")) from None
+        raise InvalidInput(Message("input.not_utf8")) from None
     return parse_json(text)
 
 
 def _problem(piece: NewFeedback, max_chars: int) -> str | None:
     if is_blank(piece.content):
-        return Message("input.content_blank", "content is blank")
+        return Message("input.content_blank")
     if len(piece.content) > max_chars:
-        return Message(
-            "input.content_long",
-            "content has {n} characters, more than {most}",
-            n=len(piece.content),
-            most=max_chars,
-        )
+        return Message("input.content_long", n=len(piece.content), most=max_chars)
     if len(piece.task) > max_chars:
-        return Message(
-            "input.task_long",
-            "task has {n} characters, more than {most}",
-            n=len(piece.task),
-            most=max_chars,
-        )
+        return Message("input.task_long", n=len(piece.task), most=max_chars)
     if not piece.agent_ids or any(map(is_blank, piece.agent_ids)):
-        return Message("input.no_agent", "agent_ids names no agent")
+        return Message("input.no_agent")
     return next(_name_problems(piece), None) or next(_text_problems(piece), None)
 
 
@@ -156,16 +141,11 @@ def _nfc(text: str) -> str:
 def refuse_unfit(feedback: Feedback, max_chars: int) -> None:
     """Raise InvalidInput for feedback that nothing can be learnt from as it is."""
     if not feedback.content.strip():
-        raise InvalidInput(Message("feedback.blank", "the feedback is blank"))
+        raise InvalidInput(Message("feedback.blank"))
     if len(feedback.content) > max_chars:
         raise InvalidInput(
-            Message(
-                "feedback.too_long",
-                "the feedback has {n} characters, {most} are allowed",
-                n=len(feedback.content),
-                most=max_chars,
-            ),
-            hint=Message("feedback.raise_most", "raise FEEDBACK_MAX_CHARS, or split it"),
+            Message("feedback.too_long", n=len(feedback.content), most=max_chars),
+            hint=Message("feedback.raise_most"),
         )
     if not feedback.agent_ids:
-        raise InvalidInput(Message("feedback.no_agent", "the feedback names no agent"))
+        raise InvalidInput(Message("feedback.no_agent"))

@@ -22,17 +22,11 @@ def parse_json(text: str) -> JsonValue:
     except json.JSONDecodeError as error:
         said = error.msg.removesuffix(" at")  # only some of its messages end in " at"
         what = f"{said[:1].lower()}{said[1:]}"
-        raise InvalidInput(
-            Message(
-                "json.wrong", "it is no JSON: {why} at character {n}", why=what, n=error.pos + 1
-            )
-        ) from None
+        raise InvalidInput(Message("json.wrong", why=what, n=error.pos + 1)) from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:  # an integer of thousands of digits
-        raise InvalidInput(
-            Message("json.number_long", "it is no JSON that can be stored: a number is too long")
-        ) from None
+        raise InvalidInput(Message("json.number_long")) from None
     if _depth(parsed) > MAX_DEPTH:
         raise _too_deep()
     return parsed
@@ -50,29 +44,17 @@ def _depth(value: JsonValue) -> int:
 
 
 def _too_deep() -> InvalidInput:
-    return InvalidInput(
-        Message(
-            "json.too_deep",
-            "it is no JSON that can be stored: it is nested too deep, {most} levels are allowed",
-            most=MAX_DEPTH,
-        )
-    )
+    return InvalidInput(Message("json.too_deep", most=MAX_DEPTH))
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise InvalidInput(
-        Message(
-            "json.no_number",
-            "it is no JSON that can be stored: {name} is no JSON number",
-            name=name,
-        )
-    )
+    raise InvalidInput(Message("json.no_number", name=name))
 
 
 def _unique_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     for key, value in pairs:
         if key in found:
-            raise InvalidInput(Message("json.key_twice", "the key {key!r} comes twice", key=key))
+            raise InvalidInput(Message("json.key_twice", key=key))
         found[key] = value
     return found

@@ -80,20 +80,13 @@ class KnowledgeLine(Model):
 def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
     """Parse a line; None if it is blank. Raises InvalidInput."""
     if raw.data is None:
-        raise InvalidInput(
-            Message(
-                "input.bytes",
-                "it has {size} bytes, more than {most}",
-                size=raw.size,
-                most=MAX_LINE_BYTES,
-            )
-        )
+        raise InvalidInput(Message("input.bytes", size=raw.size, most=MAX_LINE_BYTES))
     if not raw.data.strip():
         return None
     try:
         parsed = parse_json(raw.data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise InvalidInput(Message("input.not_utf8", "it is not UTF-8 text")) from None
+        raise InvalidInput(Message("input.not_utf8")) from None
     entry = checked_entry(parsed, max_chars)
     folder = folder_of(entry.content or "", entry.files or {}) if entry.kind is Kind.SKILL else None
     return KnowledgeLine(number=raw.number, size=raw.size, entry=entry, folder=folder)
@@ -102,7 +95,7 @@ def read_knowledge_line(raw: RawLine, max_chars: int) -> KnowledgeLine | None:
 def checked_entry(given: object, max_chars: int) -> KnowledgeEntry:
     """Validate one JSON value; ids come back in NFC, contents verbatim. Raises InvalidInput."""
     if not isinstance(given, Mapping):
-        raise InvalidInput(Message("json.no_object", "it is no JSON object"))
+        raise InvalidInput(Message("json.no_object"))
     try:
         entry = KnowledgeEntry.model_validate(given)
     except ValidationError as error:
@@ -126,14 +119,9 @@ def _problems(entry: KnowledgeEntry, max_chars: int) -> Iterator[str]:
         yield of_field("rule", problem)
     yield from _OF_KIND[entry.kind](entry)
     if entry.content is not None and is_blank(entry.content):
-        yield Message("input.content_blank", "content is blank")
+        yield Message("input.content_blank")
     if entry.kind is Kind.MEMORY and len(entry.content or "") > max_chars:
-        yield Message(
-            "input.content_long",
-            "content has {n} characters, more than {most}",
-            n=len(entry.content or ""),
-            most=max_chars,
-        )
+        yield Message("input.content_long", n=len(entry.content or ""), most=max_chars)
 
 
 def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:
@@ -147,41 +135,29 @@ def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:
 def _of_memory(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "rule", "files", "other_agent_ids")
     if entry.content is None:
-        yield Message("input.memory_missing", "content is missing: what is to be remembered")
+        yield Message("input.memory_missing")
 
 
 def _of_rule(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "files", "other_agent_ids")
     if (entry.content is None) == (entry.rule is None):
-        yield Message(
-            "input.rule_missing", "it needs either content (DMN XML) or rule (columns and rows)"
-        )
+        yield Message("input.rule_missing")
 
 
 def _of_skill(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "rule")
     if entry.name is None and entry.id is None:
-        yield Message("input.name_missing", "name is missing: a skill is known by its name")
+        yield Message("input.name_missing")
     if entry.name and entry.id and entry.name != entry.id:
-        yield Message(
-            "input.skill_id",
-            "a skill's id is its name: {id!r} is not {name!r}",
-            id=entry.id,
-            name=entry.name,
-        )
+        yield Message("input.skill_id", id=entry.id, name=entry.name)
     if entry.content is None:
-        yield Message("input.document_missing", "content is missing: the text of SKILL.md")
+        yield Message("input.document_missing")
 
 
 def _not_its_own(entry: KnowledgeEntry, *fields: str) -> Iterator[str]:
     for field in fields:
         if getattr(entry, field):
-            yield Message(
-                "input.not_of_kind",
-                "{field} does not belong to a {kind}",
-                field=field,
-                kind=entry.kind,
-            )
+            yield Message("input.not_of_kind", field=field, kind=entry.kind)
 
 
 _OF_KIND = {Kind.MEMORY: _of_memory, Kind.DMN_RULE: _of_rule, Kind.SKILL: _of_skill}

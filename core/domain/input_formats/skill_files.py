@@ -30,13 +30,7 @@ def folder_of(document: str, files: Mapping[str, FileEntry]) -> dict[str, SkillF
     """
     head = files.get(SKILL_MD, FileEntry())
     if head.text is not None or head.base64 is not None:
-        raise InvalidInput(
-            Message(
-                "input.document_twice",
-                "files.{file} holds a text: that one belongs into content",
-                file=SKILL_MD,
-            )
-        )
+        raise InvalidInput(Message("input.document_twice", file=SKILL_MD))
     folder = {SKILL_MD: SkillFile(data=document.encode(), executable=head.executable)}
     others = {path: entry for path, entry in files.items() if path != SKILL_MD}
     return folder | {path: _file(path, entry) for path, entry in others.items()}
@@ -66,9 +60,7 @@ def _content(data: bytes) -> dict[str, JsonValue]:
 
 def _file(path: str, entry: FileEntry) -> SkillFile:
     if (entry.text is None) == (entry.base64 is None):
-        raise InvalidInput(
-            Message("input.file_content", "files.{path} needs either text or base64", path=path)
-        )
+        raise InvalidInput(Message("input.file_content", path=path))
     if entry.text is not None:
         if problem := text_problem(path + entry.text):
             raise InvalidInput(of_field(f"files.{path}.text", problem))
@@ -76,7 +68,5 @@ def _file(path: str, entry: FileEntry) -> SkillFile:
     try:
         data = base64.b64decode(entry.base64 or "", validate=True)
     except (binascii.Error, ValueError):
-        raise InvalidInput(
-            Message("input.no_base64", "files.{path}.base64 is no base64", path=path)
-        ) from None
+        raise InvalidInput(Message("input.no_base64", path=path)) from None
     return SkillFile(data=data, executable=entry.executable)

@@ -27,9 +27,9 @@ _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 def text_problem(text: str) -> str | None:
     """Return what makes `text` impossible to store, or None. Right-to-left marks are fine."""
     if "\0" in text:
-        return Message("text.nul", "holds a NUL character")
+        return Message("text.nul")
     if has_lone_surrogate(text):
-        return Message("text.surrogate", "holds a lone surrogate, half of a character")
+        return Message("text.surrogate")
     return None
 
 
@@ -53,15 +53,13 @@ def texts_in(value: object) -> Iterator[str]:
 
 def name_problem(text: str) -> str | None:
     """Return why `text` cannot be an id or name, or None. Ids are index keys, hence short."""
-    return Message("text.blank", "is blank") if is_blank(text) else length_problem(text)
+    return Message("text.blank") if is_blank(text) else length_problem(text)
 
 
 def length_problem(text: str) -> str | None:
     """Return that `text` is too long for an id or a name, or None."""
     if len(text) > MAX_NAME_CHARS:
-        return Message(
-            "text.long", "has {n} characters, more than {most}", n=len(text), most=MAX_NAME_CHARS
-        )
+        return Message("text.long", n=len(text), most=MAX_NAME_CHARS)
     return None
 
 
@@ -80,7 +78,7 @@ def explain(error: ValidationError) -> str:
 
 def of_field(field: str, problem: str) -> Message:
     """Return the problem of a value as that of the field that has it."""
-    return Message("field.wrong", "{field} {why}", field=field, why=problem)
+    return Message("field.wrong", field=field, why=problem)
 
 
 def _explained(
@@ -88,18 +86,12 @@ def _explained(
 ) -> str:
     field = ".".join(map(str, loc))
     if kind == NONE_OF:
-        return Message(
-            "field.none_of",
-            "{field}: {given} is none of {known}",
-            field=field,
-            given=context["given"],
-            known=context["known"],
-        )
+        return Message("field.none_of", field=field, given=context["given"], known=context["known"])
     if kind == "missing":
-        return Message("field.missing", "{field} is missing", field=field)
+        return Message("field.missing", field=field)
     if kind == "extra_forbidden":
-        return Message("field.unknown", "{field} is no known field", field=field)
+        return Message("field.unknown", field=field)
     if kind in _NOT_OF_TYPE:
-        return Message("field.type", "{field} is no {type}", field=field, type=_NOT_OF_TYPE[kind])
+        return Message("field.type", field=field, type=_NOT_OF_TYPE[kind])
     why = f"{message[:1].lower()}{message[1:]}"
-    return Message("field.of_pydantic", "{field}: {why}", field=field, why=why)
+    return Message("field.of_pydantic", field=field, why=why)

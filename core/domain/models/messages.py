@@ -34,6 +34,6 @@ def _restored(stored: _Stored) -> Message:
         for name, value in stored.parameters.items()
     }
     try:
-        return Message(stored.code, stored.english, **parameters)
+        return Message.of(stored.code, stored.english, parameters)
     except (KeyError, IndexError) as error:
         raise ValueError(f"{stored.code}: no parameter {error}") from None

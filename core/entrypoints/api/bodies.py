@@ -50,7 +50,7 @@ def _refused(headers: Headers, limit: int) -> HTTPException | None:
     if has_body and kind != "application/json":
         return HTTPException(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Message("body.no_json_type", "a body has to be application/json"),
+            Message("body.no_json_type"),
         )
     return None
 
@@ -74,6 +74,6 @@ def too_large(limit: int) -> HTTPException:
     most = f"{limit // 2**20} MiB"
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        Message("body.large", "the body has more than {most}", most=most),
+        Message("body.large", most=most),
         {"Connection": "close"},
     )

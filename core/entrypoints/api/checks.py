@@ -29,12 +29,12 @@ async def plain_request(request: Request) -> None:
     for name, value in request.query_params.multi_items():
         if name not in known:
             there = (
-                Message("query.there_are", "there are: {known}", known=", ".join(sorted(known)))
+                Message("query.there_are", known=", ".join(sorted(known)))
                 if known
-                else Message("query.takes_none", "it takes none")
+                else Message("query.takes_none")
             )
             raise InvalidInput(
-                Message("query.unknown", "query.{name} is no known parameter", name=name),
+                Message("query.unknown", name=name),
                 hint=there,
             )
         _see_text(f"query.{name}", value)
@@ -57,29 +57,23 @@ def _see_text(where: str, text: str) -> None:
 def _see_body(body: bytes) -> None:
     # The framework also reads UTF-16 and UTF-32, in which the pattern finds nothing.
     if b"\0" in body:
-        raise HTTPException(
-            HTTPStatus.BAD_REQUEST, Message("body.no_utf8", "the body is not JSON in UTF-8")
-        )
+        raise HTTPException(HTTPStatus.BAD_REQUEST, Message("body.no_utf8"))
     nested = body.count(b"[") + body.count(b"{")
     if nested <= MOST_DEEP and not _SUSPICIOUS.search(body):
         return
     try:
         value: object = json.loads(body)
     except RecursionError:
-        raise InvalidInput(
-            Message("body.deep", "body is nested deeper than {most}", most=MOST_DEEP)
-        ) from None
+        raise InvalidInput(Message("body.deep", most=MOST_DEEP)) from None
     except ValueError:
         return  # the route itself refuses what is not JSON
     for part, depth in _parts(value):
         if depth > MOST_DEEP:
-            raise InvalidInput(
-                Message("body.deep", "body is nested deeper than {most}", most=MOST_DEEP)
-            )
+            raise InvalidInput(Message("body.deep", most=MOST_DEEP))
         if isinstance(part, str):
             _see_text("body", part)
         elif isinstance(part, float) and not math.isfinite(part):
-            raise InvalidInput(Message("body.number", "body holds a number that JSON has not"))
+            raise InvalidInput(Message("body.number"))
 
 
 def _parts(value: object) -> Iterator[tuple[object, int]]:

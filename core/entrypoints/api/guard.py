@@ -116,9 +116,7 @@ class Lasting:
 
 SESSION_COOKIE = "skill_worker_session"
 HEALTH = frozenset({"/healthz", "/readyz", "/metrics"})
-_HINT = Message(
-    "access.hint_token", "send Authorization: Bearer <token>; `skill-worker tokens add` makes one"
-)
+_HINT = Message("access.hint_token")
 
 Known = tuple[str, TokenKind]  # a secret, and what it claims to be
 
@@ -174,17 +172,11 @@ class Guard:
             return None, None
         known = _secret(Headers(scope=scope))
         if known is None:
-            raise Unauthorized(
-                Message("access.no_token", "the call comes without a token"), hint=_HINT
-            )
+            raise Unauthorized(Message("access.no_token"), hint=_HINT)
         token = await self._found(known)
         if token is None:
             raise Unauthorized(
-                Message(
-                    "access.unknown",
-                    "the {what} is unknown, revoked or has expired",
-                    what=known[1],
-                ),
+                Message("access.unknown", what=known[1]),
                 hint=_HINT,
             )
         return known, token

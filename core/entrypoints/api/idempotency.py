@@ -142,20 +142,13 @@ def _key(scope: Scope) -> str | None:
 async def _body(key: str, receive: Receive) -> bytes:
     """Return the whole body of a call. Raises InvalidInput on a bad key, 413 on a long body."""
     if not _KEY.fullmatch(key):
-        raise InvalidInput(
-            Message(
-                "idempotency.key",
-                "{header} is not 1 to {most} visible ASCII characters",
-                header=HEADER,
-                most=LONGEST_KEY,
-            )
-        )
+        raise InvalidInput(Message("idempotency.key", header=HEADER, most=LONGEST_KEY))
     parts: list[bytes] = []
     size, more = 0, True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise InvalidInput(Message("idempotency.broke_off", "the call broke off"))
+            raise InvalidInput(Message("idempotency.broke_off"))
         part = message.get("body", b"")
         size += len(part)
         if size > MAX_LARGE:
@@ -184,15 +177,13 @@ def _again(known: Answer, digest: str) -> Response:
     """Repeat the answer to a known key. Raises KeyReused if it belongs to another call."""
     if known.digest != digest:
         raise KeyReused(
-            Message("idempotency.used", "the {header} was used for another call", header=HEADER),
-            hint=Message("idempotency.hint_key", "take a new key for a new call"),
+            Message("idempotency.used", header=HEADER),
+            hint=Message("idempotency.hint_key"),
         )
     if known.status is None:
         status = HTTPStatus.CONFLICT
-        detail = Message("idempotency.working", "the first call under this key is still worked on")
-        busy = problem(
-            status, detail, "busy", Message("idempotency.hint_later", "send the call again later")
-        )
+        detail = Message("idempotency.working")
+        busy = problem(status, detail, "busy", Message("idempotency.hint_later"))
         return answer(busy, {"Retry-After": "1"})
     failed = known.status >= HTTPStatus.BAD_REQUEST
     media = PROBLEM_TYPE if failed else "application/json"

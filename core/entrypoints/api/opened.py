@@ -24,9 +24,7 @@ class Opened:
     def __call__(self) -> App:
         """Return the app. Raises DependencyDown while it starts or stops."""
         if self.app is None:
-            raise DependencyDown(
-                Message("worker.starting", "the worker is starting or stopping"), retry_after=1.0
-            )
+            raise DependencyDown(Message("worker.starting"), retry_after=1.0)
         return self.app
 
     def access(self) -> Access:

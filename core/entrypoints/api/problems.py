@@ -23,8 +23,8 @@ PROBLEM_TYPE = "application/problem+json"
 MOST_TOLD = 20  # of many errors in one call
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DETAILS = {
-    HTTPStatus.NOT_FOUND: Message("http.no_path", "there is nothing at this path"),
-    HTTPStatus.METHOD_NOT_ALLOWED: Message("http.no_method", "the path does not take this method"),
+    HTTPStatus.NOT_FOUND: Message("http.no_path"),
+    HTTPStatus.METHOD_NOT_ALLOWED: Message("http.no_method"),
 }
 
 _STATUS = {
@@ -134,16 +134,13 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
     first = error.errors()[0]
     if first["type"] == "json_invalid":
         detail = Message(
-            "body.no_json",
-            "the body cannot be read as JSON: {why} at character {n}",
-            why=_within(str(first["ctx"]["error"])),
-            n=first["loc"][-1],
+            "body.no_json", why=_within(str(first["ctx"]["error"])), n=first["loc"][-1]
         )
         return answer(problem(HTTPStatus.BAD_REQUEST, detail))
     found = [_explained(part["loc"], part["type"], part["msg"]) for part in error.errors()]
     told = joined(found[:MOST_TOLD])
     if len(found) > MOST_TOLD:
-        more = Message("input.more", "; and {n} more", n=len(found) - MOST_TOLD)
+        more = Message("input.more", n=len(found) - MOST_TOLD)
         told = joined([told, more], "")
     return answer(problem(HTTPStatus.UNPROCESSABLE_ENTITY, told, "invalid"))
 
@@ -151,8 +148,8 @@ async def _malformed(_: Request, error: Exception) -> JSONResponse:
 def _explained(location: Sequence[int | str], kind: str, message: str) -> str:
     field = ".".join(map(str, location))
     if kind == "string_pattern_mismatch" and SEEN in message:
-        return Message("field.blank", "{field} is blank", field=field)
-    return Message("field.of_pydantic", "{field}: {why}", field=field, why=_within(message))
+        return Message("field.blank", field=field)
+    return Message("field.of_pydantic", field=field, why=_within(message))
 
 
 def _within(message: str) -> str:
@@ -185,7 +182,5 @@ def _takes(app: FastAPI, scope: Scope) -> bool:
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:
-    detail = Message(
-        "error.unexpected_logged", "unexpected {type}; the log says more", type=type(error).__name__
-    )
+    detail = Message("error.unexpected_logged", type=type(error).__name__)
     return answer(problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail, "unexpected"))

@@ -91,15 +91,8 @@ async def _to_console(_: Request) -> RedirectResponse:
 async def _see_on_purpose(access: Access, host: str) -> None:
     if not any(token.on_purpose for token in await access.tokens.list()):
         raise ConfigurationError(
-            Message(
-                "serve.no_token",
-                "serving on {host} lets other machines in, and no token was made on purpose",
-                host=host,
-            ),
-            hint=Message(
-                "serve.hint_token",
-                "make one with `skill-worker tokens add`, or leave --host at 127.0.0.1",
-            ),
+            Message("serve.no_token", host=host),
+            hint=Message("serve.hint_token"),
         )
 
 

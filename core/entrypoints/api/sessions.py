@@ -34,8 +34,8 @@ async def current_session(request: Request) -> Session:
     principal = getattr(request.state, PRINCIPAL, None)
     if not isinstance(principal, Principal):
         raise Unauthorized(
-            Message("access.needs_token", "this call needs a token"),
-            hint=Message("access.hint_bearer", "send Authorization: Bearer <token>"),
+            Message("access.needs_token"),
+            hint=Message("access.hint_bearer"),
         )
     opened: Opened = request.app.state.opened
     return Session(opened(), principal)

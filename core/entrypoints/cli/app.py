@@ -116,8 +116,8 @@ def _refuse_broken_text(arguments: Sequence[str]) -> None:
     for position, argument in enumerate(arguments, start=1):
         if has_lone_surrogate(argument):
             raise InvalidInput(
-                Message("cli.argument", "argument {n} is not UTF-8 text", n=position),
-                hint=Message("cli.hint_argument", "give it as UTF-8, without lone surrogates"),
+                Message("cli.argument", n=position),
+                hint=Message("cli.hint_argument"),
             )
 
 

@@ -118,22 +118,17 @@ def _new_folder(keep: Path) -> Path:
         is_used = any(keep.iterdir())
     except (FileExistsError, NotADirectoryError):
         raise InvalidInput(
-            Message("cli.keep_no_folder", "--keep {path} is no folder", path=keep),
-            hint=Message("cli.hint_new_folder", "give a new folder"),
+            Message("cli.keep_no_folder", path=keep),
+            hint=Message("cli.hint_new_folder"),
         ) from None
     except OSError as error:
         raise InvalidInput(
-            Message(
-                "cli.keep_unusable",
-                "--keep {path} cannot be used: {why}",
-                path=keep,
-                why=error.strerror,
-            ),
-            hint=Message("cli.hint_writable", "give a folder you may write to"),
+            Message("cli.keep_unusable", path=keep, why=error.strerror),
+            hint=Message("cli.hint_writable"),
         ) from None
     if is_used:
         raise InvalidInput(
-            Message("cli.keep_not_empty", "--keep {path} is not empty", path=keep),
-            hint=Message("cli.hint_new_folder", "give a new folder"),
+            Message("cli.keep_not_empty", path=keep),
+            hint=Message("cli.hint_new_folder"),
         )
     return keep.resolve()

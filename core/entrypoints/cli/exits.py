@@ -38,7 +38,7 @@ _BY_KIND = {
     "stale": NOT_FOUND,
     "decided": NOT_FOUND,
 }
-_DEBUG_HINT = Message("cli.hint_debug", "set LOG_LEVEL=debug to see where it happened")
+_DEBUG_HINT = Message("cli.hint_debug")
 
 
 class WrongCall(InvalidInput):
@@ -62,7 +62,7 @@ def named_by_option(command: str, options: Mapping[str, str]) -> Iterator[None]:
 
 def see_help(command: str) -> Message:
     """Return the hint to look at the help of a command."""
-    return Message("cli.see_help", "see `skill-worker {command} --help`", command=command)
+    return Message("cli.see_help", command=command)
 
 
 def _renamed(text: str, field: str, option: str) -> str:
@@ -70,9 +70,9 @@ def _renamed(text: str, field: str, option: str) -> str:
     if not isinstance(text, Message):
         return option + text.removeprefix(field)
     if text.english.startswith(field):
-        return Message(text.code, option + text.english.removeprefix(field), **text.parameters)
+        return Message.of(text.code, option + text.english.removeprefix(field), text.parameters)
     given = {name: option if value == field else value for name, value in text.parameters.items()}
-    return Message(text.code, text.english, **given)
+    return Message.of(text.code, text.english, given)
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,7 @@ def describe(error: Exception) -> Failure:
         return Failure("usage", message, _usage_hint(error))
     return Failure(
         "unexpected",
-        Message(
-            "error.unexpected", "unexpected {type}: {why}", type=type(error).__name__, why=error
-        ),
+        Message("error.unexpected", type=type(error).__name__, why=error),
         _DEBUG_HINT,
     )
 
@@ -132,4 +130,4 @@ def _known(error: BaseException) -> Iterator[SkillWorkerError]:
 def _usage_hint(error: typer.TyperException) -> str:
     context: typer.Context | None = getattr(error, "ctx", None)
     command = context.command_path if context else "skill-worker"
-    return Message("cli.help_of", "see `{command} --help`", command=command)
+    return Message("cli.help_of", command=command)

@@ -25,21 +25,17 @@ def open_input(file: Path) -> Iterator[BinaryIO]:
         handle = file.open("rb")
     except FileNotFoundError:
         raise NotFound(
-            Message("cli.no_file", "there is no file {path}", path=file),
-            hint=Message("cli.hint_path", "give a path that exists"),
+            Message("cli.no_file", path=file),
+            hint=Message("cli.hint_path"),
         ) from None
     except IsADirectoryError:
         raise InvalidInput(
-            Message("cli.is_folder", "{path} is a folder", path=file),
-            hint=Message("cli.hint_file", "give a file, or `-` for stdin"),
+            Message("cli.is_folder", path=file),
+            hint=Message("cli.hint_file"),
         ) from None
     except OSError as error:
-        problem = Message(
-            "file.unreadable", "{path} cannot be read: {why}", path=file, why=error.strerror
-        )
-        raise InvalidInput(
-            problem, hint=Message("cli.hint_readable", "give a file that you may read")
-        ) from None
+        problem = Message("file.unreadable", path=file, why=error.strerror)
+        raise InvalidInput(problem, hint=Message("cli.hint_readable")) from None
     with handle:
         yield handle
 
@@ -55,15 +51,13 @@ def read_text(file: Path, *, most: int = -1) -> str:
     with open_input(file) as handle:
         data = handle.read(most + 1 if most >= 0 else -1)
     if 0 <= most < len(data):
-        raise InvalidInput(
-            Message("cli.file_large", "{path} is larger than {n} MB", path=file, n=most // 2**20)
-        )
+        raise InvalidInput(Message("cli.file_large", path=file, n=most // 2**20))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(
-            Message("file.not_utf8", "{path} is not UTF-8 text", path=file),
-            hint=Message("hint.utf8", "save it as UTF-8"),
+            Message("file.not_utf8", path=file),
+            hint=Message("hint.utf8"),
         ) from None
 
 

@@ -87,7 +87,7 @@ def _console() -> Mount:
         if error.name is None or error.name.partition(".")[0] != "nicegui":
             raise
         raise ConfigurationError(
-            Message("cli.no_nicegui", "--console needs nicegui, which is not installed"),
-            hint=Message("cli.hint_nicegui", "pip install 'skill-worker[console]'"),
+            Message("cli.no_nicegui"),
+            hint=Message("cli.hint_nicegui"),
         ) from None
     return mount

@@ -8,10 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from core.domain.messages import Message
 from core.entrypoints.cli.exits import WrongCall
 
-_HINT = Message(
-    "cli.hint_moment",
-    "write a day (2026-11-20), or a day and time (2026-11-20T09:30, 2026-11-20T09:30:00+09:00)",
-)
+_HINT = Message("cli.hint_moment")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?\s*(Z|[+-]\d\d:?\d\d)?", re.ASCII
@@ -30,15 +27,9 @@ def read_moment(text: str) -> datetime:
         if _MOMENT.fullmatch(plain):
             return datetime.fromisoformat(plain.replace(" ", "T", 1).replace(" ", "")).astimezone()
     except (ValueError, OverflowError) as error:
-        problem = Message(
-            "cli.no_such_moment",
-            "{text!r} is no time: there is no such day, hour or zone",
-            text=text,
-        )
+        problem = Message("cli.no_such_moment", text=text)
         raise WrongCall(problem, hint=_HINT) from error
-    raise WrongCall(
-        Message("cli.no_moment", "{text!r} is no time that can be read", text=text), hint=_HINT
-    )
+    raise WrongCall(Message("cli.no_moment", text=text), hint=_HINT)
 
 
 def _last_moment(day: date) -> datetime:

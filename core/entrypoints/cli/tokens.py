@@ -79,9 +79,7 @@ def link(
 
     base = url or _base()
     if urlsplit(base).scheme not in {"http", "https"} or not urlsplit(base).hostname:
-        raise WrongCall(
-            Message("cli.no_url", "--url {url!r} is no http:// or https:// address", url=base)
-        )
+        raise WrongCall(Message("cli.no_url", url=base))
     grant = _grant(name, tenant, role or _ROLES)
     with named_by_option("tokens link", _OPTIONS):
         made = with_app(lambda opened: _access(opened).link(grant))
@@ -142,14 +140,7 @@ def _grant(name: str, tenant: str | None, roles: Sequence[str]) -> Grant:
 
     for role in roles:
         if role not in _ROLES:
-            raise WrongCall(
-                Message(
-                    "cli.no_role",
-                    "--role {role!r} is none of {roles}",
-                    role=role,
-                    roles=", ".join(_ROLES),
-                )
-            )
+            raise WrongCall(Message("cli.no_role", role=role, roles=", ".join(_ROLES)))
     return Grant(name=name, tenant_id=tenant, roles=tuple(map(Role, roles)))
 
 

@@ -105,8 +105,8 @@ def run(
 
     if (api or console) and (once or dry_run):
         raise WrongCall(
-            Message("cli.api_stays", "--api and --console are there as long as the worker runs"),
-            hint=Message("cli.hint_once", "leave out --once and --dry-run"),
+            Message("cli.api_stays"),
+            hint=Message("cli.hint_once"),
         )
     settings = model_settings(offline=offline, health_host=host, health_port=port)
     if dry_run:
@@ -135,10 +135,8 @@ def model_settings(*, offline: bool, **options: Override) -> Settings:
     settings = load(overrides)
     if settings.require_model() == "offline" and not offline:
         raise ConfigurationError(
-            Message("cli.offline", "LLM_MODEL=offline is a stand-in, no model"),
-            hint=Message(
-                "cli.hint_offline", "add --offline to try things out, or set LLM_MODEL to a model"
-            ),
+            Message("cli.offline"),
+            hint=Message("cli.hint_offline"),
         )
     return settings
 

@@ -9,9 +9,8 @@ from datetime import datetime
 from starlette.requests import Request
 
 from core.domain.errors import NotFound
-from core.domain.messages import Message
+from core.domain.messages import Message, translated
 from core.entrypoints.console.language import Language, chosen, say
-from core.entrypoints.locale import translated
 from core.entrypoints.service.session import Session
 
 LANGUAGE_COOKIE = "console_language"
@@ -51,9 +50,7 @@ class Visit:
         """
         value = self.request.query_params.get(name) or None
         if value is not None and "\0" in value:
-            raise NotFound(
-                Message("console.nul", "{name}: nothing has a NUL in its name", name=name)
-            )
+            raise NotFound(Message("console.nul", name=name))
         return value
 
     def ago(self, at: datetime | None) -> str:

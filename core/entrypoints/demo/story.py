@@ -125,9 +125,7 @@ async def _learn_before(app: App, scenario: Scenario) -> None:
         )
         receipt = await app.gate.submit(item.request, context)
         if not receipt.status.is_outcome:
-            raise SkillWorkerError(
-                Message("demo.failed", "the demo could not be set up: {why}", why=receipt.message)
-            )
+            raise SkillWorkerError(Message("demo.failed", why=receipt.message))
 
 
 async def _collect(app: App, feedback_ids: Sequence[str]) -> Story:

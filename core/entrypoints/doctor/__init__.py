@@ -48,16 +48,16 @@ async def _ask_database(settings: Settings) -> str:
     where = "embedded PostgreSQL" if is_embedded else "PostgreSQL of DATABASE_URL"
     if status.newer_than_code:
         raise ConfigurationError(
-            Message("doctor.newer", "{where}: migrated by a newer skill-worker", where=where),
-            hint=Message("doctor.hint_upgrade", "upgrade skill-worker here"),
+            Message("doctor.newer", where=where),
+            hint=Message("doctor.hint_upgrade"),
         )
     if status.up_to_date:
         return f"{where} answers, its schemas are up to date"
     if is_embedded:
         return f"{where} answers, the next command brings its schemas to date"
     raise ConfigurationError(
-        Message("doctor.behind", "{where} answers, but its schemas are behind", where=where),
-        hint=Message("doctor.hint_migrate", "run `skill-worker db migrate`"),
+        Message("doctor.behind", where=where),
+        hint=Message("doctor.hint_migrate"),
     )
 
 

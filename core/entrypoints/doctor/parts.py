@@ -80,10 +80,7 @@ async def _paused(settings: Settings) -> str:
     if pause is None:
         return ""
     return Message(
-        "doctor.held_back",
-        "; workers have held it back since {since}: {why}",
-        since=f"{pause.since:%Y-%m-%d %H:%M:%S} UTC",
-        why=pause.reason,
+        "doctor.held_back", since=f"{pause.since:%Y-%m-%d %H:%M:%S} UTC", why=pause.reason
     )
 
 

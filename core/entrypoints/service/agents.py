@@ -68,8 +68,8 @@ class AgentsService:
             known = given.tenant_id
         if known != given.tenant_id:
             raise Refused(
-                Message("agents.taken", "the id {id!r} is taken", id=given.id),
-                hint=Message("agents.unique", "ids of agents are unique over all tenants"),
+                Message("agents.taken", id=given.id),
+                hint=Message("agents.unique"),
             )
         is_new = await app.stores.agents.save(given)
         await set_up_new_agents(app.stores.agents, app.stores.inbox)

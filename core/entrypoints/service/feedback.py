@@ -54,8 +54,8 @@ class FeedbackService:
         tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
         if len(tenants) != 1:
             raise InvalidInput(
-                Message("feedback.several_tenants", "pieces of several tenants at once"),
-                hint=Message("feedback.one_by_one", "send them one by one"),
+                Message("feedback.several_tenants"),
+                hint=Message("feedback.one_by_one"),
             )
         await self._see_agents(pieces, tenants[0])
         try:
@@ -91,8 +91,8 @@ class FeedbackService:
         self.session.require(Role.OPERATE)
         if not reason.strip():
             raise InvalidInput(
-                Message("feedback.no_reason", "the reason is blank"),
-                hint=Message("feedback.say_why", "say why it is not to be learnt from"),
+                Message("feedback.no_reason"),
+                hint=Message("feedback.say_why"),
             )
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
@@ -137,8 +137,8 @@ class FeedbackService:
         """Check all entries. Raises InvalidInput, which names each that is refused."""
         if not 0 < len(entries) <= MOST_AT_ONCE:
             raise InvalidInput(
-                Message("feedback.too_many", "{n} pieces at once", n=len(entries)),
-                hint=Message("feedback.how_many", "from 1 to {n}", n=MOST_AT_ONCE),
+                Message("feedback.too_many", n=len(entries)),
+                hint=Message("feedback.how_many", n=MOST_AT_ONCE),
             )
         pieces: list[NewFeedback] = []
         problems: list[str] = []
@@ -177,22 +177,16 @@ class FeedbackService:
             return None
 
 
-_NOTHING = Message(
-    "service.nothing_taken", "nothing was taken in; mend these and send all of it again"
-)
+_NOTHING = Message("service.nothing_taken")
 
 
 def _named(index: int, problem: str, entries: Sequence[object]) -> str:
-    return (
-        Message("service.item", "items.{index}: {why}", index=index, why=problem)
-        if len(entries) > 1
-        else problem
-    )
+    return Message("service.item", index=index, why=problem) if len(entries) > 1 else problem
 
 
 def _listing(problems: Sequence[str]) -> str:
     told = joined(problems[:_TOLD])
     if len(problems) <= _TOLD:
         return told
-    more = Message("input.more", "; and {n} more", n=len(problems) - _TOLD)
+    more = Message("input.more", n=len(problems) - _TOLD)
     return joined([told, more], "")

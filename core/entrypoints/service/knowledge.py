@@ -101,13 +101,8 @@ class KnowledgeService:
         shown = await self._shown(item_id, Kind.SKILL, tenant_id, at, version)
         if path not in shown.files:
             raise NotFound(
-                Message(
-                    "no.file_of_skill",
-                    "skill {id!r} has no file {path!r}",
-                    id=shown.item.id,
-                    path=path,
-                ),
-                hint=Message("see.files", "the item lists its files"),
+                Message("no.file_of_skill", id=shown.item.id, path=path),
+                hint=Message("see.files"),
             )
         file = shown.files[path]
         facts = _file(path, file)
@@ -177,8 +172,8 @@ class KnowledgeService:
         reference = (item_id, self.session.tenant(tenant_id), kind)
         if at is not None and version is not None:
             raise InvalidInput(
-                Message("history.time_and_version", "a time and a version were given"),
-                hint=Message("history.drop_one", "drop one"),
+                Message("history.time_and_version"),
+                hint=Message("history.drop_one"),
             )
         if at is not None:
             return await self._items().as_of(*reference, at)

@@ -14,14 +14,7 @@ async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> A
     """Return an agent of the tenant, or of any that the session may see. Raises NotFound."""
     agent = await session.own(session.stores.agents.get(agent_id), "agent", agent_id)
     if tenant_id not in {None, agent.tenant_id}:
-        raise NotFound(
-            Message(
-                "no.agent_of_tenant",
-                "tenant {tenant!r} has no agent {agent!r}",
-                tenant=tenant_id,
-                agent=agent_id,
-            )
-        )
+        raise NotFound(Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id))
     return agent
 
 
@@ -31,7 +24,7 @@ async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, .
         for tenant in await _tenants(session, tenant_id):
             await session.stores.search.refresh(tenant)
     except DependencyDown as error:
-        return (Message("search.skills_stale", "skills may be stale: {why}", why=error.message),)
+        return (Message("search.skills_stale", why=error.message),)
     return ()
 
 

@@ -292,15 +292,7 @@ def _path(item: KnowledgeItem, now: Tree, wanted: str | None) -> str:
     if wanted is None:
         wanted = SKILL_MD if item.kind is Kind.SKILL else next(iter(now.files))
     if wanted not in now.files:
-        raise NotFound(
-            Message(
-                "no.file_of_item",
-                "{kind} {id!r} has no file {path!r}",
-                kind=item.kind,
-                id=item.id,
-                path=wanted,
-            )
-        )
+        raise NotFound(Message("no.file_of_item", kind=item.kind, id=item.id, path=wanted))
     return wanted
 
 

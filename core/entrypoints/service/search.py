@@ -36,8 +36,8 @@ class SearchService:
         self.session.require(Role.READ)
         if not read_question(query).counts:
             raise InvalidInput(
-                Message("search.no_words", "the query holds no words to look for"),
-                hint=Message("search.give_words", "give a word, a name or a number"),
+                Message("search.no_words"),
+                hint=Message("search.give_words"),
             )
         tenant = self.session.tenant(tenant_id)
         if agent_id is not None:

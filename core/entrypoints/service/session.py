@@ -25,10 +25,10 @@ Found = TypeVar("Found", bound=OfTenant)
 
 
 _NAMED = {
-    "agent": Message("thing.agent", "agent"),
-    "change": Message("thing.change", "change"),
-    "feedback": Message("thing.feedback", "feedback"),
-    "history record": Message("thing.record", "history record"),
+    "agent": Message("thing.agent"),
+    "change": Message("thing.change"),
+    "feedback": Message("thing.feedback"),
+    "history record": Message("thing.record"),
 }
 
 
@@ -48,15 +48,8 @@ class Session:
         """Raise Forbidden if the principal lacks a role."""
         if role not in self.principal.roles:
             raise Forbidden(
-                Message(
-                    "access.role_missing",
-                    "{name!r} may not do this: it takes the role {role!r}",
-                    name=self.principal.name,
-                    role=role.value,
-                ),
-                hint=Message(
-                    "access.role_hint", "use a token that has it; see `skill-worker tokens list`"
-                ),
+                Message("access.role_missing", name=self.principal.name, role=role.value),
+                hint=Message("access.role_hint"),
             )
 
     def tenant(self, wanted: str | None) -> str | None:
@@ -65,7 +58,7 @@ class Session:
         Raises NotFound on another's: what belongs to another tenant does not exist here.
         """
         if wanted is not None and not self.principal.may_see(wanted):
-            raise NotFound(Message("no.tenant", "there is no tenant {id!r}", id=wanted))
+            raise NotFound(Message("no.tenant", id=wanted))
         return self.principal.tenant_id if wanted is None else wanted
 
     def one_tenant(self, wanted: str | None) -> str:
@@ -73,8 +66,8 @@ class Session:
         tenant = self.tenant(wanted)
         if tenant is None:
             raise InvalidInput(
-                Message("access.tenant_missing", "tenant_id is missing"),
-                hint=Message("access.say_tenant", "say which tenant it is for"),
+                Message("access.tenant_missing"),
+                hint=Message("access.say_tenant"),
             )
         return tenant
 
@@ -89,5 +82,5 @@ class Session:
             found = None
         if found is None or not self.principal.may_see(found.tenant_id):
             named = _NAMED.get(what, what)
-            raise NotFound(Message("no.thing", "there is no {what} {id!r}", what=named, id=item_id))
+            raise NotFound(Message("no.thing", what=named, id=item_id))
         return found

@@ -47,10 +47,8 @@ class WorkService:
         self.session.require(Role.OPERATE)
         if self.session.principal.tenant_id is not None:
             raise Forbidden(
-                Message(
-                    "pause.all_tenants", "a pause holds back all tenants, and this token is of one"
-                ),
-                hint=Message("pause.token", "use a token of all tenants"),
+                Message("pause.all_tenants"),
+                hint=Message("pause.token"),
             )
 
     async def _state(self) -> IntakeState:

@@ -237,16 +237,14 @@ class Evidence:
     def why(self) -> str:
         """One line on what the two have in common and what not."""
         if self.is_exact:
-            return Message("near.same_but_for_form", "the same but for its form")
-        parts: list[str] = [
-            Message("near.similarity", "similarity {score:.2f}", score=self.similarity)
-        ]
+            return Message("near.same_but_for_form")
+        parts: list[str] = [Message("near.similarity", score=self.similarity)]
         if self.name_collision:
-            parts.append(Message("near.same_name", "the same name but for its form"))
+            parts.append(Message("near.same_name"))
         if self.trigger_collision:
-            parts.append(Message("near.same_request", "both would be read for the same request"))
+            parts.append(Message("near.same_request"))
         if self.shared:
-            parts.append(Message("near.both_say", "both say {words}", words=", ".join(self.shared)))
+            parts.append(Message("near.both_say", words=", ".join(self.shared)))
         parts += [_said(difference) for difference in self.differs if difference.what != "words"]
         return joined(parts)
 
@@ -331,21 +329,15 @@ def _shingled(text: str) -> frozenset[str]:
     return frozenset(plain[i : i + SHINGLE] for i in range(max(1, len(plain) - SHINGLE + 1)))
 
 
-_NOTHING = Message("near.nothing", "nothing")
+_NOTHING = Message("near.nothing")
 _CALLED = {
-    "number": Message("near.number", "number"),
-    "negation": Message("near.negation", "negation"),
-    "name": Message("near.name", "name"),
+    "number": Message("near.number"),
+    "negation": Message("near.negation"),
+    "name": Message("near.name"),
 }
 
 
 def _said(difference: Difference) -> str:
     sides = (difference.new, difference.known)
     new, known = (", ".join(side) or _NOTHING for side in sides)
-    return Message(
-        "near.differ",
-        "{what}: new says {new}, known says {old}",
-        what=_CALLED[difference.what],
-        new=new,
-        old=known,
-    )
+    return Message("near.differ", what=_CALLED[difference.what], new=new, old=known)

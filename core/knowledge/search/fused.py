@@ -21,7 +21,7 @@ from core.knowledge.search.tokens import name_term, scan
 # Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet and individual
 # rank learning methods": 60 was fixed there in a pilot, and near the best on every collection.
 RRF_K = 60
-BY_MEANING = Message("search.by_meaning", "close in meaning")
+BY_MEANING = Message("search.by_meaning")
 
 T = TypeVar("T", bound=Hashable)
 
@@ -190,11 +190,7 @@ class FusedSearch:
         except InvalidInput:
             return None
         except TimeoutError:
-            self._note_failure(
-                Message(
-                    "dependency.no_answer", "no answer within {seconds:g} s", seconds=self._timeout
-                )
-            )
+            self._note_failure(Message("dependency.no_answer", seconds=self._timeout))
             return None
         except (ModelDown, ConfigurationError) as error:
             self._note_failure(error.message)

@@ -137,25 +137,25 @@ def reason(sections: Sequence[Section], weights: Mapping[str, float]) -> str:
         sections, weights, is_strict=False
     )
     if not shown:
-        return Message("search.further_down", "matches further down in the text")
+        return Message("search.further_down")
     if {*shown.values()} == {IN_TEXT}:
-        return Message("search.matches", "matches {words}", words=", ".join(shown))
+        return Message("search.matches", words=", ".join(shown))
     parts = [
         _said(", ".join(words), section.called)
         for section in sections
         if (words := [word for word, where in shown.items() if where == section.called])
     ]
-    return Message("search.matches", "matches {words}", words=joined(parts))
+    return Message("search.matches", words=joined(parts))
 
 
 def _said(words: str, section: str) -> Message:
     if section == IN_NAME:
-        return Message("search.in_name", "{words} in the name", words=words)
+        return Message("search.in_name", words=words)
     if section == IN_HEADING:
-        return Message("search.in_heading", "{words} in a heading", words=words)
+        return Message("search.in_heading", words=words)
     if section == IN_FILE_NAME:
-        return Message("search.in_file_name", "{words} in a file name", words=words)
-    return Message("search.in_text", "{words} in the text", words=words)
+        return Message("search.in_file_name", words=words)
+    return Message("search.in_text", words=words)
 
 
 def _chosen(

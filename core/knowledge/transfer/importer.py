@@ -43,8 +43,8 @@ from core.knowledge.transfer.owners import Owner, Owners
 from core.skills.bundle import bundle_hash
 
 _SAYS = {
-    "same name": Message("import.same_name", "has this name already"),
-    "same text": Message("import.same_text", "says exactly this already"),
+    "same name": Message("import.same_name"),
+    "same text": Message("import.same_text"),
 }
 
 
@@ -52,15 +52,8 @@ def refusal(line: KnowledgeLine, receipt: Receipt, key: str) -> str:
     """Return why a line was refused and what to do about it. Rows are numbered as in the line."""
     if receipt.hits:
         hit = receipt.hits[0]
-        says = _SAYS.get(hit.why, Message("import.near", "says nearly this already"))
-        return Message(
-            "import.beside",
-            "{kind} {id} {name!r} {says}: change the line or take it out, or change that one first",
-            kind=hit.kind,
-            id=hit.id,
-            name=hit.name,
-            says=says,
-        )
+        says = _SAYS.get(hit.why, Message("import.near"))
+        return Message("import.beside", kind=hit.kind, id=hit.id, name=hit.name, says=says)
     message = receipt.message
     rows = len(line.entry.rule.rows) if line.entry.rule else 0
     for number in range(1, 1 + rows):
@@ -79,7 +72,7 @@ def _numbered(text: str, row_id: str, number: int) -> str:
             parameters[name] = number
         elif isinstance(value, str):
             parameters[name] = _numbered(value, row_id, number)
-    return Message(text.code, english, **parameters)
+    return Message.of(text.code, english, parameters)
 
 
 def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
@@ -164,13 +157,8 @@ def _rule_name(line: KnowledgeLine) -> str:
     inner = parse_xml(line.text).name if entry.rule is None else entry.rule.name
     if inner and entry.name and name_key(inner) != name_key(entry.name):
         raise InvalidInput(
-            Message(
-                "import.two_names",
-                "name is {name!r}, but the rule itself says {inner!r}",
-                name=entry.name,
-                inner=inner,
-            ),
-            hint=Message("import.hint_name", "leave one of them out, or make them the same"),
+            Message("import.two_names", name=entry.name, inner=inner),
+            hint=Message("import.hint_name"),
         )
     return inner or entry.name or ""
 
@@ -302,14 +290,7 @@ class Importer:
             request = AttachRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
             receipt = await self._submit(request, key, Owner(owner.tenant_id, agent_id))
             if not receipt.status.is_outcome:
-                raise Refused(
-                    Message(
-                        "import.not_attached",
-                        "it is in, but not on the list of agent {agent!r}: {why}",
-                        agent=agent_id,
-                        why=receipt.message,
-                    )
-                )
+                raise Refused(Message("import.not_attached", agent=agent_id, why=receipt.message))
 
     async def _submit(self, request: ChangeRequest, key: str, owner: Owner) -> Receipt:
         context = SubmitContext(
@@ -325,9 +306,7 @@ class Importer:
         return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
 
     def _reason(self, line: KnowledgeLine) -> str:
-        return Message(
-            "import.reason", "brought in from {origin}, line {n}", origin=self.origin, n=line.number
-        )
+        return Message("import.reason", origin=self.origin, n=line.number)
 
 
 async def _never(made: Change) -> bool:
@@ -362,24 +341,14 @@ def _outcome(receipt: Receipt) -> Literal["created", "updated", "known", "held"]
 def _taken(line: KnowledgeLine, item: KnowledgeItem, owner: Owner, *, may_replace: bool) -> str:
     by_id = line.entry.id == item.id and line.entry.kind is not Kind.SKILL
     what = (
-        Message("import.the_id", "the id {id!r}", id=item.id)
+        Message("import.the_id", id=item.id)
         if by_id
-        else Message("import.the_name", "the name {name!r}", name=item.name)
+        else Message("import.the_name", name=item.name)
     )
     if not may_replace:
-        return Message(
-            "import.of_another",
-            "{what} belongs to agent {agent!r}: leave the id out, or import it there",
-            what=what,
-            agent=item.agent_id,
-        )
-    whose: str = Message("import.item", "{kind} {id}", kind=item.kind, id=item.id)
+        return Message("import.of_another", what=what, agent=item.agent_id)
+    whose: str = Message("import.item", kind=item.kind, id=item.id)
     if owner.agent_id:
-        agent = Message("import.of_agent", " of agent {agent!r}", agent=owner.agent_id)
+        agent = Message("import.of_agent", agent=owner.agent_id)
         whose = joined([whose, agent], "")
-    return Message(
-        "import.taken",
-        "{what} is taken by {whose}, which says other things: --replace puts this in its place",
-        what=what,
-        whose=whose,
-    )
+    return Message("import.taken", what=what, whose=whose)

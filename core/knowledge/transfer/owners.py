@@ -38,40 +38,23 @@ class Owners:
         tenant_id = tenant_id or self._agent(agent_id).tenant_id
         for name in (agent_id, *others):
             if self._agent(name).tenant_id != tenant_id:
-                raise InvalidInput(
-                    Message(
-                        "agents.not_of_tenant",
-                        "agent {agent!r} does not belong to tenant {tenant!r}",
-                        agent=name,
-                        tenant=tenant_id,
-                    )
-                )
+                raise InvalidInput(Message("agents.not_of_tenant", agent=name, tenant=tenant_id))
         return Owner(tenant_id, agent_id, tuple(name for name in others if name != agent_id))
 
     def _nobodys(self, entry: KnowledgeEntry, others: tuple[str, ...]) -> Owner:
         """Return the owner of a skill that belongs to its tenant alone."""
         tenant_id = self.tenant_id or entry.tenant_id
         if entry.kind is not Kind.SKILL or others:
-            raise InvalidInput(
-                Message(
-                    "import.no_agent",
-                    "agent_id is missing: whose it is, unless --agent says so for all",
-                )
-            )
+            raise InvalidInput(Message("import.no_agent"))
         if tenant_id is None:
-            raise InvalidInput(
-                Message(
-                    "import.no_tenant",
-                    "tenant_id is missing, and agent_id, whose tenant it could be",
-                )
-            )
+            raise InvalidInput(Message("import.no_tenant"))
         return Owner(tenant_id, "")
 
     def _agent(self, agent_id: str) -> Agent:
         agent = self.agents.get(agent_id)
         if agent is None:
             raise InvalidInput(
-                Message("no.agent", "there is no agent {id!r}", id=agent_id),
-                hint=Message("import.hint_agent", "add it first: `skill-worker agents add`"),
+                Message("no.agent", id=agent_id),
+                hint=Message("import.hint_agent"),
             )
         return agent

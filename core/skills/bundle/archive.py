@@ -90,11 +90,11 @@ def check_bundle(bundle: Bundle) -> list[str]:
     if document is None:
         return [
             *messages,
-            Message("bundle.no_document", "there is no {file} at the root", file=SKILL_MD),
+            Message("bundle.no_document", file=SKILL_MD),
         ]
     if is_text(document.data):
         return messages
-    return [*messages, Message("bundle.not_text", "{file} is not UTF-8 text", file=SKILL_MD)]
+    return [*messages, Message("bundle.not_text", file=SKILL_MD)]
 
 
 def sound(bundle: Bundle) -> Bundle:
@@ -126,16 +126,14 @@ def inflate(name: str, packed: memoryview, limit: int) -> bytes:
                 taken += len(pending)
             chunk = inflater.decompress(pending, _STEP)
             if not chunk and not pending:
-                raise wrong(name, Message("zip.cut_short", "ends before its deflated data does"))
+                raise wrong(name, Message("zip.cut_short"))
             size += len(chunk)
             chunks.append(chunk)
             _see_bounds(name, size, len(packed), limit)
     except zlib.error as error:
-        raise wrong(
-            name, Message("zip.not_deflated", "is not deflated as it claims: {why}", why=error)
-        ) from error
+        raise wrong(name, Message("zip.not_deflated", why=error)) from error
     if inflater.unused_data or taken < len(packed):
-        raise wrong(name, Message("zip.behind_deflated", "has data behind its deflated data"))
+        raise wrong(name, Message("zip.behind_deflated"))
     return b"".join(chunks)
 
 
@@ -143,12 +141,10 @@ def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
     if size > limit:
         raise wrong(
             name,
-            Message(
-                "zip.over_claim", "has more than the {limit} bytes that it claims", limit=limit
-            ),
+            Message("zip.over_claim", limit=limit),
         )
     if is_bomb(size, packed):
-        raise wrong(name, Message("zip.bomb", "inflates more than {most} times", most=MAX_RATIO))
+        raise wrong(name, Message("zip.bomb", most=MAX_RATIO))
 
 
 STORED, DEFLATED = 0, 8
@@ -164,13 +160,13 @@ def see_kind(entry: Entry) -> None:
     """Raise BundleInvalid unless the entry is a plain file or folder that can be read."""
     kind = stat.S_IFMT(entry.attributes >> 16)
     folder = is_folder(entry)
-    irregular = Message("file.irregular", "is no regular file")
-    as_file = Message("zip.folder_as_file", "is a folder named as a file")
-    with_data = Message("zip.folder_with_data", "is a folder that holds data")
-    method = Message("zip.method", "is neither stored nor deflated")
-    flags = Message("zip.unknown_flags", "has flags that are not known")
+    irregular = Message("file.irregular")
+    as_file = Message("zip.folder_as_file")
+    with_data = Message("zip.folder_with_data")
+    method = Message("zip.method")
+    flags = Message("zip.unknown_flags")
     rules = (
-        (entry.flags & _SECRET != 0, Message("zip.encrypted", "is encrypted")),
+        (entry.flags & _SECRET != 0, Message("zip.encrypted")),
         (entry.flags & ~_KNOWN_FLAGS != 0, flags),
         (entry.method not in {STORED, DEFLATED}, method),
         (kind not in {0, stat.S_IFDIR if folder else stat.S_IFREG}, irregular),
@@ -179,7 +175,7 @@ def see_kind(entry: Entry) -> None:
         (folder and entry.size != 0, with_data),
         (
             entry.method == STORED and entry.size != entry.packed_size,
-            Message("zip.two_sizes", "has two sizes"),
+            Message("zip.two_sizes"),
         ),
     )
     for broken, problem in rules:
@@ -197,19 +193,15 @@ def name_of(entry: Entry) -> str:
     try:
         name = entry.raw_name.decode("utf-8")
     except UnicodeDecodeError:
-        raise BundleInvalid(
-            Message("zip.name_not_utf8", "the name {name} is not UTF-8", name=shown(entry.label))
-        ) from None
+        raise BundleInvalid(Message("zip.name_not_utf8", name=shown(entry.label))) from None
     second = unicode_path(extra_fields(entry.extra, entry.label), entry.raw_name, entry.label)
     if second not in {None, name}:
         raise wrong(
             name,
-            Message("zip.second_name", "has a second name {second}", second=shown(second or "")),
+            Message("zip.second_name", second=shown(second or "")),
         )
     if not name.isascii() and not entry.flags & _UTF8 and second is None:
-        raise BundleInvalid(
-            Message("zip.name_unmarked", "the name {name} is not marked as UTF-8", name=shown(name))
-        )
+        raise BundleInvalid(Message("zip.name_unmarked", name=shown(name)))
     return name
 
 
@@ -223,54 +215,46 @@ def locate(data: memoryview, directory: Directory) -> dict[Entry, memoryview]:
     ends = [*(entry.offset for entry in ordered[1:]), directory.offset]
     for entry, end in zip(ordered, ends, strict=True):
         if entry.offset != at:
-            what = (
-                Message("zip.overlaps", "overlaps another entry")
-                if entry.offset < at
-                else Message("zip.data_before", "has data before it")
-            )
+            what = Message("zip.overlaps") if entry.offset < at else Message("zip.data_before")
             raise wrong(entry.label, what)
         if end - at < _LOCAL.size:
-            raise wrong(entry.label, Message("zip.overlaps", "overlaps another entry"))
+            raise wrong(entry.label, Message("zip.overlaps"))
         start = _see_local(data[at:end], entry) + at
         stop = start + entry.packed_size
         if stop > end:
-            raise wrong(entry.label, Message("zip.overlaps_next", "overlaps what follows it"))
+            raise wrong(entry.label, Message("zip.overlaps_next"))
         _see_descriptor(data[stop:end], entry)
         found[entry], at = data[start:stop], end
     if at != directory.offset:
-        raise BundleInvalid(
-            Message("zip.data_before_directory", "the zip has data before its directory")
-        )
+        raise BundleInvalid(Message("zip.data_before_directory"))
     return found
 
 
 def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
     """Read one file of at most `limit` bytes and verify its checksum. Raises BundleInvalid."""
     if entry.size > limit:
-        raise wrong(entry.label, Message("zip.too_large", "makes the skill too large"))
+        raise wrong(entry.label, Message("zip.too_large"))
     stored = entry.method == STORED
     data = bytes(packed) if stored else inflate(entry.label, packed, entry.size)
     if len(data) != entry.size:
         raise wrong(
             entry.label,
-            Message("zip.other_size", "has {n} bytes, not {size}", n=len(data), size=entry.size),
+            Message("zip.other_size", n=len(data), size=entry.size),
         )
     if zlib.crc32(data) != entry.crc:
-        raise wrong(
-            entry.label, Message("zip.checksum", "does not have the checksum that it claims")
-        )
+        raise wrong(entry.label, Message("zip.checksum"))
     return SkillFile(data=data, executable=bool(entry.attributes >> 16 & stat.S_IXUSR))
 
 
 def _see_local(record: memoryview, entry: Entry) -> int:
     """Check the local header against the directory; return its length in bytes."""
     if len(record) < _LOCAL.size or bytes(record[:4]) != b"PK\x03\x04":
-        raise wrong(entry.label, Message("zip.misplaced", "is not where the zip's directory says"))
+        raise wrong(entry.label, Message("zip.misplaced"))
     values = _LOCAL.unpack(record[: _LOCAL.size])
     _, _, flags, method, _, _, crc, packed, size, name_size, extra_size = values
     end = _LOCAL.size + int(name_size) + int(extra_size)
     if len(record) < end:
-        raise wrong(entry.label, Message("zip.entry_cut_off", "is cut off"))
+        raise wrong(entry.label, Message("zip.entry_cut_off"))
     fields = extra_fields(bytes(record[_LOCAL.size + name_size : end]), entry.label)
     size, packed = resolved(fields, entry.label, (size, packed))
     name = bytes(record[_LOCAL.size : _LOCAL.size + name_size])
@@ -278,7 +262,7 @@ def _see_local(record: memoryview, entry: Entry) -> int:
     if second not in {None, entry.label}:
         raise wrong(
             entry.label,
-            Message("zip.second_name", "has a second name {second}", second=shown(second or "")),
+            Message("zip.second_name", second=shown(second or "")),
         )
     stated = {"name": name, "flags": flags, "method": method}
     real = {"name": entry.raw_name, "flags": entry.flags, "method": entry.method}
@@ -290,14 +274,7 @@ def _see_local(record: memoryview, entry: Entry) -> int:
             stated[key], real[key] = value, real_sizes[key]
     for key, value in stated.items():
         if value != real[key]:
-            raise BundleInvalid(
-                Message(
-                    "zip.differs",
-                    "{name}: {key} differs from the zip's directory",
-                    name=shown(entry.label),
-                    key=key,
-                )
-            )
+            raise BundleInvalid(Message("zip.differs", name=shown(entry.label), key=key))
     return end
 
 
@@ -311,18 +288,11 @@ def _see_descriptor(rest: memoryview, entry: Entry) -> None:
         allowed = {sign + body for sign in (b"", b"PK\x07\x08") for body in (narrow, wide)}
     if bytes(rest[:32]) not in allowed:
         what = (
-            Message("zip.descriptor_differs", "the data's descriptor differs")
+            Message("zip.descriptor_differs")
             if entry.flags & _DESCRIBED
-            else Message("zip.there_is_more", "there is more")
+            else Message("zip.there_is_more")
         )
-        raise BundleInvalid(
-            Message(
-                "zip.behind_data",
-                "{name}: behind the data {what}",
-                name=shown(entry.label),
-                what=what,
-            )
-        )
+        raise BundleInvalid(Message("zip.behind_data", name=shown(entry.label), what=what))
 
 
 ZipData = bytes | bytearray | memoryview
@@ -358,7 +328,7 @@ def _read(data: memoryview, name: str | None, root: bool | None) -> Bundle:
         for part in located.values():
             part.release()
     if not is_text(files[SKILL_MD].data):
-        raise BundleInvalid(Message("bundle.not_text", "{file} is not UTF-8 text", file=SKILL_MD))
+        raise BundleInvalid(Message("bundle.not_text", file=SKILL_MD))
     return Bundle(name=prefix.removesuffix("/") or name or "", files=files)
 
 
@@ -369,9 +339,7 @@ def _names(entries: tuple[Entry, ...]) -> dict[Entry, str]:
         see_kind(entry)
         path = unicodedata.normalize("NFC", name_of(entry))
         if path in seen:
-            raise BundleInvalid(
-                Message("zip.twice", "the zip holds {path} twice", path=shown(path))
-            )
+            raise BundleInvalid(Message("zip.twice", path=shown(path)))
         seen.add(path)
         names[entry] = path
     return names
@@ -388,17 +356,14 @@ def _prefix(names: dict[Entry, str], name: str | None, root: bool | None) -> str
         check_path(name or "no-folder")
     prefix = f"{name}/"
     where = (
-        Message("zip.at_root_or_under", "at its root or under {prefix}", prefix=prefix)
+        Message("zip.at_root_or_under", prefix=prefix)
         if root is None
-        else Message("zip.under", "under {prefix}", prefix=prefix)
+        else Message("zip.under", prefix=prefix)
     )
     if root or f"{prefix}{SKILL_MD}" not in paths:
         raise BundleInvalid(
             Message(
-                "zip.no_document",
-                "the zip has no {file} {where}",
-                file=SKILL_MD,
-                where=Message("zip.at_root", "at its root") if root else where,
+                "zip.no_document", file=SKILL_MD, where=Message("zip.at_root") if root else where
             )
         )
     return prefix
@@ -406,14 +371,7 @@ def _prefix(names: dict[Entry, str], name: str | None, root: bool | None) -> str
 
 def _inside(path: str, prefix: str) -> str:
     if not path.startswith(prefix):
-        raise BundleInvalid(
-            Message(
-                "zip.outside",
-                "{path} is outside the folder {prefix}",
-                path=shown(path),
-                prefix=prefix,
-            )
-        )
+        raise BundleInvalid(Message("zip.outside", path=shown(path), prefix=prefix))
     return path.removeprefix(prefix)
 
 

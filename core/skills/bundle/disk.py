@@ -25,15 +25,11 @@ def read_folder(path: Path) -> Bundle:
         read = {file.path: _read(file) for file in files}
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(
-            Message("no.folder", "there is no folder {path}", path=path),
-            hint=Message("see.skill_folder", "give a skill's folder"),
+            Message("no.folder", path=path),
+            hint=Message("see.skill_folder"),
         ) from None
     except OSError as error:
-        raise BundleInvalid(
-            Message(
-                "file.unreadable", "{path} cannot be read: {why}", path=path, why=error.strerror
-            )
-        ) from error
+        raise BundleInvalid(Message("file.unreadable", path=path, why=error.strerror)) from error
     return sound(Bundle(name=os.path.basename(folder).decode("utf-8", "replace"), files=read))
 
 
@@ -41,23 +37,9 @@ def _see_bounds(files: list[FolderFile]) -> None:
     """Refuse an excess of files or bytes before any of it is read."""
     total = sum(file.size for file in files)
     if len(files) > MAX_FILES:
-        raise BundleInvalid(
-            Message(
-                "files.too_many",
-                "there are {n} files, more than {most}",
-                n=len(files),
-                most=MAX_FILES,
-            )
-        )
+        raise BundleInvalid(Message("files.too_many", n=len(files), most=MAX_FILES))
     if total > MAX_BUNDLE_BYTES:
-        raise BundleInvalid(
-            Message(
-                "files.too_large",
-                "the files have {total} bytes, more than {most}",
-                total=total,
-                most=MAX_BUNDLE_BYTES,
-            )
-        )
+        raise BundleInvalid(Message("files.too_large", total=total, most=MAX_BUNDLE_BYTES))
 
 
 def _read(file: FolderFile) -> SkillFile:
@@ -65,7 +47,5 @@ def _read(file: FolderFile) -> SkillFile:
     descriptor = os.open(file.location, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as handle:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BundleInvalid(
-                Message("file.no_regular", "{path!r} is no regular file", path=file.path)
-            )
+            raise BundleInvalid(Message("file.no_regular", path=file.path))
         return SkillFile(data=handle.read(MAX_FILE_BYTES + 1), executable=file.executable)

@@ -16,7 +16,7 @@ ZIP64, UNICODE_PATH = 0x0001, 0x7075
 
 def wrong(name: str, what: Message) -> BundleInvalid:
     """Return the error for the entry `name`; `what` goes on from its name."""
-    return BundleInvalid(Message("zip.entry", "{name} {what}", name=shown(name), what=what))
+    return BundleInvalid(Message("zip.entry", name=shown(name), what=what))
 
 
 def extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
@@ -25,12 +25,12 @@ def extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
     at = 0
     while at < len(extra):
         if at + 4 > len(extra):
-            raise wrong(name, Message("zip.extra_field", "has a malformed extra field"))
+            raise wrong(name, Message("zip.extra_field"))
         number, size = struct.unpack_from("<2H", extra, at)
         if at + 4 + size > len(extra):
-            raise wrong(name, Message("zip.extra_field", "has a malformed extra field"))
+            raise wrong(name, Message("zip.extra_field"))
         if number in fields and number in {ZIP64, UNICODE_PATH}:
-            raise wrong(name, Message("zip.extra_fields", "has two extra fields for one thing"))
+            raise wrong(name, Message("zip.extra_fields"))
         fields[number] = extra[at + 4 : at + 4 + size]
         at += 4 + size
     return fields
@@ -45,9 +45,7 @@ def resolved(fields: dict[int, bytes], name: str, values: tuple[int, ...]) -> tu
     for value in values:
         if value == FULL_32:
             if len(left) < 8:
-                raise wrong(
-                    name, Message("zip.no_zip64", "refers to zip64 sizes that are not there")
-                )
+                raise wrong(name, Message("zip.no_zip64"))
             value, left = int.from_bytes(left[:8], "little"), left[8:]
         found.append(value)
     return tuple(found)
@@ -59,17 +57,13 @@ def unicode_path(fields: dict[int, bytes], raw_name: bytes, name: str) -> str | 
     if field is None:
         return None
     if len(field) < 5 or field[0] != 1:
-        raise wrong(name, Message("zip.extra_field", "has a malformed extra field"))
+        raise wrong(name, Message("zip.extra_field"))
     if int.from_bytes(field[1:5], "little") != zlib.crc32(raw_name):
-        raise wrong(
-            name, Message("zip.second_name_of_another", "has a second name made for another")
-        )
+        raise wrong(name, Message("zip.second_name_of_another"))
     try:
         return field[5:].decode("utf-8")
     except UnicodeDecodeError:
-        raise wrong(
-            name, Message("zip.second_name_not_utf8", "has a second name that is not UTF-8")
-        ) from None
+        raise wrong(name, Message("zip.second_name_not_utf8")) from None
 
 
 MAX_ENTRIES = 2 * MAX_FILES  # folders may have entries of their own
@@ -129,23 +123,11 @@ def read_directory(data: memoryview) -> Directory:
     if bytes(data[max(0, at - _LOCATOR_64.size) : at]).startswith(b"PK\x06\x07"):
         stop, end = _end_64(data, at, end)
     if (end.disk, end.directory_disk) != (0, 0) or end.count_here != end.count:
-        raise BundleInvalid(Message("zip.part_of_several", "the zip is one part of several"))
+        raise BundleInvalid(Message("zip.part_of_several"))
     if end.count > MAX_ENTRIES:
-        raise BundleInvalid(
-            Message(
-                "zip.too_many",
-                "the zip has {n} entries, more than {most}",
-                n=end.count,
-                most=MAX_ENTRIES,
-            )
-        )
+        raise BundleInvalid(Message("zip.too_many", n=end.count, most=MAX_ENTRIES))
     if end.offset + end.size != stop:
-        raise BundleInvalid(
-            Message(
-                "zip.data_around",
-                "the zip has data before its first entry, or behind its directory",
-            )
-        )
+        raise BundleInvalid(Message("zip.data_around"))
     return Directory(_entries(data, end, stop), end.offset)
 
 
@@ -160,16 +142,10 @@ def _find_end(data: memoryview) -> int:
             found.append(start + at)
         at = tail.find(b"PK\x05\x06", at + 1)
     if len(found) > 1 or (found and found[0] != start + tail.rfind(b"PK\x05\x06")):
-        raise BundleInvalid(
-            Message("zip.two_ends", "the zip has two ends, so that readers may see different files")
-        )
+        raise BundleInvalid(Message("zip.two_ends"))
     if not found:
-        what = (
-            Message("zip.data_behind", "has data behind its end")
-            if b"PK\x05\x06" in tail
-            else Message("zip.no_end", "has no end record")
-        )
-        raise BundleInvalid(Message("zip.unreadable", "not a readable zip: it {what}", what=what))
+        what = Message("zip.data_behind") if b"PK\x05\x06" in tail else Message("zip.no_end")
+        raise BundleInvalid(Message("zip.unreadable", what=what))
     return found[0]
 
 
@@ -177,16 +153,12 @@ def _end_64(data: memoryview, at: int, end: _End) -> tuple[int, _End]:
     """Return the zip64 end record, which must agree with the other wherever that states a value."""
     _, disk, offset, disks = _LOCATOR_64.unpack(data[at - _LOCATOR_64.size : at])
     if disk != 0 or disks > 1:
-        raise BundleInvalid(Message("zip.part_of_several", "the zip is one part of several"))
+        raise BundleInvalid(Message("zip.part_of_several"))
     if bytes(data[offset : offset + 4]) != b"PK\x06\x06" or offset + _END_64.size > at:
-        raise BundleInvalid(
-            Message("zip.end64_misplaced", "the zip64 end record is not where it should be")
-        )
+        raise BundleInvalid(Message("zip.end64_misplaced"))
     _, size, _, _, *rest = _END_64.unpack(data[offset : offset + _END_64.size])
     if offset + 12 + size != at - _LOCATOR_64.size:
-        raise BundleInvalid(
-            Message("zip.end64_end", "the zip64 end record does not end where it should")
-        )
+        raise BundleInvalid(Message("zip.end64_end"))
     wide = _End(*rest)
     narrow = (end.count_here, end.count, end.size, end.offset)
     full = (FULL_16, FULL_16, FULL_32, FULL_32)
@@ -194,9 +166,7 @@ def _end_64(data: memoryview, at: int, end: _End) -> tuple[int, _End]:
         narrow, full, (wide.count_here, wide.count, wide.size, wide.offset), strict=True
     ):
         if stated not in {limit, real}:
-            raise BundleInvalid(
-                Message("zip.ends_disagree", "the two end records of the zip disagree")
-            )
+            raise BundleInvalid(Message("zip.ends_disagree"))
     return offset, wide
 
 
@@ -204,9 +174,7 @@ def _entries(data: memoryview, end: _End, stop: int) -> tuple[Entry, ...]:
     cursor = _Cursor(data[:stop], end.offset)
     entries = tuple(cursor.entry() for _ in range(end.count))
     if cursor.at != stop:
-        raise BundleInvalid(
-            Message("zip.directory_more", "the zip's directory holds more than its entries")
-        )
+        raise BundleInvalid(Message("zip.directory_more"))
     return entries
 
 
@@ -219,7 +187,7 @@ class _Cursor:
     def take(self, size: int) -> memoryview:
         part = self.data[self.at : self.at + size]
         if len(part) != size:
-            raise BundleInvalid(Message("zip.directory_cut_off", "the zip's directory is cut off"))
+            raise BundleInvalid(Message("zip.directory_cut_off"))
         self.at += size
         return part
 
@@ -230,9 +198,7 @@ class _Cursor:
     def entry(self) -> Entry:
         values = _CENTRAL.unpack(self.take(_CENTRAL.size))
         if values[0] != b"PK\x01\x02":
-            raise BundleInvalid(
-                Message("zip.no_entry", "the zip's directory holds what is no entry")
-            )
+            raise BundleInvalid(Message("zip.no_entry"))
         _, _, _, version, _, flags, method, _, _, crc, packed, size, *rest = values
         name_size, extra_size, comment_size, disk, _, attributes, offset = rest
         name, extra = bytes(self.take(name_size)), bytes(self.take(extra_size))
@@ -241,7 +207,7 @@ class _Cursor:
         fields = extra_fields(extra, label)
         size, packed, offset = resolved(fields, label, (size, packed, offset))
         if version > _MAX_VERSION:
-            raise wrong(label, Message("zip.newer", "needs a newer version of the format"))
+            raise wrong(label, Message("zip.newer"))
         if disk not in {0, FULL_16}:
-            raise BundleInvalid(Message("zip.part_of_several", "the zip is one part of several"))
+            raise BundleInvalid(Message("zip.part_of_several"))
         return Entry(name, flags, method, crc, packed, size, attributes, offset, extra)

@@ -133,25 +133,19 @@ def compared(sent: Bundle, returned: Bundle, base: Bundle | None) -> Bundle:
         if path in returned.files and returned.files[path].data != file.data
     }
     problems = [
-        Message("pod.difference", "{what}: {paths}", what=what, paths=", ".join(sorted(paths)))
+        Message("pod.difference", what=what, paths=", ".join(sorted(paths)))
         for what, paths in (
-            (Message("pod.extra", "extra"), extra),
+            (Message("pod.extra"), extra),
             (
-                Message("pod.missing", "missing"),
+                Message("pod.missing"),
                 {path for path in missing if not is_legally_dropped(path)},
             ),
-            (Message("pod.changed", "changed"), changed),
+            (Message("pod.changed"), changed),
         )
         if paths
     ]
     if problems:
-        raise StepFailed(
-            Message(
-                "pod.compared",
-                "compare: what came back is not what was sent ({problems})",
-                problems=joined(problems),
-            )
-        )
+        raise StepFailed(Message("pod.compared", problems=joined(problems)))
     existing = set(base.files) if base else set()
     files = {p: file for p, file in sent.files.items() if p not in missing or p in existing}
     return Bundle(name=sent.name, files=files)

@@ -35,12 +35,7 @@ async def read_scripts(
         documents.read(SKILL, "scripts/init_skill.py") if with_init else _nothing(),
     )
     if package is None:
-        raise StepFailed(
-            Message(
-                "pod.no_packager",
-                "read_scripts: the skill server has no skill-creator/package_skill.py",
-            )
-        )
+        raise StepFailed(Message("pod.no_packager"))
     scripts = {
         "quick_validate.py": get_quick_validate_script(base),
         "scripts/__init__.py": "",
@@ -57,23 +52,10 @@ def _script(text: str, function: str) -> str:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        raise StepFailed(
-            Message(
-                "pod.no_script",
-                "read_scripts: {function}.py is no Python script: {why}",
-                function=function,
-                why=error,
-            )
-        ) from error
+        raise StepFailed(Message("pod.no_script", function=function, why=error)) from error
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     if function not in defined:
-        raise StepFailed(
-            Message(
-                "pod.no_function",
-                "read_scripts: {function}.py defines no function {function}",
-                function=function,
-            )
-        )
+        raise StepFailed(Message("pod.no_function", function=function))
     return text
 
 

@@ -88,31 +88,22 @@ def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
         "steps": "\n".join(artifact.steps),
         "usage": artifact.usage,
         **{
-            Message("artifact.file", "file {path!r}", path=path): path + text
+            Message("artifact.file", path=path): path + text
             for path, text in artifact.additional_files.items()
         },
     }
     yield from (
-        Message(
-            "artifact.surrogate", "{label} has half a character (a lone surrogate)", label=label
-        )
+        Message("artifact.surrogate", label=label)
         for label, text in texts.items()
         if has_lone_surrogate(text)
     )
     if artifact.body_markdown is None:
         yield from _section_problems(artifact)
     elif _HEAD_INSIDE.match(artifact.body_markdown):
-        yield Message(
-            "artifact.head_inside",
-            "body_markdown must not begin with frontmatter; it is written from the description",
-        )
+        yield Message("artifact.head_inside")
     for path in artifact.additional_files:
         if path.casefold() == SKILL_MD.casefold():
-            yield Message(
-                "artifact.document_twice",
-                "additional_files must not hold {path!r}; its body goes into body_markdown",
-                path=path,
-            )
+            yield Message("artifact.document_twice", path=path)
 
 
 def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
@@ -123,19 +114,11 @@ def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
     }
     for label, text in sections.items():
         if is_placeholder(text, markdown=True):
-            yield Message(
-                "artifact.section_empty",
-                "{label} is empty or a placeholder; without body_markdown it makes a section",
-                label=label,
-            )
+            yield Message("artifact.section_empty", label=label)
         if any(heading.level <= 2 for heading in headings(text)):
-            yield Message(
-                "artifact.section_headings",
-                "{label} has headings of its own; write the whole body as body_markdown",
-                label=label,
-            )
+            yield Message("artifact.section_headings", label=label)
     if any(not step.strip() for step in artifact.steps):
-        yield Message("artifact.step_empty", "steps has an empty step")
+        yield Message("artifact.step_empty")
 
 
 def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
@@ -197,19 +180,17 @@ def _body_problems(bundle: Bundle) -> Iterator[str]:
     except (BundleInvalid, UnicodeDecodeError):
         return  # the rules for the document have reported it
     if is_placeholder(body, markdown=True):
-        yield Message(
-            "skill.body_empty", "the body of {file} is empty or a placeholder", file=SKILL_MD
-        )
+        yield Message("skill.body_empty", file=SKILL_MD)
 
 
 def _file_problems(path: str, file: SkillFile) -> Iterator[str]:
     if not file.data.strip():
         if path.rsplit("/", 1)[-1] != _MAY_BE_EMPTY:
-            yield Message("file.empty", "{path!r} is empty", path=path)
+            yield Message("file.empty", path=path)
     elif is_text(file.data):
         text = file.data.decode("utf-8")
         if is_placeholder(text, markdown=path.endswith(".md")):
-            yield Message("file.placeholder", "{path!r} is only a placeholder", path=path)
+            yield Message("file.placeholder", path=path)
 
 
 def is_placeholder(text: str, *, markdown: bool) -> bool:

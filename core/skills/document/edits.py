@@ -50,22 +50,9 @@ def find_heading(found: Sequence[Heading], asked: str) -> int:
     if matches:
         listed = ", ".join(repr(address(found, index)) for index in matches[:_SHOWN])
         raise BundleInvalid(
-            Message(
-                "edit.heading_several",
-                "heading {name} stands {n} times; say which: {listed}",
-                name=name,
-                n=len(matches),
-                listed=listed,
-            )
+            Message("edit.heading_several", name=name, n=len(matches), listed=listed)
         )
-    raise BundleInvalid(
-        Message(
-            "edit.no_heading",
-            "there is no heading {name}; {nearest}",
-            name=name,
-            nearest=_nearest(found, asked),
-        )
-    )
+    raise BundleInvalid(Message("edit.no_heading", name=name, nearest=_nearest(found, asked)))
 
 
 def address(found: Sequence[Heading], index: int) -> str:
@@ -134,25 +121,15 @@ def _ancestors(parents: Sequence[int], index: int) -> list[int]:
 def _nearest(found: Sequence[Heading], asked: str) -> str:
     texts = list(dict.fromkeys(_short(heading) for heading in found))
     if not texts:
-        return Message("edit.no_headings", "the text has no headings")
+        return Message("edit.no_headings")
     wanted = shorten(asked.strip("# \t"), _SHOWN_CHARS)
     close = get_close_matches(wanted, texts, n=3)
-    meant = (
-        Message("edit.meant", "did you mean {close}? ", close=" or ".join(map(repr, close)))
-        if close
-        else ""
-    )
+    meant = Message("edit.meant", close=" or ".join(map(repr, close))) if close else ""
     if len(texts) <= _SHOWN:
-        return Message(
-            "edit.headings",
-            "{meant}the headings are: {listed}",
-            meant=meant,
-            listed=", ".join(map(repr, texts)),
-        )
+        return Message("edit.headings", meant=meant, listed=", ".join(map(repr, texts)))
     texts.sort(key=lambda text: -SequenceMatcher(None, wanted, text).quick_ratio())
     return Message(
         "edit.nearest_headings",
-        "{meant}of {n} headings the nearest are: {listed}",
         meant=meant,
         n=len(found),
         listed=", ".join(map(repr, texts[:_SHOWN])),
@@ -174,7 +151,7 @@ def edit_text(text: str, edit: SkillEdit) -> str:
     New lines end as their neighbours do. A byte order mark and the frontmatter stay untouched.
     """
     if not edit.text.strip():
-        raise BundleInvalid(Message("edit.empty", "text is empty"))
+        raise BundleInvalid(Message("edit.empty"))
     head, body = _split(text)
     page = _Page.of(body, newline_of(text))
     splice = _EDITS[edit.op](page, edit)
@@ -273,9 +250,7 @@ def _list_under(page: _Page, asked: str) -> MarkdownList:
     found = lists_in(page.blocks)
     if not asked.strip():
         if not found:
-            raise BundleInvalid(
-                Message("edit.no_list", "the text has no list; use insert_section to begin one")
-            )
+            raise BundleInvalid(Message("edit.no_list"))
         return found[-1]
     index = find_heading(page.found, asked)
     start = page.found[index].after
@@ -284,12 +259,7 @@ def _list_under(page: _Page, asked: str) -> MarkdownList:
     if own:
         return own[-1]
     raise BundleInvalid(
-        Message(
-            "edit.no_list_under",
-            "there is no list under {asked!r} to append to{below}; use insert_section to begin one",
-            asked=asked,
-            below=_lists_below(page, index, found),
-        )
+        Message("edit.no_list_under", asked=asked, below=_lists_below(page, index, found))
     )
 
 
@@ -301,21 +271,8 @@ def _lists_below(page: _Page, index: int, found: Sequence[MarkdownList]) -> str:
         bisect_right(firsts, start) - 1 for start in starts if firsts[index] < start < end
     )
     named = [repr(address(page.found, below)) for below in islice(having, _NAMED)]
-    more = (
-        Message("edit.and_more", " and {n} more", n=len(having) - _NAMED)
-        if len(having) > _NAMED
-        else ""
-    )
-    return (
-        Message(
-            "edit.lists_below",
-            " (there is one under {named}{more})",
-            named=", ".join(named),
-            more=more,
-        )
-        if named
-        else ""
-    )
+    more = Message("edit.and_more", n=len(having) - _NAMED) if len(having) > _NAMED else ""
+    return Message("edit.lists_below", named=", ".join(named), more=more) if named else ""
 
 
 def _block(text: str, newline: str) -> list[str]:
@@ -342,18 +299,9 @@ def _check_structure(page: _Page, splice: _Splice) -> None:
     after = splice.start + len(splice.block)
     inside = [item.level for item in headings_in(found) if splice.start <= item.first < after]
     if not preserved or own != inside:
-        raise BundleInvalid(
-            Message(
-                "edit.swallows", "the text would swallow what is around it: is a code fence open?"
-            )
-        )
+        raise BundleInvalid(Message("edit.swallows"))
     if _is_open(splice.lines, found) and not (below and _is_open(page.lines, page.blocks)):
-        raise BundleInvalid(
-            Message(
-                "edit.left_open",
-                "the text would end inside a code fence or comment that is left open",
-            )
-        )
+        raise BundleInvalid(Message("edit.left_open"))
 
 
 def _is_open(lines: Sequence[str], found: Sequence[Block]) -> bool:
@@ -373,7 +321,7 @@ def _without_heading(text: str, heading: Heading) -> str:
     same = (first.text, first.level) == (heading.text, heading.level)
     rest = "".join(lines[first.after :])
     if same and not rest.strip():
-        raise BundleInvalid(Message("edit.empty_below", "text is empty below the heading"))
+        raise BundleInvalid(Message("edit.empty_below"))
     return rest if same else text
 
 
@@ -392,15 +340,7 @@ def apply_edits(bundle: Bundle, edits: SkillEdits) -> Bundle:
         try:
             draft.apply(edit)
         except BundleInvalid as error:
-            draft.problems.append(
-                Message(
-                    "edit.at",
-                    "edit {number} ({op}): {why}",
-                    number=number,
-                    op=edit.op,
-                    why=error.message,
-                )
-            )
+            draft.problems.append(Message("edit.at", number=number, op=edit.op, why=error.message))
     return checked(Bundle(name=bundle.name, files=draft.files), bundle, draft.problems)
 
 
@@ -412,9 +352,7 @@ class _Draft:
     def apply(self, edit: SkillEdit) -> None:
         path = unicodedata.normalize("NFC", edit.path) or SKILL_MD
         if has_lone_surrogate(path + edit.heading + edit.text):
-            raise BundleInvalid(
-                Message("edit.surrogate", "has half a character (a lone surrogate)")
-            )
+            raise BundleInvalid(Message("edit.surrogate"))
         if edit.op == "delete_file":
             self._delete(path)
         elif edit.op == "put_file":
@@ -426,46 +364,24 @@ class _Draft:
 
     def _delete(self, path: str) -> None:
         if path.casefold() == SKILL_MD.casefold():
-            raise BundleInvalid(
-                Message(
-                    "skill.document_stays",
-                    "{file} cannot be deleted; delete the skill instead",
-                    file=SKILL_MD,
-                )
-            )
+            raise BundleInvalid(Message("skill.document_stays", file=SKILL_MD))
         if path not in self.files:
-            raise BundleInvalid(
-                Message(
-                    "edit.no_file",
-                    "there is no file {path!r}; {files}",
-                    path=path,
-                    files=_there_are(self.files),
-                )
-            )
+            raise BundleInvalid(Message("edit.no_file", path=path, files=_there_are(self.files)))
         del self.files[path]
 
     def _rewrite(self, path: str, change: Callable[[str], str]) -> None:
         if path not in self.files:
-            raise BundleInvalid(
-                Message(
-                    "edit.no_file",
-                    "there is no file {path!r}; {files}",
-                    path=path,
-                    files=_there_are(self.files),
-                )
-            )
+            raise BundleInvalid(Message("edit.no_file", path=path, files=_there_are(self.files)))
         try:
             text = self.files[path].data.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise BundleInvalid(
-                Message("file.not_text", "{path!r} is not UTF-8 text", path=path)
-            ) from error
+            raise BundleInvalid(Message("file.not_text", path=path)) from error
         self.files[path] = text_file(path, change(text), self.files)
 
 
 def _there_are(files: Mapping[str, SkillFile]) -> str:
     listed = ", ".join(sorted(files, key=_document_first))
-    return Message("edit.files", "the files are: {listed}", listed=listed)
+    return Message("edit.files", listed=listed)
 
 
 def _document_first(path: str) -> tuple[bool, str]:

@@ -33,9 +33,7 @@ def split_document(document: str) -> tuple[str, str]:
     try:
         _, _, body = find_head(document)
     except HeadError as error:
-        raise BundleInvalid(
-            Message("skill.document_wrong", "SKILL.md: {why}", why=error)
-        ) from error
+        raise BundleInvalid(Message("skill.document_wrong", why=error)) from error
     return document[:body], document[body:]
 
 
@@ -64,9 +62,7 @@ def read_values(document: str) -> dict[str, Node]:
         start, end, _ = find_head(document)
         return read_head(document[start:end])
     except HeadError as error:
-        raise BundleInvalid(
-            Message("skill.document_wrong", "SKILL.md: {why}", why=error)
-        ) from error
+        raise BundleInvalid(Message("skill.document_wrong", why=error)) from error
 
 
 def write_frontmatter(name: str, description: str) -> str:
@@ -90,21 +86,15 @@ def set_description(document: str, text: str) -> str:
         edited = document[:at] + lead + value + tail + document[until:]
         if _described_as(edited, text):
             return edited
-    raise BundleInvalid(
-        Message("head.no_edit", "the frontmatter of SKILL.md is in a form that cannot be edited")
-    )
+    raise BundleInvalid(Message("head.no_edit"))
 
 
 def _text(values: dict[str, Node], key: str) -> str:
     if key not in values:
-        raise BundleInvalid(
-            Message("head.no_key", "the frontmatter of SKILL.md has no {key!r}", key=key)
-        )
+        raise BundleInvalid(Message("head.no_key", key=key))
     value = values[key].value
     if not isinstance(value, str):
-        raise BundleInvalid(
-            Message("head.no_text", "{key!r} in the frontmatter of SKILL.md is no text", key=key)
-        )
+        raise BundleInvalid(Message("head.no_text", key=key))
     return value
 
 

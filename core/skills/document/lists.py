@@ -95,13 +95,7 @@ class _Shape:
             return self.marker
         number = int(digits) + step
         if number > _HIGHEST:
-            raise BundleInvalid(
-                Message(
-                    "edit.list_numbers",
-                    "the list is at {digits} already; no number is left in Markdown",
-                    digits=digits,
-                )
-            )
+            raise BundleInvalid(Message("edit.list_numbers", digits=digits))
         return f"{number:0{len(digits)}d}{ending}"
 
 
@@ -142,7 +136,7 @@ def _bare(lines: list[str]) -> list[str]:
     while bare[1:] and is_blank(bare[-1]):
         bare.pop()
     if all(map(is_blank, bare)):
-        raise BundleInvalid(Message("edit.item_empty", "an item of the text is empty"))
+        raise BundleInvalid(Message("edit.item_empty"))
     return bare
 
 

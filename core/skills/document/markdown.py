@@ -70,15 +70,8 @@ def refuse_too_many_lines(text: str) -> None:
     """Raise BundleInvalid for a text with too many lines to be read as Markdown."""
     if has_too_many_lines(text):
         raise BundleInvalid(
-            Message(
-                "markdown.too_long",
-                "a Markdown text has more than {most:,} lines: it is kept as it is, not edited",
-                most=MAX_LINES,
-            ),
-            hint=Message(
-                "markdown.split",
-                "bring it in anew in several files (an import, or merge_mode REPLACE)",
-            ),
+            Message("markdown.too_long", most=MAX_LINES),
+            hint=Message("markdown.split"),
         )
 
 

@@ -192,7 +192,7 @@ def _same_word(word: str, other: str) -> bool:
 _CODE = frozenset(("fence", "code_block"))
 _NAMED = 8
 _NAME_CHARS = 60
-_REPLACE = Message("shrink.replace", "only merge_mode REPLACE may drop what the skill says")
+_REPLACE = Message("shrink.replace")
 
 
 def losses(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
@@ -212,24 +212,14 @@ def losses(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> li
     found += _gutted(_description(before), _description(after))
     lost_binary = [path for path, file in old.binary.items() if after.files.get(path) != file]
     if lost_binary:
-        found.append(
-            Message(
-                "shrink.binary", "binary files would be lost: {names}", names=_named(lost_binary)
-            )
-        )
+        found.append(Message("shrink.binary", names=_named(lost_binary)))
     return list(dict.fromkeys(found))
 
 
 def refusals(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
     """Return the losses as problems for the author: what to do, and what would permit it."""
     return [
-        Message(
-            "shrink.loss",
-            "{mode}: {loss}; answer with edits that keep it ({replace})",
-            mode=mode,
-            loss=loss,
-            replace=_REPLACE,
-        )
+        Message("shrink.loss", mode=mode, loss=loss, replace=_REPLACE)
         for loss in losses(before, after, mode, percent)
     ]
 
@@ -282,13 +272,12 @@ def _sorted_out(bundle: Bundle) -> tuple[dict[str, str], dict[str, SkillFile]]:
 def _lost_structure(old: _Folder, new: _Folder) -> Iterator[str]:
     gone = (old.headings - new.headings).elements()
     if names := list(gone):
-        yield Message("shrink.headings", "headings would be gone: {names}", names=_named(names))
+        yield Message("shrink.headings", names=_named(names))
     blocks_gone = [block for block in _lost_code(old, new) if block.strip()]
     if blocks_gone or old.code.total() > new.code.total():
         yield (
             Message(
                 "shrink.code",
-                "code blocks would be gone ({was} → {now}): {names}",
                 was=old.code.total(),
                 now=new.code.total(),
                 names=_named(blocks_gone or (old.code - new.code).elements()),
@@ -315,7 +304,7 @@ def _lost_text(old: _Folder, new: _Folder, percent: float) -> Iterator[str]:
     for label, count, was, now in (
         (SKILL_MD, len(parts[0]), [old.document], [new.document]),
         (
-            Message("shrink.all_text", "all its text"),
+            Message("shrink.all_text"),
             len(every),
             [*old.texts.values()],
             [*new.texts.values()],
@@ -327,7 +316,6 @@ def _lost_text(old: _Folder, new: _Folder, percent: float) -> Iterator[str]:
             yield (
                 Message(
                     "shrink.text",
-                    "{n} % of {label} would be gone, and {percent:g} % may be: {was} → {now}",
                     n=math.ceil(dropped * 100 / total),
                     label=label,
                     percent=percent,
@@ -341,54 +329,33 @@ def _gutted(old: str, new: str) -> Iterator[str]:
     """Yield a description that lost too much: a skill is found by it, so it is more than text."""
     placeholder = is_placeholder(new, markdown=False) and not is_placeholder(old, markdown=False)
     if placeholder or 2 * len(new.strip()) < len(old.strip()):
-        yield Message(
-            "shrink.description",
-            "the description would lose more than half: {was} → {now}",
-            was=_named([old]),
-            now=_named([new]),
-        )
+        yield Message("shrink.description", was=_named([old]), now=_named([new]))
 
 
 def _lost_keys(old: _Folder, new: _Folder) -> Iterator[str]:
     gone = [key for key in _keys(old) if key not in _keys(new)]
     if gone:
-        yield Message("shrink.keys", "frontmatter keys would be gone: {names}", names=_named(gone))
+        yield Message("shrink.keys", names=_named(gone))
 
 
 def _not_extended(before: Bundle, after: Bundle, old: _Folder, new: _Folder) -> Iterator[str]:
     deleted = [path for path in before.files if path not in after.files]
     if deleted:
-        yield Message("shrink.files", "files would be deleted: {names}", names=_named(deleted))
+        yield Message("shrink.files", names=_named(deleted))
     for path, text in old.texts.items():
         if path in new.texts and new.texts[path] != text:
             yield from _not_kept(path, parted(text)[1], parted(new.texts[path])[1])
     if changed := [key for key, value in _keys(old).items() if _keys(new).get(key) != value]:
-        yield Message(
-            "shrink.keys_changed",
-            "frontmatter keys would be changed: {names}",
-            names=_named(changed),
-        )
+        yield Message("shrink.keys_changed", names=_named(changed))
     if not grows(_description(before), _description(after)):
-        yield Message(
-            "shrink.description_words", "the description would lose words; it may only grow"
-        )
+        yield Message("shrink.description_words")
 
 
 def _not_kept(path: str, old: str, new: str) -> Iterator[str]:
     if gone := missing_lines(old, new):
-        yield Message(
-            "shrink.lines",
-            "lines of {path} would be changed or gone: {names}",
-            path=path,
-            names=_named(gone),
-        )
+        yield Message("shrink.lines", path=path, names=_named(gone))
     elif _is_markdown(path) and (turned := turned_lines(old, new)):
-        yield Message(
-            "shrink.lines_turned",
-            "lines of {path} would be read as another kind of block: {names}",
-            path=path,
-            names=_named(turned),
-        )
+        yield Message("shrink.lines_turned", path=path, names=_named(turned))
 
 
 def _description(bundle: Bundle) -> str:
@@ -424,10 +391,7 @@ def _size(texts: Iterable[str]) -> str:
     whole = [*texts]
     count = sum(len(text.splitlines()) for text in whole)
     return Message(
-        "shrink.size",
-        "{count} lines, {chars} characters",
-        count=count,
-        chars=_chars(part for text in whole for part in passages(text)),
+        "shrink.size", count=count, chars=_chars(part for text in whole for part in passages(text))
     )
 
 
@@ -438,7 +402,7 @@ def _named(names: Iterable[str]) -> str:
         repr(shorten(" ".join(name.split()), _NAME_CHARS)) for name in listed[:_NAMED]
     )
     return (
-        Message("near.and_more", "{ids} and {n} more", ids=shown, n=len(listed) - _NAMED)
+        Message("near.and_more", ids=shown, n=len(listed) - _NAMED)
         if len(listed) > _NAMED
         else shown
     )

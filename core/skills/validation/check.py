@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from importlib.resources import files
 
+from core.domain.locale import ENGLISH, template
 from core.domain.models import SKILL_MD, Bundle
 from core.skills.validation.document import (
     as_new,
@@ -27,10 +29,14 @@ _PARTS = (
 )
 _FUTURE = "from __future__ import annotations\n"
 # Nothing is translated in a pod: there a message is its English text.
-_MESSAGE = '''def Message(_code: str, english: str, /, **parameters: object) -> str:
+_MESSAGE = '''def Message(code: str, /, **parameters: object) -> str:
     """Return the text of a message."""
-    return english.format_map(parameters)
+    return _ENGLISH[code].format_map(parameters)
+
+
+_ENGLISH = {english}
 '''
+_CODE = re.compile(r'Message\(\s*"([^"]+)"')
 
 
 def check_bundle(
@@ -102,7 +108,10 @@ def _joined() -> str:
     sources = {part: (folder / f"{part}.py").read_text(encoding="utf-8") for part in _PARTS}
     doc = ast.get_docstring(ast.parse(sources[_PARTS[-1]]))
     bodies = [_without_imports_of_ours(source) for source in sources.values()]
-    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', _MESSAGE, *bodies])
+    codes = sorted({code for body in bodies for code in _CODE.findall(body)})
+    english = "".join(f"    {code!r}: {template(ENGLISH, code)!a},\n" for code in codes)
+    message = _MESSAGE.replace("{english}", f"{{\n{english}}}")
+    return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', message, *bodies])
 
 
 def _without_imports_of_ours(source: str) -> str:

@@ -31,9 +31,7 @@ RESERVED = ("claude", "anthropic")
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _JOINERS = "\u200c\u200d"  # between letters of several scripts, and inside emoji
-_BODY_HINT = Message(
-    "skill.hint_body", "keep the way to work in SKILL.md and move details into references/"
-)
+_BODY_HINT = Message("skill.hint_body")
 
 
 def document_problems(folder_name: str, document: bytes | None) -> list[Problem]:
@@ -42,8 +40,8 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
         return [
             _error(
                 "document-missing",
-                Message("skill.document_missing", "SKILL.md not found"),
-                Message("skill.hint_root", "put SKILL.md at the root"),
+                Message("skill.document_missing"),
+                Message("skill.hint_root"),
             )
         ]
     try:
@@ -54,8 +52,8 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
         return [
             _error(
                 "document-encoding",
-                Message("skill.document_encoding", "SKILL.md is not UTF-8 text"),
-                Message("hint.utf8", "save it as UTF-8"),
+                Message("skill.document_encoding"),
+                Message("hint.utf8"),
             )
         ]
     except HeadError as error:
@@ -63,7 +61,7 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
             _error(
                 error.code,
                 error.message,
-                Message("head.hint", "mend the lines between the two ---"),
+                Message("head.hint"),
             )
         ]
     return [
@@ -88,35 +86,22 @@ def name_problems(name: str) -> list[Problem]:
     """Return the rules for a skill's name that `name` breaks; the last three bind new skills."""
     found = []
     if not _NAME.fullmatch(name):
-        message = Message(
-            "skill.name_form",
-            "Name {name!r} must be hyphen-case: a-z, 0-9 and single hyphens between",
-            name=cut(name),
-        )
-        found.append(_error("name-form", message, Message("skill.hint_name", "as in refund-check")))
+        message = Message("skill.name_form", name=cut(name))
+        found.append(_error("name-form", message, Message("skill.hint_name")))
     if len(name) > MAX_NAME:
-        message = Message(
-            "skill.name_length",
-            "Name has {n} characters, more than {most}",
-            n=len(name),
-            most=MAX_NAME,
-        )
-        found.append(_error("name-length", message, Message("hint.shorten", "shorten it")))
+        message = Message("skill.name_length", n=len(name), most=MAX_NAME)
+        found.append(_error("name-length", message, Message("hint.shorten")))
     if is_device_name(name):
-        message = Message(
-            "skill.name_is_device", "Name {name!r} is a device name on some systems", name=name
-        )
-        found.append(
-            _warning("name-device", message, Message("hint.other_name", "choose another name"))
-        )
+        message = Message("skill.name_is_device", name=name)
+        found.append(_warning("name-device", message, Message("hint.other_name")))
     for word in RESERVED:
         if word in name.lower():
-            message = Message("skill.name_word", "Name must not contain {word!r}", word=word)
+            message = Message("skill.name_word", word=word)
             found.append(
                 _warning(
                     "name-reserved",
                     message,
-                    Message("skill.hint_reserved", "platforms refuse it at upload"),
+                    Message("skill.hint_reserved"),
                 )
             )
     return found
@@ -129,49 +114,34 @@ def description_problems(description: str) -> list[Problem]:
         found.append(
             _error(
                 "description-empty",
-                Message("skill.description_empty", "Description is empty"),
-                Message("skill.hint_description", "say what and when"),
+                Message("skill.description_empty"),
+                Message("skill.hint_description"),
             )
         )
     if "<" in description or ">" in description:
-        message = Message(
-            "skill.description_brackets", "Description must not contain angle brackets (< or >)"
-        )
+        message = Message("skill.description_brackets")
         found.append(
             _error(
                 "description-brackets",
                 message,
-                Message("skill.hint_markup", "write it without markup"),
+                Message("skill.hint_markup"),
             )
         )
     if len(description) > MAX_DESCRIPTION:
-        message = Message(
-            "skill.description_length",
-            "Description has {n} characters, more than {most}",
-            n=len(description),
-            most=MAX_DESCRIPTION,
-        )
+        message = Message("skill.description_length", n=len(description), most=MAX_DESCRIPTION)
         found.append(
             _error(
                 "description-length",
                 message,
-                Message("skill.hint_details", "keep details for the body"),
+                Message("skill.hint_details"),
             )
         )
     if re.search(r"[\r\n]", description.strip()):
-        message = Message("skill.description_lines", "Description must be one line")
-        found.append(
-            _warning("description-lines", message, Message("skill.hint_lines", "join its lines"))
-        )
+        message = Message("skill.description_lines")
+        found.append(_warning("description-lines", message, Message("skill.hint_lines")))
     if any(is_invisible(char) and char not in _JOINERS + "\r\n" for char in description):
-        message = Message(
-            "skill.description_invisible", "Description has control or invisible characters"
-        )
-        found.append(
-            _warning(
-                "description-invisible", message, Message("skill.hint_leave_out", "leave them out")
-            )
-        )
+        message = Message("skill.description_invisible")
+        found.append(_warning("description-invisible", message, Message("skill.hint_leave_out")))
     return found
 
 
@@ -182,15 +152,15 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
         if value is None:
             yield _error(
                 f"{key}-missing",
-                Message("skill.key_missing", "Missing '{key}' in frontmatter", key=key),
-                Message("skill.hint_add_key", "add {key}: …", key=key),
+                Message("skill.key_missing", key=key),
+                Message("skill.hint_add_key", key=key),
             )
         elif isinstance(value, str):
             texts[key] = value
         else:
             yield _error(
                 f"{key}-text",
-                Message("skill.key_no_text", "'{key}' must be text; put it in quotes", key=key),
+                Message("skill.key_no_text", key=key),
                 "",
             )
     if "name" in texts:
@@ -203,70 +173,44 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
 
 def _folder_problems(folder_name: str, name: str) -> Iterator[Problem]:
     if name != folder_name:
-        message = Message(
-            "skill.name_not_folder",
-            "the frontmatter's name is {name!r}, the skill's folder {folder!r}",
-            name=cut(name),
-            folder=cut(folder_name),
-        )
-        yield _warning(
-            "name-folder", message, Message("skill.hint_same_name", "let both be the same")
-        )
+        message = Message("skill.name_not_folder", name=cut(name), folder=cut(folder_name))
+        yield _warning("name-folder", message, Message("skill.hint_same_name"))
 
 
 def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
     for key in head:
         if key not in KEYS:
-            message = Message(
-                "skill.key_unknown",
-                "Key {key!r} is not one of the specification: {keys}",
-                key=cut(key),
-                keys=", ".join(KEYS),
-            )
+            message = Message("skill.key_unknown", key=cut(key), keys=", ".join(KEYS))
             yield _warning(
                 "key-unknown",
                 message,
-                Message("skill.hint_metadata", "platforms may refuse it; metadata can hold it"),
+                Message("skill.hint_metadata"),
             )
     value = head["compatibility"].value if "compatibility" in head else "none"
     if not isinstance(value, str) or not 0 < len(value) <= MAX_COMPATIBILITY:
-        message = Message(
-            "skill.compatibility",
-            "Compatibility must be text of 1 to {n} characters",
-            n=MAX_COMPATIBILITY,
-        )
-        yield _warning("compatibility", message, Message("hint.shorten", "shorten it"))
+        message = Message("skill.compatibility", n=MAX_COMPATIBILITY)
+        yield _warning("compatibility", message, Message("hint.shorten"))
 
 
 def _mark_problems(document: str) -> Iterator[Problem]:
     if document.startswith("\ufeff"):
-        message = Message("skill.byte_order_mark", "SKILL.md begins with a byte order mark")
+        message = Message("skill.byte_order_mark")
         yield _warning(
             "document-mark",
             message,
-            Message("skill.hint_mark", "save it without; some readers find no frontmatter"),
+            Message("skill.hint_mark"),
         )
 
 
 def _body_problems(body: str) -> Iterator[Problem]:
     lines = len(body.splitlines())
     if lines > MAX_BODY_LINES:
-        message = Message(
-            "skill.many_lines",
-            "the body has {lines} lines, more than {most}",
-            lines=lines,
-            most=MAX_BODY_LINES,
-        )
+        message = Message("skill.many_lines", lines=lines, most=MAX_BODY_LINES)
         yield _warning("body-lines", message, _BODY_HINT)
     # A token is about four bytes of UTF-8, in English as in Korean.
     tokens = len(body.encode("utf-8")) // 4
     if tokens > MAX_BODY_TOKENS:
-        message = Message(
-            "skill.many_tokens",
-            "the body has about {tokens} tokens, more than {most}",
-            tokens=tokens,
-            most=MAX_BODY_TOKENS,
-        )
+        message = Message("skill.many_tokens", tokens=tokens, most=MAX_BODY_TOKENS)
         yield _warning("body-tokens", message, _BODY_HINT)
 
 

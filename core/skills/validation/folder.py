@@ -38,34 +38,30 @@ def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
             path = unicodedata.normalize("NFC", "/".join(part.decode("utf-8") for part in parts))
         except UnicodeDecodeError:
             path = "/".join(part.decode("utf-8", "backslashreplace") for part in parts)
-            said = Message("path.not_utf8", "the name of {path} is not UTF-8", path=shown(path))
-            problems.append(
-                Problem("path-encoding", ERROR, path, said, Message("path.rename", "rename it"))
-            )
+            said = Message("path.not_utf8", path=shown(path))
+            problems.append(Problem("path-encoding", ERROR, path, said, Message("path.rename")))
             continue
         status = os.lstat(location)
         if not stat.S_ISREG(status.st_mode):
-            said = Message("path.is", "{path} {what}", path=shown(path), what=_kind(status.st_mode))
+            said = Message("path.is", path=shown(path), what=_kind(status.st_mode))
             problems.append(
                 Problem(
                     "file-kind",
                     ERROR,
                     path,
                     said,
-                    Message("file.hint_itself", "put the file itself there"),
+                    Message("file.hint_itself"),
                 )
             )
         elif path in files:
-            said = Message(
-                "path.two_forms", "two names of {path} differ only in normal form", path=shown(path)
-            )
+            said = Message("path.two_forms", path=shown(path))
             problems.append(
                 Problem(
                     "path-collision",
                     ERROR,
                     path,
                     said,
-                    Message("path.rename_one", "rename one of them"),
+                    Message("path.rename_one"),
                 )
             )
         else:
@@ -92,9 +88,5 @@ def _is_litter(name: bytes) -> bool:
 
 def _kind(mode: int) -> str:
     if stat.S_ISDIR(mode):
-        return Message("path.too_deep", "is over {most} folders deep", most=MAX_DEPTH)
-    return (
-        Message("file.link", "is a link")
-        if stat.S_ISLNK(mode)
-        else Message("file.irregular", "is no regular file")
-    )
+        return Message("path.too_deep", most=MAX_DEPTH)
+    return Message("file.link") if stat.S_ISLNK(mode) else Message("file.irregular")

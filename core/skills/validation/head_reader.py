@@ -32,7 +32,7 @@ class HeadFlow(HeadValues):
                 key = self.unmerged(str(item.value))
                 if key in found:
                     raise self.error(
-                        Message("head.key_twice", "the key {key!r} stands twice", key=key),
+                        Message("head.key_twice", key=key),
                         "head-key-twice",
                     )
                 found[key] = self.flow_pair(item)
@@ -53,14 +53,7 @@ class HeadFlow(HeadValues):
         if char == ",":
             self.col += 1
         elif char != closing:
-            raise self.error(
-                Message(
-                    "head.expected",
-                    "expected ',' or {closing!r} before {rest!r}",
-                    closing=closing,
-                    rest=self.rest()[:60],
-                )
-            )
+            raise self.error(Message("head.expected", closing=closing, rest=self.rest()[:60]))
 
     def flow_pair(self, key: Node) -> Node:
         """Read the value of a key, which may be omitted."""
@@ -68,9 +61,7 @@ class HeadFlow(HeadValues):
         if self.flow_peek() != ":":
             return Node("", key.end, key.end)
         if row != self.row:
-            raise self.error(
-                Message("head.key_and_colon", "a key and its colon must be on one line")
-            )
+            raise self.error(Message("head.key_and_colon"))
         self.col += 1
         if self.flow_peek() in ",}":
             return Node("", self.at(), self.at())
@@ -86,7 +77,7 @@ class HeadFlow(HeadValues):
         else:
             node = self.flow_plain()
         if key and row != self.row:
-            raise self.error(Message("head.key_one_line", "a key must be on one line"))
+            raise self.error(Message("head.key_one_line"))
         return node
 
     def flow_plain(self) -> Node:
@@ -94,13 +85,7 @@ class HeadFlow(HeadValues):
         found = _FLOW_PLAIN.match(self.rest())
         if found is None:
             self.refuse_indicator()
-            raise self.error(
-                Message(
-                    "head.begins",
-                    "{char!r} cannot begin a value; put it in quotes",
-                    char=self.rest()[:1],
-                )
-            )
+            raise self.error(Message("head.begins", char=self.rest()[:1]))
         text, start = self.plain_text(found[0].rstrip(" ")), self.at()
         self.col += len(text)
         return Node(text, start, self.at())
@@ -114,12 +99,12 @@ class HeadFlow(HeadValues):
             if self.rest() and not (after_blank and self.rest().startswith("#")):
                 return self.rest()[0]
             self.row, self.col = self.row + 1, 0
-        raise self.error(Message("head.bracket_open", "a bracket is not closed"))
+        raise self.error(Message("head.bracket_open"))
 
     def unmerged(self, key: str) -> str:
         """Return the key, unless it would merge another mapping into this one."""
         if key == "<<":
-            raise self.error(Message("head.merge_key", "merge keys are not allowed"), "head-anchor")
+            raise self.error(Message("head.merge_key"), "head-anchor")
         return key
 
 
@@ -144,12 +129,10 @@ def find_head(document: str) -> tuple[int, int, int]:
     if found:
         return found.start("yaml"), found.end("yaml"), found.end()
     if re.match(r"\ufeff?---[ \t]*\r?\n", document):
-        raise HeadError(
-            "head-unclosed", Message("head.unclosed", "Frontmatter is not closed by a line of ---")
-        )
+        raise HeadError("head-unclosed", Message("head.unclosed"))
     raise HeadError(
         "head-missing",
-        Message("head.missing", "No YAML frontmatter found: the first line must be ---"),
+        Message("head.missing"),
     )
 
 
@@ -162,13 +145,13 @@ def read_head(source: str) -> dict[str, Node]:
     if len(source) > _MAX_HEAD:
         raise HeadError(
             "head-size",
-            Message("head.too_long", "Frontmatter is over {most} characters", most=_MAX_HEAD),
+            Message("head.too_long", most=_MAX_HEAD),
         )
     root = _HeadReader(source).read()
     if not isinstance(root.value, dict):
         raise HeadError(
             "head-mapping",
-            Message("head.no_mapping", "Frontmatter is no mapping of keys to values"),
+            Message("head.no_mapping"),
         )
     return root.value
 
@@ -181,7 +164,7 @@ class _HeadReader(HeadFlow):
             return Node("", 0, 0)
         root = self.block(-1)
         if self.content():
-            raise self.error(Message("head.indentation", "the indentation does not fit"))
+            raise self.error(Message("head.indentation"))
         return root
 
     def block(self, above: int) -> Node:
@@ -213,7 +196,7 @@ class _HeadReader(HeadFlow):
             key = self.key()
             if key in found:
                 raise self.error(
-                    Message("head.key_twice", "the key {key!r} stands twice", key=key),
+                    Message("head.key_twice", key=key),
                     "head-key-twice",
                 )
             found[key] = self.after_indicator(indent, nested=False)
@@ -225,20 +208,16 @@ class _HeadReader(HeadFlow):
 
     def see_indentation(self, indent: int) -> None:
         if self.row < len(self.lines) and self.col > indent:
-            raise self.error(Message("head.indentation", "the indentation does not fit"))
+            raise self.error(Message("head.indentation"))
 
     def key(self) -> str:
         found = _KEY.match(self.rest())
         if found is None:
             self.refuse_indicator()
-            raise self.error(
-                Message("head.no_pair", "no `key: value` in {rest!r}", rest=self.rest()[:60])
-            )
+            raise self.error(Message("head.no_pair", rest=self.rest()[:60]))
         self.col += found.end()
         if found.end() > _MAX_KEY:
-            raise self.error(
-                Message("head.key_length", "a key is over {most} characters", most=_MAX_KEY)
-            )
+            raise self.error(Message("head.key_length", most=_MAX_KEY))
         if found["plain"] is not None:
             return self.unmerged(self.plain_text(found["plain"]))
         text = found["single"] if found["double"] is None else found["double"]
@@ -266,6 +245,6 @@ class _HeadReader(HeadFlow):
             return self.plain(above)
         node = self.flow() if first in "[{" else self.quotation(above)
         if _COMMENT.match(self.rest()) is None:
-            raise self.error(Message("head.text_behind", "there is text behind the value"))
+            raise self.error(Message("head.text_behind"))
         self.row += 1
         return node

@@ -86,11 +86,11 @@ def _escape(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     if code is None:
         if found[4] not in _NAMED:
-            raise ValueError(Message("head.escape", "unknown escape {found}", found=found[0]))
+            raise ValueError(Message("head.escape", found=found[0]))
         return _NAMED[found[4]]
     number = int(code, 16)
     if 0xD800 <= number <= 0xDFFF or number > 0x10FFFF:
-        raise ValueError(Message("head.no_character", "{found} is no character", found=found[0]))
+        raise ValueError(Message("head.no_character", found=found[0]))
     return chr(number)
 
 
@@ -160,25 +160,18 @@ class HeadLines:
             self.row = row
             if _FORBIDDEN.search(line):
                 raise self.error(
-                    Message("path.invisible", "has a control or invisible character"),
+                    Message("path.invisible"),
                     "head-characters",
                 )
             if _MARKER.match(line):
-                raise self.error(
-                    Message("head.second_document", "a second document is not allowed")
-                )
+                raise self.error(Message("head.second_document"))
         self.row = 0
 
     def error(self, message: str, code: str = "head-yaml") -> HeadError:
         """Return the error for the line at the cursor; the fence is line 1."""
         return HeadError(
             code,
-            Message(
-                "head.invalid",
-                "Invalid frontmatter, line {line}: {why}",
-                line=self.row + 2,
-                why=message,
-            ),
+            Message("head.invalid", line=self.row + 2, why=message),
         )
 
     def rest(self) -> str:
@@ -196,7 +189,7 @@ class HeadLines:
             self.col = len(line) - len(line.lstrip(" "))
             if self.rest() and not self.rest().startswith("#"):
                 if self.rest().startswith("\t"):
-                    raise self.error(Message("head.tab_indent", "tabs must not indent"))
+                    raise self.error(Message("head.tab_indent"))
                 return True
             self.row += 1
         return False
@@ -205,16 +198,14 @@ class HeadLines:
         """Enter a nested level. Raises HeadError if it is one too many."""
         self.depth += 1
         if self.depth > _MAX_LEVELS:
-            raise self.error(
-                Message("head.too_deep", "is over {most} levels deep", most=_MAX_LEVELS)
-            )
+            raise self.error(Message("head.too_deep", most=_MAX_LEVELS))
 
 
 FIRST = r"(?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|[\-?:](?=\S))"
 _REFUSED = {
-    "&": ("head-anchor", Message("head.anchor", "anchors and aliases are not allowed")),
-    "*": ("head-anchor", Message("head.anchor", "anchors and aliases are not allowed")),
-    "!": ("head-tag", Message("head.tag", "tags are not allowed")),
+    "&": ("head-anchor", Message("head.anchor")),
+    "*": ("head-anchor", Message("head.anchor")),
+    "!": ("head-tag", Message("head.tag")),
 }
 
 
@@ -251,10 +242,10 @@ class HeadValues(HeadLines):
     def plain_text(self, text: str) -> str:
         """Return part of a plain scalar. Raises HeadError if it is not one."""
         if "\t" in text:
-            raise self.error(Message("head.tab", "a tab must be put in quotes"), "head-quotes")
+            raise self.error(Message("head.tab"), "head-quotes")
         if re.search(r":(?: |$)", text):
             raise self.error(
-                Message("head.colon", "a value that holds a colon must be put in quotes"),
+                Message("head.colon"),
                 "head-quotes",
             )
         return text
@@ -267,9 +258,7 @@ class HeadValues(HeadLines):
             raise self.error(message, code)
         if not re.match(FIRST, rest):
             raise self.error(
-                Message(
-                    "head.begins", "{char!r} cannot begin a value; put it in quotes", char=rest[:1]
-                ),
+                Message("head.begins", char=rest[:1]),
                 "head-quotes",
             )
 
@@ -292,7 +281,7 @@ class HeadValues(HeadLines):
             indent = len(below) - len(below.lstrip(" ")) if below is not None else 0
             if below is None or (below.strip(" ") and indent <= above):
                 self.row = opened
-                raise self.error(Message("head.quotes_open", "the quotes are not closed"))
+                raise self.error(Message("head.quotes_open"))
 
     def unquoted(self, texts: list[str], *, double: bool) -> str:
         """Return the text of a quoted scalar's lines."""
@@ -305,9 +294,7 @@ class HeadValues(HeadLines):
         """Read a block scalar after `|` or `>`."""
         header = BLOCK.fullmatch(self.rest())
         if header is None:
-            raise self.error(
-                Message("head.block_header", "the header of a block of text is malformed")
-            )
+            raise self.error(Message("head.block_header"))
         start = self.at()
         end = start + len(self.rest().rstrip(" "))
         self.row, self.col = self.row + 1, 0
@@ -333,12 +320,7 @@ class HeadValues(HeadLines):
             if line.strip(" "):
                 indent = len(line) - len(line.lstrip(" "))
                 if indent > above and blank > indent:
-                    raise self.error(
-                        Message(
-                            "head.block_blank",
-                            "blank lines are indented further than the text below",
-                        )
-                    )
+                    raise self.error(Message("head.block_blank"))
                 return max(indent, above + 1, 0 if indent > above else blank)
             blank = max(blank, len(line))
         return max(above + 1, blank)

@@ -56,7 +56,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _ESCAPED = re.compile(r"%(?:2e|2f|5c|00)", re.IGNORECASE)
 _NOT_PORTABLE = frozenset('<>:"|?*')
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])")
-_PATH_HINT = Message("path.hint", "use a relative path such as references/guide.md")
+_PATH_HINT = Message("path.hint")
 
 
 def is_device_name(name: str) -> bool:
@@ -78,7 +78,7 @@ def path_problems(path: str) -> list[Problem]:
             code,
             ERROR,
             path,
-            Message("path.wrong", "path {path} {what}", path=shown(path), what=message),
+            Message("path.wrong", path=shown(path), what=message),
             _PATH_HINT,
         )
         for broken, code, message in rules
@@ -97,23 +97,23 @@ def folder_problems(sizes: Mapping[str, int], folders: Iterable[str] = ()) -> li
     ]
 
 
-_EMPTY = Message("path.empty", "is empty")
-_UNSEEN = Message("path.invisible", "has a control or invisible character")
-_BACKSLASH = Message("path.backslash", "has a backslash")
-_ABSOLUTE = Message("path.absolute", "is absolute")
-_ON_DRIVE = Message("path.drive", "begins with a drive")
-_HIDDEN = Message("path.escaped", "hides a dot or a slash behind an escape")
-_NOT_NFC = Message("path.normal_form", "is not in normal form NFC")
-_LONG = Message("path.long", "is over {most} bytes", most=MAX_PATH_BYTES)
-_DEEP = Message("path.too_deep", "is over {most} folders deep", most=MAX_DEPTH)
-_EMPTY_PART = Message("path.part_empty", "has an empty part")
-_LEAVES = Message("path.leaves", "leaves its folder")
-_SLASH = Message("path.slash_alike", "has a character that reads as a slash")
-_ENDS = Message("path.end", "has a part that ends in a dot or a blank")
-_IN_GIT = Message("path.git", "is inside .git")
-_NAMED_AS_DEVICE = Message("path.device", "has a device name")
-_MARKS = Message("path.characters", "has one of the characters {marks}", marks='< > : " | ? *')
-_LONG_NAME = Message("path.name_long", "has a name over {most} bytes", most=MAX_NAME_BYTES)
+_EMPTY = Message("path.empty")
+_UNSEEN = Message("path.invisible")
+_BACKSLASH = Message("path.backslash")
+_ABSOLUTE = Message("path.absolute")
+_ON_DRIVE = Message("path.drive")
+_HIDDEN = Message("path.escaped")
+_NOT_NFC = Message("path.normal_form")
+_LONG = Message("path.long", most=MAX_PATH_BYTES)
+_DEEP = Message("path.too_deep", most=MAX_DEPTH)
+_EMPTY_PART = Message("path.part_empty")
+_LEAVES = Message("path.leaves")
+_SLASH = Message("path.slash_alike")
+_ENDS = Message("path.end")
+_IN_GIT = Message("path.git")
+_NAMED_AS_DEVICE = Message("path.device")
+_MARKS = Message("path.characters", marks='< > : " | ? *')
+_LONG_NAME = Message("path.name_long", most=MAX_NAME_BYTES)
 
 
 def _path_rules(path: str, parts: list[str]) -> list[tuple[bool, str, str]]:
@@ -149,15 +149,13 @@ def _part_rules(part: str) -> list[tuple[bool, str, str]]:
 def _second_documents(sizes: Mapping[str, int]) -> Iterator[Problem]:
     for path in sorted(sizes):
         if path != SKILL_MD and path.split("/")[-1].casefold() == SKILL_MD.casefold():
-            message = Message(
-                "path.second_document", "{path} is a second {file}", path=shown(path), file=SKILL_MD
-            )
+            message = Message("path.second_document", path=shown(path), file=SKILL_MD)
             yield Problem(
                 "document-second",
                 ERROR,
                 path,
                 message,
-                Message("path.other_name", "give it another name"),
+                Message("path.other_name"),
             )
 
 
@@ -173,29 +171,22 @@ def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Pr
             key = unicodedata.normalize("NFC", unicodedata.normalize("NFD", spelled).casefold())
             first, first_is_file = known.setdefault(key, (spelled, is_file))
             if first != spelled:
-                message = Message(
-                    "path.alike",
-                    "{one} and {other} differ only in case or normal form",
-                    one=shown(spelled),
-                    other=shown(first),
-                )
+                message = Message("path.alike", one=shown(spelled), other=shown(first))
                 yield Problem(
                     "path-collision",
                     ERROR,
                     path,
                     message,
-                    Message("path.rename_one", "rename one of them"),
+                    Message("path.rename_one"),
                 )
             elif first_is_file != is_file:
-                message = Message(
-                    "path.file_and_folder", "{path} is a file and a folder", path=shown(spelled)
-                )
+                message = Message("path.file_and_folder", path=shown(spelled))
                 yield Problem(
                     "path-file-and-folder",
                     ERROR,
                     path,
                     message,
-                    Message("path.rename_one", "rename one of them"),
+                    Message("path.rename_one"),
                 )
 
 
@@ -205,29 +196,13 @@ def _size_problems(sizes: Mapping[str, int]) -> Iterator[Problem]:
             "files-count",
             ERROR,
             "",
-            Message(
-                "files.too_many",
-                "there are {n} files, more than {most}",
-                n=len(sizes),
-                most=MAX_FILES,
-            ),
+            Message("files.too_many", n=len(sizes), most=MAX_FILES),
         )
     for path, size in sorted(sizes.items()):
         if size > MAX_FILE_BYTES:
-            message = Message(
-                "file.too_large",
-                "{path} has {size} bytes, more than {most}",
-                path=shown(path),
-                size=size,
-                most=MAX_FILE_BYTES,
-            )
+            message = Message("file.too_large", path=shown(path), size=size, most=MAX_FILE_BYTES)
             yield Problem("file-size", ERROR, path, message)
     total = sum(sizes.values())
     if total > MAX_BUNDLE_BYTES:
-        message = Message(
-            "files.too_large",
-            "the files have {total} bytes, more than {most}",
-            total=total,
-            most=MAX_BUNDLE_BYTES,
-        )
+        message = Message("files.too_large", total=total, most=MAX_BUNDLE_BYTES)
         yield Problem("files-size", ERROR, "", message)

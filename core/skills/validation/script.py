@@ -23,7 +23,7 @@ def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
         files, problems = list_folder(folder)
         document = _read_document(os.path.join(folder, SKILL_MD.encode()))
     except OSError as error:
-        said = Message("skill.document_not_read", "SKILL.md not found: {why}", why=error.strerror)
+        said = Message("skill.document_not_read", why=error.strerror)
         return [Problem("document-missing", ERROR, SKILL_MD, said)]
     sizes = {file.path: file.size for file in files}
     name = os.path.basename(folder).decode("utf-8", "replace")

@@ -1,5 +1,5 @@
-"""Contract suites: what every adapter of a port must do, the shipped fakes included.
+"""Contract suites of the ports that others implement too; the fakes pass them as well.
 
 It may import what `testing` may; plug-ins inherit a suite and supply its fixtures.
-Begin with `replies.py`, the shortest.
+Begin with `embeddings.py`, the shortest.
 """

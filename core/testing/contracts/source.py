@@ -14,7 +14,7 @@ import pytest
 
 from core.domain.models import FeedbackStatus, Fetched, Outcome
 from core.domain.ports import FeedbackSource
-from core.testing.inbox import MemoryInbox
+from core.testing.stores import MemoryInbox
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 HELD = Outcome(status=FeedbackStatus.HELD)

@@ -1,1 +1,1 @@
-"""What PostgreSQL must do behind ports that have no other implementation."""
+"""What the stores of this program must do: ports that no plug-in implements."""

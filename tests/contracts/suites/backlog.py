@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from core.domain.models import ChangeStatus, FeedbackStatus, Outcome, Undecided, Waiting
 from core.domain.ports import Backlog, ChangeLog, Inbox, Reviews
-from core.testing.contracts.inbox import added, claimed, piece
-from core.testing.contracts.reviews import HAPPENED, waiting
+from tests.contracts.suites.inbox import added, claimed, piece
+from tests.contracts.suites.reviews import HAPPENED, waiting
 
 
 class BacklogContract:

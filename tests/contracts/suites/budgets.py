@@ -17,7 +17,7 @@ from core.agent.prices import Billing, Price
 from core.domain.errors import BudgetUsedUp, CircuitOpen, ModelDown
 from core.domain.models import FeedbackStatus, Outcome, RunEvent, Usage
 from core.domain.ports import Budgets, Inbox, Journal
-from core.testing.contracts.inbox import claimed, piece
+from tests.contracts.suites.inbox import claimed, piece
 
 PassTime = Callable[[float], Awaitable[None]]
 NextDay = Callable[[], Awaitable[None]]

@@ -26,6 +26,8 @@ PassTime = Callable[[float], Awaitable[None]]
 DOWN, WRONG_KEY = ModelDown("the model answered 500"), ConfigurationError("the model answered 401")
 THREE = BreakerOptions(failures=3, probe_every=15)
 
+_DOWN = Message.of("test.down", "{model} is down", {"model": "m"})
+
 
 class OpenBreaker(Protocol):
     """Open the breaker of another worker for the same model."""
@@ -91,14 +93,12 @@ class CircuitBreakerContract:
     async def test_why_it_is_held_back_is_known_with_its_parameters(
         self, open_breaker: OpenBreaker
     ) -> None:
-        down = ModelDown(Message("test.down", "{model} is down", model="m"))
+        down = ModelDown(_DOWN)
         await open_circuit(open_breaker(), down)
         pause = await open_breaker().current_pause()
         assert pause is not None
         assert isinstance(pause.reason, Message)
-        assert (
-            pause.reason.to_json() == Message("test.down", "{model} is down", model="m").to_json()
-        )
+        assert pause.reason.to_json() == _DOWN.to_json()
 
     async def test_an_answer_to_anyone_ends_the_row(self, open_breaker: OpenBreaker) -> None:
         one, other = open_breaker(), open_breaker()

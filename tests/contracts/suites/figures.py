@@ -7,7 +7,7 @@ from itertools import pairwise
 from core.domain.models import ChangeStatus, FeedbackStatus, NewFeedback, Outcome, RunEvent
 from core.domain.models.views import Standing, WaitingReviews
 from core.domain.ports import ChangeLog, Figures, Inbox
-from core.testing.contracts.change_log import memory_change
+from tests.contracts.suites.change_log import memory_change
 
 QUARTER, QUARTERS = 900, 96
 

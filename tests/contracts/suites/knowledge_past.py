@@ -20,7 +20,7 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.ports import ChangeLog, Knowledge, KnowledgePast
-from core.testing.contracts.change_log import history_of
+from tests.contracts.suites.change_log import history_of
 
 _TICK = timedelta(microseconds=1)
 _LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)

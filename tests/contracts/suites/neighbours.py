@@ -10,7 +10,7 @@ from core.domain.errors import Repeated
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, Kind, Operation, Relationship, Snapshot
 from core.domain.ports import ChangeLog, Search
-from core.testing.contracts.change_log import remembered
+from tests.contracts.suites.change_log import remembered
 
 TEXT = "환불은 배송 완료 후 7일 이내에만 가능합니다"
 NEAR = "배송이 끝나고 7일 이내에만 환불이 가능합니다"

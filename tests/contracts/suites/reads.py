@@ -18,8 +18,8 @@ from core.domain.models import (
 )
 from core.domain.paging import encode_parts, query_digest
 from core.domain.ports import ChangeLog, Inbox, Journal, Reader
-from core.testing.contracts.change_log import carry_out, history_of, memory_change
-from core.testing.contracts.inbox import added, piece
+from tests.contracts.suites.change_log import carry_out, history_of, memory_change
+from tests.contracts.suites.inbox import added, piece
 
 
 class ReaderContract:

@@ -20,7 +20,7 @@ from core.domain.models import (
     Usage,
 )
 from core.domain.ports import Inbox, Intake, Journal, Reader, Replies, Retention, Runs
-from core.testing.contracts.inbox import added, claimed, piece
+from tests.contracts.suites.inbox import added, claimed, piece
 
 ONE = Usage(model_calls=1, input_tokens=100, output_tokens=7, cost=Decimal("0.0125"))
 HOUR = 3600.0

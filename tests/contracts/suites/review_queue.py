@@ -12,7 +12,7 @@ from core.domain.models import Change, ChangeStatus, Kind
 from core.domain.models.review import QueuePosition
 from core.domain.ports import ChangeLog, ReviewQueue, Reviews
 from core.domain.ports.changes import AHEAD
-from core.testing.contracts.reviews import HAPPENED, waiting
+from tests.contracts.suites.reviews import HAPPENED, waiting
 
 
 class ReviewQueueContract:
@@ -49,7 +49,10 @@ class ReviewQueueContract:
     async def test_what_was_said_of_it_is_known_with_its_parameters(
         self, change_log: ChangeLog, queue: ReviewQueue, reviews: Reviews
     ) -> None:
-        said = [Message("test.said", "{what} of {kind}", what=n, kind=Kind.SKILL) for n in range(5)]
+        said = [
+            Message.of("test.said", "{what} of {kind}", {"what": n, "kind": Kind.SKILL})
+            for n in range(5)
+        ]
         texts = {"held": (said[0], "said by a person"), "warnings": (said[1],), "reason": said[2]}
         change = waiting("m").model_copy(update=texts)
         await change_log.store(change, {}, HAPPENED)

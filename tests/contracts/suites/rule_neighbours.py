@@ -19,7 +19,7 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.ports import ChangeLog
-from core.testing.contracts.change_log import remembered
+from tests.contracts.suites.change_log import remembered
 
 
 def ruled(item_id: str, seen: int | None, *, column: str = "금액", agent_id: str = "a") -> Change:

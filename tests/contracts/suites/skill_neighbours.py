@@ -7,7 +7,7 @@ import pytest
 from core.domain.errors import Repeated, TargetBusy
 from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, Relationship, Snapshot
 from core.domain.ports import ChangeLog, Search
-from core.testing.contracts.change_log import remembered
+from tests.contracts.suites.change_log import remembered
 
 BODY = "Check the receipt, then refund the card and tell the customer when the money arrives."
 

@@ -13,8 +13,8 @@ import pytest
 from core.agent.reply_keys import author_prefix
 from core.domain.models import Change, DaySpending, RunEvent, Usage
 from core.domain.ports import ChangeLog, Inbox, Journal, Replies, Runs, Spending
-from core.testing.contracts.change_log import memory_change
-from core.testing.contracts.inbox import added, matched
+from tests.contracts.suites.change_log import memory_change
+from tests.contracts.suites.inbox import added, matched
 
 NextDay = Callable[[], Awaitable[None]]
 TENTH = Usage(model_calls=1, input_tokens=100, output_tokens=10, cost=Decimal("0.1"))

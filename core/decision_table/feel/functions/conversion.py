@@ -22,9 +22,7 @@ def _date(first: Value, month: Value = None, day: Value = None) -> date:
             return first.date()
         if isinstance(first, date):
             return first
-    raise NoValue(
-        Message("feel.date", "'date' takes a string, a date and time, or year, month and day")
-    )
+    raise NoValue(Message("feel.date"))
 
 
 def _time(first: Value, minute: Value = None, second: Value = None, offset: Value = None) -> time:
@@ -38,9 +36,7 @@ def _time(first: Value, minute: Value = None, second: Value = None, offset: Valu
             return first.timetz()
         if isinstance(first, time):
             return first
-    raise NoValue(
-        Message("feel.time", "'time' takes a string, a date and time, or hour, minute and second")
-    )
+    raise NoValue(Message("feel.time"))
 
 
 def _moment(first: Value, clock: Value = None) -> datetime:
@@ -49,29 +45,16 @@ def _moment(first: Value, clock: Value = None) -> datetime:
     if isinstance(first, date) and isinstance(clock, time):
         day = first.date() if isinstance(first, datetime) else first
         return datetime.combine(day, clock)
-    raise NoValue(
-        Message("feel.date_and_time", "'date and time' takes a string, or a date and a time")
-    )
+    raise NoValue(Message("feel.date_and_time"))
 
 
 def _number(given: str | Decimal, grouping: str | None = None, point: str | None = None) -> Decimal:
     if isinstance(given, Decimal):
         return given
     if grouping not in (None, " ", ",", ".") or point not in (None, ",", "."):
-        raise NoValue(
-            Message(
-                "feel.number_signs",
-                "'number' groups digits by ' ', ',' or '.', and has ',' or '.' for its point",
-            )
-        )
+        raise NoValue(Message("feel.number_signs"))
     if grouping is not None and grouping == (point or "."):
-        raise NoValue(
-            Message(
-                "feel.number_sign",
-                "'number' cannot take '{sign}' both to group digits and for its point",
-                sign=grouping,
-            )
-        )
+        raise NoValue(Message("feel.number_sign", sign=grouping))
     plain = given.replace(grouping, "") if grouping else given
     return number(plain.replace(point, ".") if point else plain)
 
@@ -82,7 +65,7 @@ def _string(value: Value) -> str | None:
 
 def _now(moment: Value) -> Value:
     if moment is None:
-        raise NoValue(Message("feel.no_moment", "the present moment is not given"))
+        raise NoValue(Message("feel.no_moment"))
     return moment
 
 
@@ -103,9 +86,7 @@ def _months_between(start: date, end: date) -> Months:
 
 def _whole(value: Decimal) -> int:
     if value != value.to_integral_value() or abs(value) > 9999:
-        raise NoValue(
-            Message("feel.no_part_of_time", "{value} is no part of a date or time", value=value)
-        )
+        raise NoValue(Message("feel.no_part_of_time", value=value))
     return int(value)
 
 

@@ -37,12 +37,10 @@ class Function:
         """Return how many arguments the function takes, in words."""
         least, most = len(self.kinds) - self.optional, len(self.kinds)
         if self.many:
-            return Message("feel.arguments_from", "{least} or more arguments", least=least)
+            return Message("feel.arguments_from", least=least)
         if least == most:
-            return Message("feel.arguments", "{most} arguments", most=most)
-        return Message(
-            "feel.arguments_between", "{least} to {most} arguments", least=least, most=most
-        )
+            return Message("feel.arguments", most=most)
+        return Message("feel.arguments_between", least=least, most=most)
 
     def order(self, given: Sequence[str]) -> list[int] | None:
         """Return the positions of named arguments; None if the names do not fit."""
@@ -55,7 +53,7 @@ class Function:
     def parameters(self) -> str:
         """Return the names of the parameters, in words."""
         listed = (", ".join(f"'{name}'" for name in names) for names in self._signatures())
-        return either([*filter(None, listed)] or [Message("list.none", "none")])
+        return either([*filter(None, listed)] or [Message("list.none")])
 
     def of(self, name: str, arguments: Sequence[Value]) -> Value:
         """Call the function. Raises NoValue for an argument of another type, as for no result."""
@@ -89,10 +87,4 @@ def _fitted(value: Value, wanted: str, function: str) -> Value:
 
 @lru_cache(maxsize=1024)
 def _unfit(name: str, wanted: str, kind: str) -> Message:
-    return Message(
-        "feel.argument",
-        "'{name}' takes {kinds} there, not {kind}",
-        name=name,
-        kinds=either(wanted.split("|")),
-        kind=kind,
-    )
+    return Message("feel.argument", name=name, kinds=either(wanted.split("|")), kind=kind)

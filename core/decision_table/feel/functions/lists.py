@@ -12,7 +12,7 @@ from core.decision_table.feel.values import NUMBERS, NoValue, Value, kind_of
 from core.domain.messages import Message
 
 _List = tuple[Value, ...]
-LIST_EMPTY = Message("feel.list_empty", "the list is empty")
+LIST_EMPTY = Message("feel.list_empty")
 
 
 def items_of(arguments: _List) -> _List:
@@ -31,7 +31,7 @@ def numbers(items: _List) -> tuple[Decimal, ...]:
 
 @cache
 def _no_number(kind: str) -> Message:
-    return Message("feel.list_number", "the list holds {kind} where a number is needed", kind=kind)
+    return Message("feel.list_number", kind=kind)
 
 
 def total(items: _List) -> Decimal:
@@ -151,36 +151,20 @@ def _sublist(items: _List, start: Decimal, length: Decimal | None = None) -> _Li
         return items[at:]
     count = int(length)
     if not 1 <= count <= len(items) - at:
-        raise NoValue(
-            Message(
-                "feel.list_short",
-                "the list has no {count} items from place {start} on",
-                count=count,
-                start=start,
-            )
-        )
+        raise NoValue(Message("feel.list_short", count=count, start=start))
     return items[at : at + count]
 
 
 def _index(items: _List, position: Decimal) -> int:
     index = int(position)
     if index == 0 or abs(index) > len(items):
-        raise NoValue(
-            Message(
-                "feel.list_place",
-                "the list of {n} has no place {position}",
-                n=len(items),
-                position=position,
-            )
-        )
+        raise NoValue(Message("feel.list_place", n=len(items), position=position))
     return index - 1 if index > 0 else len(items) + index
 
 
 def _bounded(items: _List) -> _List:
     if len(items) > MAX_ITEMS:
-        raise NoValue(
-            Message("feel.list_long", "the list is longer than {most} items", most=MAX_ITEMS)
-        )
+        raise NoValue(Message("feel.list_long", most=MAX_ITEMS))
     return items
 
 

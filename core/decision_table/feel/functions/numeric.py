@@ -32,9 +32,7 @@ def rounded(number: Decimal, scale: Decimal, mode: str) -> Decimal:
     """
     digits = int(scale)
     if digits not in _SCALES:
-        raise NoValue(
-            Message("feel.scale", "the scale {scale} lies outside -6111 to 6176", scale=scale)
-        )
+        raise NoValue(Message("feel.scale", scale=scale))
     if -int(number.as_tuple().exponent) <= digits:
         return number
     return NUMBERS.plus(number.quantize(_ONE.scaleb(-digits), rounding=mode, context=NUMBERS))
@@ -60,13 +58,13 @@ def _absolute(value: Decimal | timedelta | Months) -> Value:
 
 def _sqrt(number: Decimal) -> Decimal:
     if number < 0:
-        raise NoValue(Message("feel.sqrt", "a negative number has no square root"))
+        raise NoValue(Message("feel.sqrt"))
     return NUMBERS.sqrt(number)
 
 
 def _log(number: Decimal) -> Decimal:
     if number <= 0:
-        raise NoValue(Message("feel.log", "only positive numbers have a logarithm"))
+        raise NoValue(Message("feel.log"))
     return NUMBERS.ln(number)
 
 
@@ -116,7 +114,7 @@ def _stddev(*given: Value) -> Decimal:
     """Return the standard deviation of a sample of at least two numbers."""
     found = _some(given)
     if len(found) < 2:
-        raise NoValue(Message("feel.deviation", "a standard deviation needs two numbers at least"))
+        raise NoValue(Message("feel.deviation"))
     mean = NUMBERS.divide(total(found), Decimal(len(found)))
     squares = [NUMBERS.power(NUMBERS.subtract(one, mean), 2) for one in found]
     return NUMBERS.sqrt(NUMBERS.divide(total(tuple(squares)), Decimal(len(found) - 1)))

@@ -13,12 +13,7 @@ from core.domain.messages import Message
 def _substring(text: str, start: Decimal, length: Decimal | None = None) -> str:
     first = int(start)
     if first == 0 or (length is not None and int(length) < 1):
-        raise NoValue(
-            Message(
-                "feel.substring",
-                "'substring' counts from 1, or from -1 backwards, and takes 1 or more",
-            )
-        )
+        raise NoValue(Message("feel.substring"))
     begin = first - 1 if first > 0 else max(len(text) + first, 0)
     return text[begin:] if length is None else text[begin : begin + int(length)]
 
@@ -36,13 +31,7 @@ def _join(items: tuple[Value, ...], delimiter: str | None = None) -> str:
     strings = [item for item in items if item is not None]
     for item in strings:
         if not isinstance(item, str):
-            raise NoValue(
-                Message(
-                    "feel.list_string",
-                    "the list holds {kind} where a string is needed",
-                    kind=kind_of(item),
-                )
-            )
+            raise NoValue(Message("feel.list_string", kind=kind_of(item)))
     return (delimiter or "").join(item for item in strings if isinstance(item, str))
 
 
@@ -70,9 +59,7 @@ def _matches(text: str, wanted: str, flags: str | None = None) -> bool:
 
 def _replace(text: str, wanted: str, new: str, flags: str | None = None) -> str:
     if "$" in new or "\\" in new:
-        raise NoValue(
-            Message("feel.replacement", "groups ('$1') in the replacement are not supported")
-        )
+        raise NoValue(Message("feel.replacement"))
     return new.join(_pieces(text, wanted, flags or ""))
 
 

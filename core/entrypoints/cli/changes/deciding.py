@@ -29,12 +29,7 @@ async def edit(opened: App, change_id: str, file: Path | None, folder: Path | No
 
 def _given(file: Path | None, folder: Path | None) -> Edited | None:
     if file is not None and folder is not None:
-        raise WrongCall(
-            Message(
-                "cli.file_and_folder",
-                "--file and --folder are two ways to say the same; give one of them",
-            )
-        )
+        raise WrongCall(Message("cli.file_and_folder"))
     if folder is not None:
         from core.skills.bundle import read_folder
 
@@ -51,16 +46,14 @@ def _written(change: Change) -> str:
         after = click.edit(before, extension=_SUFFIX[change.kind])
     except click.ClickException as error:
         raise WrongCall(
-            Message(
-                "cli.nothing_changed", "{why}: nothing was changed", why=error.format_message()
-            ),
-            hint=Message("cli.hint_editor", "set EDITOR, or give --file or --folder"),
+            Message("cli.nothing_changed", why=error.format_message()),
+            hint=Message("cli.hint_editor"),
         ) from None
     if after is not None and not before.endswith("\n"):
         after = after.removesuffix("\n")  # which editors append
     if after is None or after == before:
         raise InvalidInput(
-            Message("cli.nothing_edited", "nothing was edited"),
-            hint=Message("cli.hint_decide", "approve it, or reject it"),
+            Message("cli.nothing_edited"),
+            hint=Message("cli.hint_decide"),
         )
     return after

@@ -52,7 +52,7 @@ def add(
     """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
     if (file is None) == (text is None):
         raise WrongCall(
-            Message("cli.file_or_text", "give either a file or --text"),
+            Message("cli.file_or_text"),
             hint=see_help("feedback add"),
         )
     if file is not None:
@@ -141,10 +141,7 @@ def retry(
     ways = [name for name, wanted in (("dead", all_dead), ("failed", all_failed)) if wanted]
     if (feedback_id is None) == (not ways) or (feedback_id and tenant):
         raise WrongCall(
-            Message(
-                "cli.retry_what",
-                "give either an ID, or --all-dead or --all-failed, these with --tenant or without",
-            ),
+            Message("cli.retry_what"),
             hint=see_help("feedback retry"),
         )
     if feedback_id is None:
@@ -166,7 +163,7 @@ def cancel(
     """End a piece of feedback that waits or is worked on; nothing more is learnt from it."""
     if not reason.strip():
         raise WrongCall(
-            Message("cli.reason_blank", "--reason is blank"),
+            Message("cli.reason_blank"),
             hint=see_help("feedback cancel"),
         )
     feedback = with_app(lambda opened: opened.stores.intake.cancel(feedback_id, reason))
@@ -236,9 +233,7 @@ def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
 
     report = run_async(work())
     if report.problems:
-        raise InvalidInput(
-            report.problems[0].reason, hint=Message("see.agents", "see `skill-worker agents list`")
-        )
+        raise InvalidInput(report.problems[0].reason, hint=Message("see.agents"))
     return report
 
 

@@ -41,9 +41,7 @@ def export(
     """
     if as_json and _is_stdout(out):
         raise WrongCall(
-            Message(
-                "cli.json_lines", "--json needs -o FILE: the lines themselves are JSON already"
-            ),
+            Message("cli.json_lines"),
             hint=see_help("knowledge export"),
         )
     with _output(out) as stream:
@@ -91,10 +89,6 @@ def _output(out: Path | None) -> Iterator[TextIO]:
             yield stream
         draft.replace(out)
     except OSError as error:
-        raise InvalidInput(
-            Message(
-                "file.unwritable", "{path} cannot be written: {why}", path=out, why=error.strerror
-            )
-        ) from None
+        raise InvalidInput(Message("file.unwritable", path=out, why=error.strerror)) from None
     finally:
         draft.unlink(missing_ok=True)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from core.knowledge.transfer.importer import Imported, Importer
 
 _ORDER = (
-    Message("receipt.created", "created"),
-    Message("receipt.updated", "updated"),
+    Message("receipt.created"),
+    Message("receipt.updated"),
     "known",
     "held",
 )

@@ -94,8 +94,8 @@ class _Search:
 
         if not read_question(query).counts:
             raise InvalidInput(
-                Message("cli.no_words", "the query holds no words to look for"),
-                hint=Message("cli.hint_words", "give a word, a name or a number"),
+                Message("cli.no_words"),
+                hint=Message("cli.hint_words"),
             )
         await refresh_skills(self._app, [self._tenant_id])
         return await self._app.stores.search.search(
@@ -140,13 +140,11 @@ async def _answer_lines(search: _Search) -> int:
 
 def _text(line: RawLine) -> str:
     if line.data is None:
-        raise InvalidInput(
-            Message("cli.line_large", "the line is longer than {n} MB", n=_MAX_LINE // 2**20)
-        )
+        raise InvalidInput(Message("cli.line_large", n=_MAX_LINE // 2**20))
     try:
         return line.data.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
         raise InvalidInput(
-            Message("cli.line_not_utf8", "the line is not UTF-8 text"),
-            hint=Message("hint.utf8", "save it as UTF-8"),
+            Message("cli.line_not_utf8"),
+            hint=Message("hint.utf8"),
         ) from None

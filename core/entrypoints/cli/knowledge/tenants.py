@@ -23,23 +23,14 @@ async def only_tenant(opened: App, agent_id: str | None = None) -> str:
     tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
     if not tenants:
         raise InvalidInput(
-            Message("cli.no_tenant", "no tenant has an agent yet"),
-            hint=Message("cli.hint_tenant", "say which tenant with --tenant"),
+            Message("cli.no_tenant"),
+            hint=Message("cli.hint_tenant"),
         )
     if len(tenants) > 1:
-        more = (
-            Message("edit.and_more", " and {n} more", n=len(tenants) - _LISTED)
-            if len(tenants) > _LISTED
-            else ""
-        )
+        more = Message("edit.and_more", n=len(tenants) - _LISTED) if len(tenants) > _LISTED else ""
         raise InvalidInput(
-            Message(
-                "cli.several_tenants",
-                "there are several tenants: {tenants}{more}",
-                tenants=", ".join(tenants[:_LISTED]),
-                more=more,
-            ),
-            hint=Message("cli.hint_tenant", "say which tenant with --tenant"),
+            Message("cli.several_tenants", tenants=", ".join(tenants[:_LISTED]), more=more),
+            hint=Message("cli.hint_tenant"),
         )
     return tenants[0]
 
@@ -59,10 +50,8 @@ async def known_tenant(opened: App, tenant: str) -> str:
         await refresh_skills(opened, [tenant])
         if not await opened.stores.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):
             raise NotFound(
-                Message(
-                    "cli.tenant_unknown", "nothing is known of a tenant {tenant!r}", tenant=tenant
-                ),
-                hint=Message("see.agents", "see `skill-worker agents list`"),
+                Message("cli.tenant_unknown", tenant=tenant),
+                hint=Message("see.agents"),
             )
     return tenant
 
@@ -76,17 +65,8 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
     agent = await opened.stores.agents.get(agent_id)
     if tenant not in {None, agent.tenant_id}:
         raise NotFound(
-            Message(
-                "no.agent_of_tenant",
-                "tenant {tenant!r} has no agent {agent!r}",
-                tenant=tenant,
-                agent=agent_id,
-            ),
-            hint=Message(
-                "cli.hint_agent_tenant",
-                "the agent belongs to tenant {tenant!r}",
-                tenant=agent.tenant_id,
-            ),
+            Message("no.agent_of_tenant", tenant=tenant, agent=agent_id),
+            hint=Message("cli.hint_agent_tenant", tenant=agent.tenant_id),
         )
 
 

@@ -60,9 +60,9 @@ def decide(
     names = [word for word in words or () if word != _STDIN]
     many = stdin or _STDIN in (words or ())
     if many and inputs:
-        raise _wrong(Message("cli.input_and_stdin", "--input and --stdin do not go together"))
+        raise _wrong(Message("cli.input_and_stdin"))
     if many and file and str(file) == _STDIN:
-        raise _wrong(Message("cli.stdin_twice", "stdin cannot be both the file and the cases"))
+        raise _wrong(Message("cli.stdin_twice"))
     case = read_options(inputs or ())
     table = _table(names, file, decision, agent, tenant)
     if not many:
@@ -79,16 +79,11 @@ def _table(
     tenant: str | None,
 ) -> DecisionTable:
     if len(names) + (file is not None) != 1:
-        raise _wrong(Message("cli.table_or_file", "give the name of one learnt table, or --file"))
+        raise _wrong(Message("cli.table_or_file"))
     if file is None and decision is not None:
-        raise _wrong(Message("cli.decision_with_file", "--decision goes with --file"))
+        raise _wrong(Message("cli.decision_with_file"))
     if file is not None and (agent is not None or tenant is not None):
-        raise _wrong(
-            Message(
-                "cli.agent_with_table",
-                "--agent and --tenant go with a learnt table, not with --file",
-            )
-        )
+        raise _wrong(Message("cli.agent_with_table"))
 
     from core.decision_table import parse_xml
     from core.entrypoints.cli.files import read_text

@@ -32,13 +32,9 @@ def read_options(options: Sequence[str]) -> dict[str, JsonValue]:
         name, sign, text = option.partition("=")
         name = one_line(name)
         if not sign or not name:
-            problems.append(
-                Message("cli.no_assignment", "--input {text!r} is not NAME=VALUE", text=option)
-            )
+            problems.append(Message("cli.no_assignment", text=option))
         elif name in inputs:
-            problems.append(
-                Message("cli.input_twice", "the input '{name}' is given twice", name=name)
-            )
+            problems.append(Message("cli.input_twice", name=name))
         inputs[name] = _value(text)
     if problems:
         raise WrongCall(joined(problems), hint=see_help("rule decide"))
@@ -93,7 +89,7 @@ def _case(data: bytes) -> dict[str, JsonValue]:
     try:
         parsed = parse_json(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise InvalidInput(Message("input.not_utf8", "it is not UTF-8 text")) from None
+        raise InvalidInput(Message("input.not_utf8")) from None
     if not isinstance(parsed, dict):
-        raise InvalidInput(Message("json.no_object", "it is no JSON object"))
+        raise InvalidInput(Message("json.no_object"))
     return parsed

@@ -54,10 +54,7 @@ def documents_of(file: Path, decisions: Sequence[str]) -> list[Document]:
             return [Document(str(file), parse_xml(xml).name, xml)]
         except InvalidInput as error:
             if table_count(xml) > 1:
-                error.hint = Message(
-                    "cli.hint_decisions",
-                    "name those to import with --decision; each becomes a table of its own",
-                )
+                error.hint = Message("cli.hint_decisions")
             raise
     found = []
     for decision in decisions:
@@ -86,17 +83,8 @@ class Importer:
         agent = await app.stores.agents.get(agent_id)
         if tenant_id not in (None, agent.tenant_id):
             raise NotFound(
-                Message(
-                    "no.agent_of_tenant",
-                    "tenant {tenant!r} has no agent {agent!r}",
-                    tenant=tenant_id,
-                    agent=agent_id,
-                ),
-                hint=Message(
-                    "cli.hint_agent_tenant",
-                    "the agent belongs to tenant {tenant!r}",
-                    tenant=agent.tenant_id,
-                ),
+                Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id),
+                hint=Message("cli.hint_agent_tenant", tenant=agent.tenant_id),
             )
         return cls(app, agent.tenant_id, agent_id, replace=replace, unrelated=unrelated)
 
@@ -106,14 +94,8 @@ class Importer:
         known = await knowledge.find_rule(self._tenant_id, self._agent_id, document.name)
         if known is not None and known.content != document.xml and not self._replace:
             raise Refused(
-                Message(
-                    "rule.other_of_name",
-                    "agent {agent!r} has another decision table named {name!r} ({id})",
-                    agent=self._agent_id,
-                    name=known.name,
-                    id=known.id,
-                ),
-                hint=Message("rule.hint_replace", "put the file in its place with --replace"),
+                Message("rule.other_of_name", agent=self._agent_id, name=known.name, id=known.id),
+                hint=Message("rule.hint_replace"),
             )
         context = SubmitContext(
             key=await self._key(document, known),
@@ -164,13 +146,13 @@ def _text(file: Path) -> str:
         data = handle.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InvalidInput(
-            Message("input.more_than", "it holds more than {most} bytes", most=MAX_BYTES),
-            hint=Message("hint.split", "split it"),
+            Message("input.more_than", most=MAX_BYTES),
+            hint=Message("hint.split"),
         )
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidInput(
-            Message("input.not_utf8", "it is not UTF-8 text"),
-            hint=Message("hint.utf8", "save it as UTF-8"),
+            Message("input.not_utf8"),
+            hint=Message("hint.utf8"),
         ) from None

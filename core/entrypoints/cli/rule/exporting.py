@@ -33,7 +33,7 @@ def export(
 
     if as_json and out is None:
         raise WrongCall(
-            Message("cli.json_xml", "--json needs -o FILE: what goes to stdout is XML"),
+            Message("cli.json_xml"),
             hint=see_help("rule export"),
         )
     item = with_app(lambda opened: find_rule(opened.stores.knowledge, name, tenant, agent))
@@ -44,11 +44,7 @@ def export(
     try:
         out.write_bytes(data)
     except OSError as error:
-        raise InvalidInput(
-            Message(
-                "file.unwritable", "{path} cannot be written: {why}", path=out, why=error.strerror
-            )
-        ) from None
+        raise InvalidInput(Message("file.unwritable", path=out, why=error.strerror)) from None
     if as_json:
         print_json({"id": item.id, "name": item.name, "path": str(out), "size": len(data)})
     else:

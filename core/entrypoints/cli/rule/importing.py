@@ -33,17 +33,11 @@ def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
     findings = _findings(document, receipt)
     if not findings:
         return receipt.message, []
-    count = Message("rule.errors", "{n} errors", n=len(findings))
+    count = Message("rule.errors", n=len(findings))
     if len(findings) == 1:
-        count = Message("rule.one_error", "1 error")
+        count = Message("rule.one_error")
     return (
-        Message(
-            "rule.table_errors",
-            "the table has {count}: correct the file and import it again; "
-            "`skill-worker rule check {file}` shows a case for each",
-            count=count,
-            file=document.file,
-        ),
+        Message("rule.table_errors", count=count, file=document.file),
         findings,
     )
 
@@ -51,20 +45,8 @@ def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
 def _in_the_way(receipt: Receipt) -> str:
     hit = receipt.hits[0]
     if hit.why == _SAME_NAME:
-        return Message(
-            "rule.name_taken",
-            "another decision table is named '{name}' ({id}); put the file in its place with "
-            "--replace",
-            name=hit.name,
-            id=hit.id,
-        )
-    return Message(
-        "rule.same_columns",
-        "the table '{name}' ({id}) has the same columns; say why the file is a table of its own "
-        "with --unrelated REASON",
-        name=hit.name,
-        id=hit.id,
-    )
+        return Message("rule.name_taken", name=hit.name, id=hit.id)
+    return Message("rule.same_columns", name=hit.name, id=hit.id)
 
 
 def _findings(document: Document, receipt: Receipt) -> list[str]:
@@ -151,7 +133,7 @@ def import_(
     """Bring .dmn files in, byte for byte. What is in already stays as it is; good files go in."""
     if decision and len(files) > 1:
         raise WrongCall(
-            Message("cli.decision_one_file", "--decision goes with one file"),
+            Message("cli.decision_one_file"),
             hint=see_help("rule import"),
         )
     asked = _Asked(agent, tenant, replace, unrelated.strip(), dry_run)

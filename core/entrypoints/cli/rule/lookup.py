@@ -20,24 +20,14 @@ async def find_rule(
     found = [item for item in listed if name_key(item.name) == name_key(name)]
     if not found:
         raise NotFound(
-            Message(
-                "rule.none_named",
-                "no decision table is named {name!r}{whose}",
-                name=name,
-                whose=_whose(tenant_id, agent_id),
-            ),
-            hint=Message("see.rules", "see `skill-worker knowledge list --kind DMN_RULE`"),
+            Message("rule.none_named", name=name, whose=_whose(tenant_id, agent_id)),
+            hint=Message("see.rules"),
         )
     if len(found) > 1:
         owners = sorted(_of_both(item.agent_id, item.tenant_id) for item in found)
         raise InvalidInput(
-            Message(
-                "rule.several_named",
-                "several tables are named {name!r}: of {owners}",
-                name=name,
-                owners=joined(owners, ", "),
-            ),
-            hint=Message("rule.hint_whose", "say whose with --agent and --tenant"),
+            Message("rule.several_named", name=name, owners=joined(owners, ", ")),
+            hint=Message("rule.hint_whose"),
         )
     return found[0]
 
@@ -45,16 +35,14 @@ async def find_rule(
 def _whose(tenant_id: str | None, agent_id: str | None) -> str:
     if tenant_id is None and agent_id is None:
         return ""
-    agent = Message("rule.agent", "agent {agent!r}", agent=agent_id)
-    owner = Message("rule.tenant", "tenant {tenant!r}", tenant=tenant_id)
+    agent = Message("rule.agent", agent=agent_id)
+    owner = Message("rule.tenant", tenant=tenant_id)
     if tenant_id is None:
         owner = agent
     elif agent_id is not None:
         owner = _of_both(agent_id, tenant_id)
-    return Message("rule.for", " for {owner}", owner=owner)
+    return Message("rule.for", owner=owner)
 
 
 def _of_both(agent_id: str, tenant_id: str) -> Message:
-    return Message(
-        "rule.of_both", "agent {agent!r} of tenant {tenant!r}", agent=agent_id, tenant=tenant_id
-    )
+    return Message("rule.of_both", agent=agent_id, tenant=tenant_id)

@@ -18,5 +18,5 @@ def naming(file: Path) -> Iterator[None]:
     except RuleInvalid as error:
         name = "stdin" if str(file) == "-" else str(file)
         raise RuleInvalid(
-            Message("call.says", "{where}: {why}", where=name, why=error.message), hint=error.hint
+            Message("call.says", where=name, why=error.message), hint=error.hint
         ) from None

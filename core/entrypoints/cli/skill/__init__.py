@@ -27,10 +27,8 @@ def validate(path: Folder, as_json: Json = False) -> None:
 
     if not path.is_dir():
         raise NotFound(
-            Message("no.folder", "there is no folder {path}", path=path),
-            hint=Message(
-                "see.skill_folder_or_file", "give a skill's folder; `skill inspect` takes files"
-            ),
+            Message("no.folder", path=path),
+            hint=Message("see.skill_folder_or_file"),
         )
     problems = check_folder(path)
     show_verdict(path.resolve().name, problems, as_json=as_json)
@@ -93,12 +91,8 @@ def graph(
 
     if as_json and form not in {None, "json"}:
         raise WrongCall(
-            Message(
-                "cli.json_and_format",
-                "--json is --format json, and --format {form} was given",
-                form=form,
-            ),
-            hint=Message("history.drop_one", "drop one"),
+            Message("cli.json_and_format", form=form),
+            hint=Message("history.drop_one"),
         )
     drawn = read_graph(tenant)
     if not drawn.skills and not drawn.unreadable:

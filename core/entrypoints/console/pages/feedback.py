@@ -76,9 +76,7 @@ def _twin(visit: Visit, wanted: FeedbackFilter, cursor: str | None) -> Markup:
 def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
     wanted = given["status"]
     if wanted is not None and wanted not in set(FeedbackStatus):
-        raise InvalidInput(
-            Message("console.no_feedback_state", "{text!r} is no state of feedback", text=wanted)
-        )
+        raise InvalidInput(Message("console.no_feedback_state", text=wanted))
     return FeedbackFilter(
         statuses=(FeedbackStatus(wanted),) if wanted else (),
         tenant_id=given["tenant"],
@@ -96,8 +94,8 @@ def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | N
         return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + and_then
     except (ValueError, OverflowError):
         raise InvalidInput(
-            Message("console.no_date", "{text!r} is no date", text=text),
-            hint=Message("console.hint_date", "write it like 2026-11-22"),
+            Message("console.no_date", text=text),
+            hint=Message("console.hint_date"),
         ) from None
 
 

@@ -27,9 +27,7 @@ async def named_tenant(visit: Visit) -> str | None:
     if chosen is None or visit.session.principal.tenant_id is not None:
         return chosen
     if chosen not in await AgentsService(visit.session).tenants():
-        raise NotFound(
-            Message("console.no_tenant", "no tenant {tenant!r} has an agent", tenant=chosen)
-        )
+        raise NotFound(Message("console.no_tenant", tenant=chosen))
     return chosen
 
 

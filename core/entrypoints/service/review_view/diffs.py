@@ -78,9 +78,7 @@ def _file(
     if old and new and old.sha256 == new.sha256:  # only its mode has changed
         return plain
     if any(ref is not None and ref.sha256 not in data for ref in (old, new)):
-        return plain.model_copy(
-            update={"problem": Message("review.file_not_stored", "its content is not stored here")}
-        )
+        return plain.model_copy(update={"problem": Message("review.file_not_stored")})
     try:
         before, after = _text(old, data), _text(new, data)
     except UnicodeDecodeError:

@@ -18,8 +18,8 @@ async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str
     """
     if change.after is None:
         raise InvalidInput(
-            Message("review.deletion_not_edited", "a deletion has no content to edit"),
-            hint=Message("review.approve_or_reject_deletion", "approve it, or reject it"),
+            Message("review.deletion_not_edited"),
+            hint=Message("review.approve_or_reject_deletion"),
         )
     files = await _files(change, changes)
     texts = {path: text for path, file in files.items() if (text := _text(file)) is not None}
@@ -33,13 +33,9 @@ async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLo
     """
     files = await _files(change, changes)
     for path in texts.keys() - files.keys():
-        raise InvalidInput(
-            Message(
-                "no.file_of_change", "change {id} has no file {path!r}", id=change.id, path=path
-            )
-        )
+        raise InvalidInput(Message("no.file_of_change", id=change.id, path=path))
     if all(text == _text(files[path]) for path, text in texts.items()):
-        raise InvalidInput(Message("review.not_edited", "nothing was edited"))
+        raise InvalidInput(Message("review.not_edited"))
     if change.kind is not Kind.SKILL:
         return Edited(content=next(iter(texts.values())))
     edited = {
@@ -54,14 +50,7 @@ async def _files(change: Change, changes: ChangeLog) -> dict[str, SkillFile]:
     data = await read_files((tree,), list(tree.files), changes)
     gone = [path for path, ref in tree.files.items() if ref.sha256 not in data]
     if gone:  # the replacement would lose them
-        raise NotFound(
-            Message(
-                "review.content_not_stored",
-                "change {id}: the content of {paths} is not stored here",
-                id=change.id,
-                paths=", ".join(gone),
-            )
-        )
+        raise NotFound(Message("review.content_not_stored", id=change.id, paths=", ".join(gone)))
     return {
         path: SkillFile(data=data[ref.sha256], executable=ref.executable)
         for path, ref in tree.files.items()

@@ -51,14 +51,8 @@ async def read_file(change: Change, path: str, side: Side, changes: ChangeLog) -
         return tree.whole[path]
     if path not in tree.files:
         raise NotFound(
-            Message(
-                "change.no_file_of_side",
-                "change {id} has no file {path!r} {side}",
-                id=change.id,
-                path=path,
-                side=side.value,
-            ),
-            hint=Message("see.files_of_sides", "the review sheet lists the files of each side"),
+            Message("change.no_file_of_side", id=change.id, path=path, side=side.value),
+            hint=Message("see.files_of_sides"),
         )
     ref = tree.files[path]
     return (await changes.blobs([ref]))[ref.sha256]

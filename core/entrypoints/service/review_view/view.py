@@ -141,8 +141,8 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     )
 
 
-_SIMILAR = Message("review.similar", "similar items")
-_TARGET = Message("review.target", "the target as it is now")
+_SIMILAR = Message("review.similar")
+_TARGET = Message("review.target")
 
 
 async def _attempt(look: Awaitable[T], problems: list[str], what: str) -> T | None:
@@ -151,12 +151,10 @@ async def _attempt(look: Awaitable[T], problems: list[str], what: str) -> T | No
         async with asyncio.timeout(LOOK_SECONDS):
             return await look
     except TimeoutError:
-        why = Message(
-            "dependency.no_answer", "no answer within {seconds:g} s", seconds=LOOK_SECONDS
-        )
-        problems.append(Message("review.look_failed", "{what}: {why}", what=what, why=why))
+        why = Message("dependency.no_answer", seconds=LOOK_SECONDS)
+        problems.append(Message("review.look_failed", what=what, why=why))
     except SkillWorkerError as error:
-        failed = Message("review.look_failed", "{what}: {why}", what=what, why=error.message)
+        failed = Message("review.look_failed", what=what, why=error.message)
         problems.append(failed)
     return None
 

@@ -7,5 +7,4 @@ CREATE TABLE change_messages (
     said          jsonb NOT NULL
 );
 ALTER TABLE feedback ADD COLUMN said jsonb;
-ALTER TABLE candidates ADD COLUMN said jsonb;
 ALTER TABLE model_lines ADD COLUMN said jsonb;

@@ -45,9 +45,7 @@ def _kind(text: str | None) -> Kind | None:
     if text is None:
         return None
     if text not in {known.value for known in _KINDS}:
-        raise InvalidInput(
-            Message("console.no_kind", "{text!r} is no kind of knowledge", text=text)
-        )
+        raise InvalidInput(Message("console.no_kind", text=text))
     return Kind(text)
 
 

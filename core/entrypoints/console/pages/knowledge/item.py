@@ -150,13 +150,11 @@ def _location(visit: Visit) -> _Location:
     item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
     if item_id is None or of not in {known.value for known in _KINDS}:
         raise NotFound(
-            Message("console.no_item", "no item is named"),
-            hint=Message("console.hint_list", "open it from the list"),
+            Message("console.no_item"),
+            hint=Message("console.hint_list"),
         )
     if version is not None and not _NUMBER.fullmatch(version):
-        raise InvalidInput(
-            Message("console.no_version", "{text!r} is no number of a version", text=version[:20])
-        )
+        raise InvalidInput(Message("console.no_version", text=version[:20]))
     number = int(version) if version is not None else None
     return _Location(item_id, Kind(of), visit.query("tenant"), number, visit.query("path"))
 

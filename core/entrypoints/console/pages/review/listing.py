@@ -26,9 +26,7 @@ async def build_list(visit: Visit) -> None:
     """Draw the page."""
     wanted = visit.query("status")
     if wanted is not None and wanted not in set(ChangeStatus):
-        raise InvalidInput(
-            Message("console.no_change_state", "{text!r} is no state of a change", text=wanted)
-        )
+        raise InvalidInput(Message("console.no_change_state", text=wanted))
     cursor = visit.query("cursor")
     page = await ChangesService(visit.session).page(
         ChangeFilter(statuses=(ChangeStatus(wanted),) if wanted else ()),

@@ -34,8 +34,8 @@ async def build(visit: Visit) -> None:
     feedback_id = visit.query("id")
     if feedback_id is None:
         raise NotFound(
-            Message("console.no_feedback", "no feedback is named"),
-            hint=Message("console.hint_list", "open it from the list"),
+            Message("console.no_feedback"),
+            hint=Message("console.hint_list"),
         )
     line = await RunService(visit.session).timeline(feedback_id)
     show(link(visit.say("frame.feedback"), LIST), tag="p")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.domain.hashing import state_hash
 from core.domain.models import ChangeStatus, Kind
 from core.domain.ports import ChangeLog, DuplicateWaiters
-from core.testing.contracts.steps import HELD, taught
+from tests.contracts.suites.steps import HELD, taught
 
 
 class DuplicateWaitersContract:

@@ -9,7 +9,7 @@ import pytest
 
 from core.domain.models import NO_USAGE, RunEvent, Usage
 from core.domain.ports import ChangeLog, Journal, Replies
-from core.testing.contracts.change_log import history_of, memory_change
+from tests.contracts.suites.change_log import history_of, memory_change
 
 Told = list[tuple[RunEvent, Usage]]
 HAPPENED = RunEvent(name="change.applied", tenant_id="t", data={"kind": "MEMORY"})

@@ -27,7 +27,7 @@ from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
-_BUSY = Message("test.busy", "{kind} is busy", kind="model")
+_BUSY = Message.of("test.busy", "{kind} is busy", {"kind": "model"})
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 
 
@@ -141,7 +141,7 @@ class InboxContract:
 
     async def test_why_it_waits_or_ended_is_known_with_its_parameters(self, inbox: Inbox) -> None:
         feedback_id = await added(inbox)
-        for error in (_BUSY, Message("test.ended", "it ended: {why}", why=_BUSY)):
+        for error in (_BUSY, Message.of("test.ended", "it ended: {why}", {"why": _BUSY})):
             claim = await claimed(inbox, feedback_id)
             if error is _BUSY:
                 await inbox.give_back(claim, error, 0)

@@ -22,8 +22,8 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.domain.ports import ChangeLog, Inbox, Runs
-from core.testing.contracts.change_log import memory_change
-from core.testing.contracts.inbox import added, parts_of
+from tests.contracts.suites.change_log import memory_change
+from tests.contracts.suites.inbox import added, parts_of
 
 
 async def matched(inbox: Inbox, runs: Runs) -> Sequence[Candidate]:
@@ -94,15 +94,15 @@ class RunsContract:
         self, inbox: Inbox, runs: Runs
     ) -> None:
         first, _ = await matched(inbox, runs)
-        why = Message("test.why", "it says {what}", what=term("MEMORY"))
+        why = Message.of("test.why", "it says {what}", {"what": term("MEMORY")})
         hit = Hit(kind=Kind.MEMORY, id="m1", name="원화", excerpt="", score=1.0, why=why)
         receipt = Receipt(
             status=ReceiptStatus.REFUSED,
-            message=Message("test.refused", "refused: {why}", why=why),
-            warnings=(Message("test.warned", "{n} cases", n=2), "plain"),
+            message=Message.of("test.refused", "refused: {why}", {"why": why}),
+            warnings=(Message.of("test.warned", "{n} cases", {"n": 2}), "plain"),
             hits=(hit,),
         )
-        reason = Message("test.reason", "failed")
+        reason = Message.of("test.reason", "failed", {})
         verdict = Verdict(status=VerdictStatus.FAILED, reason=reason, receipts=(receipt,))
         await runs.finish(await runs.start(first, 1), verdict)
         kept = (await runs.candidates(first.feedback_id))[0].verdict

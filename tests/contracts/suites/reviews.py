@@ -11,7 +11,7 @@ from core.domain.errors import Decided, TargetBusy
 from core.domain.hashing import content_hash
 from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
 from core.domain.ports import ChangeLog, Reviews
-from core.testing.contracts.change_log import remembered
+from tests.contracts.suites.change_log import remembered
 
 HAPPENED = RunEvent(name="change.held")
 

@@ -6,7 +6,7 @@ from core.changes.gate.records import applied
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
 from core.domain.ports import ChangeLog, Steps
-from core.testing.contracts.change_log import remembered
+from tests.contracts.suites.change_log import remembered
 
 HELD = RunEvent(name="change.held")
 

@@ -8,7 +8,7 @@ from core.agent.reply_keys import matching_prefix
 from core.domain.errors import LeaseLost, NotFound, Refused
 from core.domain.models import FeedbackStatus, Fence, PauseKind, RunEvent, Usage
 from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
-from core.testing.contracts.inbox import (
+from tests.contracts.suites.inbox import (
     DONE,
     FAILED,
     WaitingJobs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.domain.models import Feedback, FeedbackStatus, Outcome
 from core.domain.ports import Deliveries, Inbox, Intake
-from core.testing.contracts.inbox import claimed, piece
+from tests.contracts.suites.inbox import claimed, piece
 
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
 

@@ -1,0 +1,49 @@
+"""Compile the catalogues of messages: when a wheel is built, and before tests of a checkout.
+
+A text is found by the code of its message (`msgctxt`), so that English may be reworded and what
+was stored by an older release is still told in other languages.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from babel.messages import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+LOCALE = "core/domain/locale"
+
+
+def compile_catalogues(root: Path) -> None:
+    """Write the `messages.mo` of each language."""
+    folder = root / LOCALE
+    _compile(folder / "messages.pot", folder / "en" / "LC_MESSAGES")
+    for source in folder.glob("*/LC_MESSAGES/messages.po"):
+        _compile(source, source.parent)
+
+
+def _compile(source: Path, folder: Path) -> None:
+    with source.open("rb") as file:
+        written = read_po(file)
+    compiled = Catalog(locale=folder.parent.name)
+    for message in written:
+        if message.context:
+            compiled.add(message.context, message.string or message.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / "messages.part"
+    with part.open("wb") as file:
+        write_mo(file, compiled)
+    part.replace(folder / "messages.mo")
+
+
+class CatalogueHook(BuildHookInterface[Any]):
+    """The build hook that pyproject.toml names."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, and let what is not in the repository travel in the wheel."""
+        del version
+        compile_catalogues(Path(self.root))
+        build_data["artifacts"].append(f"{LOCALE}/**/*.mo")
