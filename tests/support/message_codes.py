@@ -29,6 +29,33 @@ def made_messages() -> Mapping[str, Collection[Call]]:
     return dict(found)
 
 
+def plain_refusals(kinds: Collection[str]) -> list[str]:
+    """Return where an error of these kinds is made of plain text, or has a plain hint."""
+    found = []
+    for file in sorted(CORE.rglob("*.py")):
+        if CORE / "testing" in file.parents:
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and _name(node.func) in kinds:
+                hints = [word.value for word in node.keywords if word.arg == "hint"]
+                if any(_is_plain(text) for text in [*node.args[:1], *hints]):
+                    found.append(f"{file.relative_to(CORE.parent)}:{node.lineno}")
+    return found
+
+
+def _name(node: ast.expr) -> str:
+    return str(getattr(node, "id", getattr(node, "attr", "")))
+
+
+def _is_plain(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_plain(node.left) or _is_plain(node.right)
+    if isinstance(node, ast.IfExp):
+        return _is_plain(node.body) or _is_plain(node.orelse)
+    text = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != ""
+    return text or isinstance(node, ast.JoinedStr)
+
+
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Message":

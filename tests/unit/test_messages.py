@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
@@ -20,10 +20,14 @@ from hypothesis import strategies as st
 
 from core.changes.gate.decisions import _decided
 from core.changes.gate.receipts import receipt_of
-from core.changes.policy.review_policy import PRESETS, load_policy
-from core.decision_table import check_table
+from core.changes.policy.review_policy import PRESETS, load_policy, parse_policy
+from core.decision_table import check_table, parse_xml
+from core.decision_table.editing.draft import draft_to_table
+from core.decision_table.feel import parse_expression
 from core.domain import errors
 from core.domain.errors import IterationsExhausted, ModelDown, NotFound, SkillWorkerError
+from core.domain.input_formats.agents import read_agents
+from core.domain.input_formats.feedback import checked
 from core.domain.messages import Message, cut, joined, said, term, translated, written
 from core.domain.models import (
     Aggregation,
@@ -37,15 +41,21 @@ from core.domain.models import (
     Operation,
     OutputColumn,
     PauseKind,
+    RuleDraft,
+    SkillEdit,
     Verdict,
     VerdictStatus,
 )
 from core.domain.models.access import TokenKind
 from core.domain.models.base import Model
 from core.domain.models.messages import Text, read_message
+from core.domain.paging import decode_parts
 from core.knowledge.duplicates import Known, evidence
 from core.polling_manager import outcome_of
-from tests.support.message_codes import CORE, made_messages
+from core.skills.bundle import zip_to_bundle
+from core.skills.document.edits import edit_text
+from core.skills.document.frontmatter import read_frontmatter, split_document
+from tests.support.message_codes import CORE, made_messages, plain_refusals
 from tests.support.table_cells import table
 
 ROOT = CORE.parent
@@ -92,6 +102,11 @@ def test_a_message_is_given_what_its_english_names() -> None:
     for code, (english, _) in _catalogue(ENGLISH).items():
         for where, names in made_messages()[code]:
             assert names in {None, frozenset(_places(english))}, (where, code)
+
+
+def test_no_error_is_made_of_plain_text() -> None:
+    kinds = {name for name, value in vars(errors).items() if _is_error(value)}
+    assert plain_refusals({*kinds, "NoValue", "WrongCall"}) == []
 
 
 def test_every_message_has_korean_for_the_english_it_has_now() -> None:
@@ -163,6 +178,31 @@ def test_what_stands_beside_new_knowledge_is_told_with_its_reasons() -> None:
     known = Known(id="mem-1", name="배송", text="배송은 3일 안에 한다", kind=Kind.MEMORY)
     why = evidence("배송은 5일 안에 한다", known).why
     assert _ko(why) == "유사도 0.84; 공통된 말: 배송은, 한다; 숫자: 새 내용은 5일, 기존 내용은 3일"
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: zip_to_bundle(b"PK", "refund"),
+        lambda: split_document("# 개요"),
+        lambda: read_frontmatter("---\nname: [a\n---\n"),
+        lambda: edit_text("# 개요\n", SkillEdit(op="append_item", heading="절차", text="하나")),
+        lambda: parse_xml("<definitions/>"),
+        lambda: parse_expression('"가" +'),
+        lambda: draft_to_table(RuleDraft(name="할인"), new_row_id=iter("abc").__next__),
+        lambda: decode_parts("x", "q", 1),
+        lambda: read_agents('[{"id": "a", "name": "b"}]'),
+        lambda: checked({"content": " ", "tenant_id": "t", "agent_ids": ["a"]}, 9),
+        lambda: parse_policy("[]", "mine.yaml"),
+    ],
+)
+def test_a_refusal_is_told_without_english(refused: Callable[[], object]) -> None:
+    with pytest.raises(SkillWorkerError) as caught:
+        refused()
+    for text in (caught.value.message, caught.value.hint):
+        assert isinstance(text, Message) or not text, text
+        assert not text or _ko(text) != text, text
+    assert not re.search(r"\b(?:the|is|has|no|not)\b", _ko(caught.value.message)), caught.value
 
 
 def test_an_error_is_told_with_its_kind_and_its_hint() -> None:

@@ -24,7 +24,7 @@ from core.adapters.postgres.runs import write_event
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.input_formats.feedback import feedback_digest
-from core.domain.messages import Message
+from core.domain.messages import Message, term
 from core.domain.models import (
     NO_USAGE,
     Agent,
@@ -309,7 +309,7 @@ async def _refusal(conn: Connection, feedback_id: str, what: str, hint: str) -> 
     if row is None:
         return not_found(feedback_id)
     return Refused(
-        Message("feedback.state", id=feedback_id, what=what, status=row["status"]),
+        Message("feedback.state", id=feedback_id, what=what, status=term(row["status"])),
         hint=hint,
     )
 
