@@ -6,6 +6,7 @@ was stored by an older release is still told in other languages.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ LOCALE = "core/domain/locale"
 
 
 def compile_catalogues(root: Path) -> None:
-    """Write the `messages.mo` of each language."""
+    """Write the `messages.mo` of each language, where it is missing or old."""
     folder = root / LOCALE
     _compile(folder / "messages.pot", folder / "en" / "LC_MESSAGES")
     for source in folder.glob("*/LC_MESSAGES/messages.po"):
@@ -26,6 +27,9 @@ def compile_catalogues(root: Path) -> None:
 
 
 def _compile(source: Path, folder: Path) -> None:
+    made = folder / "messages.mo"
+    if made.exists() and made.stat().st_mtime > source.stat().st_mtime:
+        return
     with source.open("rb") as file:
         written = read_po(file)
     compiled = Catalog(locale=folder.parent.name)
@@ -33,10 +37,10 @@ def _compile(source: Path, folder: Path) -> None:
         if message.context:
             compiled.add(message.context, message.string or message.id)
     folder.mkdir(parents=True, exist_ok=True)
-    part = folder / "messages.part"
+    part = folder / f"messages.{os.getpid()}"
     with part.open("wb") as file:
         write_mo(file, compiled)
-    part.replace(folder / "messages.mo")
+    part.replace(made)
 
 
 class CatalogueHook(BuildHookInterface[Any]):
