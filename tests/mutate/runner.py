@@ -90,6 +90,9 @@ class Runner:
         try:
             with self._mutated(tree.path, mutant):
                 end, test = self._tested(tree, tests)
+            # A test that fails without the mutant too has noticed nothing.
+            if "::" in test and tree.run([_whole(test)], _LEAST_SECONDS) == _FAILED:
+                end, test = End.UNJUDGED, f"it fails without the mutant too: {test}"
         finally:
             self._trees.put(tree)
         return Result(mutant, end, test, time.monotonic() - began)
@@ -161,6 +164,11 @@ def _end(status: int, said: str) -> tuple[End, str]:
         last = said.strip().splitlines()[-1:] or ["it said nothing"]
         return End.UNJUDGED, f"status {status}: {last[0]}"
     return End.KILLED, failed[0].split(" - ")[0].split(" ", 1)[1] if failed else ""
+
+
+def _whole(test: str) -> str:
+    """Return a test without its parameters, whose names pytest escapes."""
+    return test.split("[")[0]
 
 
 @contextmanager
