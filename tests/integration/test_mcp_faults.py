@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from core.adapters.embedded.http_server import run_server
 from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
+from tests.support.examples import crossed
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills, connected
 from tests.support.waiting import NEVER, SOON, within
 
@@ -47,8 +48,9 @@ async def faulty(
 
 
 @pytest.mark.usefixtures("patient")
-@pytest.mark.parametrize("tool", ["create_session", "create_file", "run_shell"])
-@pytest.mark.parametrize("fault", WIRE_FAULTS)
+@pytest.mark.parametrize(
+    ("fault", "tool"), crossed([*WIRE_FAULTS], ("create_session", "create_file", "run_shell"))
+)
 async def test_a_fault_of_the_wire_is_told_at_once_and_the_next_pod_works(
     tmp_path: Path, fault: str, tool: str
 ) -> None:

@@ -14,6 +14,7 @@ from core.domain.models import HistoryStatus, Operation, Receipt, ReceiptStatus
 from core.learning_committers.skill_committer import commit_to_skill
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, McpSkillDocuments, open_mcp
 from core.skill_creator_committer import SkillCreatorDeps
+from tests.support.examples import crossed
 from tests.support.pods import SKILLS, PodGate, ScriptedPods, pod_env, scripted_pods
 from tests.support.skills import REFUND
 
@@ -115,18 +116,17 @@ async def fails(
 
 
 @pytest.mark.parametrize(
-    ("call", "step", "fault"),
+    ("fault", "call"),
     [
-        (call, step, fault)
-        for call, step in CREATE.items()
-        for fault in FAULTS
-        if (call, fault) != (READ, "gone")  # documents are read without a pod
+        given
+        for given in crossed(FAULTS, [*CREATE])
+        if given.values != ("gone", READ)  # documents are read without a pod
     ],
 )
 async def test_a_call_that_fails_ends_the_attempt(
-    servers: ScriptedPods, call: str, step: str, fault: str
+    servers: ScriptedPods, fault: str, call: str
 ) -> None:
-    await fails(servers, {call: fault}, step)
+    await fails(servers, {call: fault}, CREATE[call])
 
 
 @pytest.mark.parametrize(("call", "step"), GARBLED.items())

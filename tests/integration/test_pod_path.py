@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from core.app.settings import Settings, load_settings
 from core.domain.models import Bundle, Operation, ReceiptStatus, SkillArtifact, SkillFile
 from core.learning_committers.skill_committer import commit_to_skill
 from core.skill_creator_committer import commit_to_skill_via_skill_creator
+from tests.support.examples import crossed
 from tests.support.mcp_servers import SHELL_SHAPES
 from tests.support.pods import LAYOUTS, PodGate, ScriptedPods, pod_env, scripted_pods
 from tests.support.skills import REFUND
@@ -53,8 +53,8 @@ def shims(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("layout", "shape", "locale", "with_yaml"),
-    [*itertools.product(LAYOUTS, SHELL_SHAPES, ("C.UTF-8", "C"), (True, False))],
+    ("shape", "layout", "locale", "with_yaml"),
+    crossed(SHELL_SHAPES, [*LAYOUTS], ("C.UTF-8", "C"), (True, False)),
 )
 async def test_a_skill_comes_back_as_it_was_sent(
     pods: ScriptedPods, shims: Path, layout: str, shape: str, locale: str, with_yaml: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -24,3 +25,18 @@ def seeds(count: int, in_ci: int) -> Sequence[int | ParameterSet]:
     """Return the seeds of a test that costs seconds: the first for each run, all at night."""
     later = (pytest.param(seed, marks=pytest.mark.nightly) for seed in range(in_ci, count))
     return [*range(in_ci), *later]
+
+
+def crossed(first: Sequence[object], *others: Sequence[object]) -> Sequence[ParameterSet]:
+    """Return all combinations for the night; each run tries each value at least once.
+
+    `first` is the longest; each of the others needs twice as many turns as the one before it.
+    """
+    tried = [
+        (value, *(other[(turn >> place) % len(other)] for place, other in enumerate(others)))
+        for turn, value in enumerate(first)
+    ]
+    return [
+        pytest.param(*values, marks=() if values in tried else pytest.mark.nightly)
+        for values in product(first, *others)
+    ]
