@@ -1,4 +1,4 @@
-"""Reads what the graph is built from, and no more of it than can be shown."""
+"""The graph of agents, their skills and who taught what: read, built and drawn, within bounds."""
 
 from __future__ import annotations
 
