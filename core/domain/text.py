@@ -8,6 +8,8 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from core.domain.messages import Message
+
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
@@ -35,6 +37,27 @@ def printable(text: str, *, keep: str = _ALLOWED) -> str:
     if _is_plain(text, keep):
         return text
     return "".join(char if _is_safe(char, keep) else _escape(char) for char in text)
+
+
+def parameters_of(text: str) -> dict[str, JsonValue]:
+    """Return the parameters of a message, {} for any other text.
+
+    One that is a message itself is `{"code", "detail", "params"}`.
+    """
+    if not isinstance(text, Message):
+        return {}
+    return {name: _parameter(value) for name, value in text.parameters.items()}
+
+
+def _parameter(value: str | float) -> JsonValue:
+    if isinstance(value, Message):
+        return {"code": value.code, "detail": printable(value), "params": parameters_of(value)}
+    return printable(value) if isinstance(value, str) else value
+
+
+def code_of(text: str) -> str:
+    """Return the code of a message; "" for any other text, and for several messages in a row."""
+    return text.code if isinstance(text, Message) else ""
 
 
 def one_line(text: str) -> str:

@@ -18,6 +18,7 @@ from core.domain.errors import (
     SkillWorkerError,
     Stale,
 )
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import describe, exit_code_of
 
 
@@ -46,6 +47,18 @@ def test_all_that_is_down_leaves_with_3(error: type[SkillWorkerError]) -> None:
 def test_each_kind_has_its_code(error: type[SkillWorkerError], code: int) -> None:
     failure = describe(error("why", hint="do this"))
     assert (failure.exit_code, failure.message, failure.hint) == (code, "why", "do this")
+
+
+def test_a_failure_as_data_has_the_code_and_the_parameters_of_what_it_says() -> None:
+    failure = describe(NotFound(Message("no.change", id="c1"), hint="look again"))
+    assert failure.data == {
+        "kind": "not_found",
+        "message": "there is no change 'c1'",
+        "hint": "look again",
+        "code": "no.change",
+        "params": {"id": "c1"},
+    }
+    assert describe(NotFound("plain")).data["code"] == ""  # type: ignore[index, call-overload]
 
 
 def test_an_error_inside_a_group_is_found() -> None:

@@ -16,7 +16,7 @@ from starlette.types import Scope
 from core.domain.errors import DependencyDown, SkillWorkerError
 from core.domain.messages import Message, joined
 from core.domain.models.base import Model
-from core.domain.text import printable
+from core.domain.text import code_of, parameters_of, printable
 from core.entrypoints.api.paging import SEEN
 
 PROBLEM_TYPE = "application/problem+json"
@@ -84,21 +84,9 @@ def problem(status: int, detail: str, kind: str = "usage", hint: str = "") -> Pr
         detail=printable(detail),
         kind=kind,
         hint=printable(hint),
-        code=detail.code if isinstance(detail, Message) else "",
-        params=_params(detail),
+        code=code_of(detail),
+        params=parameters_of(detail),
     )
-
-
-def _params(text: str) -> dict[str, JsonValue]:
-    if not isinstance(text, Message):
-        return {}
-    return {name: _param(value) for name, value in text.parameters.items()}
-
-
-def _param(value: str | float) -> JsonValue:
-    if isinstance(value, Message):
-        return {"code": value.code, "detail": printable(value), "params": _params(value)}
-    return printable(value) if isinstance(value, str) else value
 
 
 def problem_of(error: SkillWorkerError) -> Problem:

@@ -11,6 +11,7 @@ import typer
 
 from core.domain.errors import InvalidInput, SkillWorkerError
 from core.domain.messages import Message
+from core.domain.text import code_of, parameters_of
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -86,7 +87,13 @@ class Failure:
     @property
     def data(self) -> JsonValue:
         """Return what `--json` prints under `error`."""
-        return {"kind": self.kind, "message": self.message, "hint": self.hint}
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "hint": self.hint,
+            "code": code_of(self.message),
+            "params": parameters_of(self.message),
+        }
 
     @property
     def exit_code(self) -> int:
