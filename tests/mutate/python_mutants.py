@@ -88,13 +88,19 @@ def _is_promised(lines: list[str], line: int, node: NodeOrLeaf) -> bool:
     first = lines[statement.start_pos[0] - 1]
     of_type = node.search_ancestor("annassign", "param")
     unpromised = _UNPROMISED.match(first) or _UNPROMISED.match(lines[line - 1])
-    return not (unpromised or of_type or _is_strict(node))
+    return not (unpromised or of_type or _is_asserted(node))
 
 
-def _is_strict(node: NodeOrLeaf) -> bool:
-    """Whether this is the argument by which `zip` asserts that its parts are of one length."""
+def _is_asserted(node: NodeOrLeaf) -> bool:
+    """Whether this is an argument that asserts and changes nothing.
+
+    `strict` says that the parts of a `zip` are of one length, `frozen` that nobody assigns to a
+    dataclass, which mypy checks.
+    """
     argument = node if node.type == "argument" else node.search_ancestor("argument")
-    return argument is not None and argument.children[0].get_code().strip() == "strict"
+    if argument is None:
+        return False
+    return argument.children[0].get_code().strip() in {"strict", "frozen"}
 
 
 def _place(functions: dict[str, range], line: int) -> str:

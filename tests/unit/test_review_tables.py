@@ -54,6 +54,12 @@ def test_rows_without_ids_are_known_by_what_they_say() -> None:
     assert told(table_diff(before, after)) == ["removed row_1", "same row_1"]
 
 
+def test_of_two_like_rows_without_ids_each_stays_where_it_says_the_same() -> None:
+    before = table(("row_1", "< 10", "x"), ("row_2", "< 10", "x"))
+    after = table(("row_1", "> 20", "z"), ("row_2", "< 10", "x"))
+    assert told(table_diff(before, after)) == ["changed row_1", "same row_2"]
+
+
 def test_columns_and_hit_policy_are_told() -> None:
     inputs = (InputColumn(name="등급", type="string"),)
     after = table(("a", '"VIP"', "x"), inputs=inputs, hit_policy=HitPolicy.FIRST)

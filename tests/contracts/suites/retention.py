@@ -117,11 +117,12 @@ class RetentionContract:
         await self.saver.aput_writes(at, [("messages", "원화로")], "task")
 
     async def _kept(self, candidate: Candidate, reader: Reader) -> tuple[bool, bool, bool]:
-        """Return whether its thread, its replies and its events are there."""
+        """Return whether its thread, with what was written to it, replies and events are there."""
         thread = await self.saver.aget_tuple(_thread(candidate.thread))
         reply = await self.replies.get(f"{candidate.thread}:1:0:author:x", 0)
         events = await reader.events(candidate.feedback_id)
-        return thread is not None, reply is not None, bool(events)
+        has_writes = thread is not None and bool(thread.pending_writes)
+        return has_writes, reply is not None, bool(events)
 
 
 def _thread(thread: str) -> RunnableConfig:
