@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.domain.errors import SkillApiDown
-from core.domain.models import (
-    ChangeStatus,
-    HistoryStatus,
-    Operation,
-    ReceiptStatus,
-    SkillFile,
-)
+from core.domain.models import ChangeStatus, HistoryStatus, Operation, ReceiptStatus, SkillFile
 from core.learning_committers.skill_committer import commit_to_skill
 from tests.support.skills import (
     ADD_STEP,
