@@ -86,9 +86,14 @@ def _written(operator: Operator, occurrence: int, source: str) -> str:
 def _is_promised(lines: list[str], line: int, node: NodeOrLeaf) -> bool:
     statement = node.search_ancestor("simple_stmt", "assert_stmt") or node
     first = lines[statement.start_pos[0] - 1]
-    of_type = node.search_ancestor("annassign", "param")
+    of_type = node.search_ancestor("annassign", "param") or _is_star(node)
     unpromised = _UNPROMISED.match(first) or _UNPROMISED.match(lines[line - 1])
     return not (unpromised or of_type or _is_asserted(node))
+
+
+def _is_star(node: NodeOrLeaf) -> bool:
+    """Whether this is the bare star before parameters that are passed by name."""
+    return node.parent is not None and node.parent.type == "parameters"
 
 
 def _is_asserted(node: NodeOrLeaf) -> bool:
