@@ -1,0 +1,79 @@
+"""The sets in `tests/evals/sets` are whole; what fails here is counted, so that none is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from pydantic import JsonValue
+
+SETS = Path(__file__).parents[1] / "evals" / "sets"
+HANDS = ("open", "sealed")
+Line = Mapping[str, JsonValue]
+# The fields of a line besides `lang`, and the one or two that no two lines share.
+FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
+    "differences": ({"a", "b", "differs"}, ("a", "b")),
+    "same": ({"a", "b"}, ("a", "b")),
+    "unlike": ({"a", "b"}, ("a", "b")),
+    "meaning": ({"query", "answer", "others", "kind"}, ("query",)),
+    "named": ({"text", "names", "others", "is_named"}, ("text", "names")),
+    "rules": ({"text", "becomes", "rows"}, ("text",)),
+    "streams": ({"pieces", "state", "gone", "asks"}, ("pieces",)),
+    "search_short": ({"query", "item", "id"}, ("query",)),
+    "search_long": ({"query", "item", "id"}, ("query",)),
+}
+
+
+def lines(hand: str, name: str) -> Sequence[Line]:
+    text = (SETS / hand / f"{name}.jsonl").read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def count(hand: str, name: str, holds: Callable[[Line], bool]) -> int:
+    return sum(map(holds, lines(hand, name)))
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("hand", HANDS)
+def test_each_line_of_a_set_has_its_fields(hand: str, name: str) -> None:
+    fields, _ = FIELDS[name]
+    others = count(hand, name, lambda line: set(line) != fields | {"lang"})
+    assert others == 0
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_no_line_stands_in_a_set_twice(name: str) -> None:
+    _, keys = FIELDS[name]
+    told = [
+        json.dumps([line[key] for key in keys], ensure_ascii=False)
+        for hand in HANDS
+        for line in lines(hand, name)
+    ]
+    assert len(told) - len(set(told)) == 0
+
+
+@pytest.mark.parametrize("hand", HANDS)
+@pytest.mark.parametrize("name", ["search_short", "search_long"])
+def test_an_id_names_one_item(hand: str, name: str) -> None:
+    items = {(line["id"], line["item"]) for line in lines(hand, name)}
+    assert len(items) - len({id_ for id_, _ in items}) == 0
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_a_reply_answers_an_earlier_piece(hand: str) -> None:
+    def is_wrong(line: Line) -> bool:
+        pieces = line["pieces"]
+        assert isinstance(pieces, list)
+        answered = [piece["in_reply_to"] for piece in pieces if isinstance(piece, dict)]
+        return any(to is not None and not 0 <= int(str(to)) < at for at, to in enumerate(answered))
+
+    assert count(hand, "streams", is_wrong) == 0
+
+
+@pytest.mark.parametrize("hand", HANDS)
+def test_a_rule_has_rows_where_it_becomes_a_table(hand: str) -> None:
+    assert (
+        count(hand, "rules", lambda line: bool(line["rows"]) != (line["becomes"] == "table")) == 0
+    )
