@@ -9,14 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.domain.locale.build_hook import compile_catalogues
-
-# As the build does, and before what follows makes messages while it is imported.
-compile_catalogues(Path(__file__).parents[1])
-
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
+from core.domain.locale.build_hook import compile_catalogues
 from tests.support import databases
 from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases
@@ -32,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         databases.choose_home()
+        compile_catalogues(Path(__file__).parents[1])  # as the build does; workers find them
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

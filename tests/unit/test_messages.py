@@ -24,7 +24,7 @@ from core.changes.policy.review_policy import PRESETS, load_policy, parse_policy
 from core.decision_table import check_table, parse_xml
 from core.decision_table.editing.draft import draft_to_table
 from core.decision_table.feel import parse_expression
-from core.domain import errors
+from core.domain import errors, locale
 from core.domain.errors import IterationsExhausted, ModelDown, NotFound, SkillWorkerError
 from core.domain.input_formats.agents import read_agents
 from core.domain.input_formats.feedback import checked
@@ -96,6 +96,11 @@ def _is_error(value: object) -> bool:
 
 def test_every_message_has_english_and_none_is_left_over() -> None:
     assert set(made_messages()) == set(_catalogue(ENGLISH))
+
+
+def test_english_is_read_as_gettext_reads_it() -> None:
+    assert locale.english() == {code: text for code, (text, _) in _catalogue(ENGLISH).items()}
+    assert any("\n" in text for text in locale.english().values())
 
 
 def test_a_message_is_given_what_its_english_names() -> None:
@@ -356,9 +361,7 @@ def test_the_wheel_carries_the_compiled_catalogues(tmp_path: Path) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        english, korean = (
-            archive.read(f"core/domain/locale/{language}/LC_MESSAGES/messages.mo")
-            for language in ("en", "ko")
-        )
-    assert b"there is no change {id!r}" in english
+        template = archive.read("core/domain/locale/messages.pot")
+        korean = archive.read("core/domain/locale/ko/LC_MESSAGES/messages.mo")
+    assert b"there is no change {id!r}" in template
     assert "변경 {id!r}을(를) 찾을 수 없습니다".encode() in korean

@@ -19,25 +19,22 @@ LOCALE = "core/domain/locale"
 
 
 def compile_catalogues(root: Path) -> None:
-    """Write the `messages.mo` of each language, where it is missing or old."""
-    folder = root / LOCALE
-    _compile(folder / "messages.pot", folder / "en" / "LC_MESSAGES")
-    for source in folder.glob("*/LC_MESSAGES/messages.po"):
-        _compile(source, source.parent)
+    """Write the `messages.mo` of each language but English, where it is missing or old."""
+    for source in (root / LOCALE).glob("*/LC_MESSAGES/messages.po"):
+        _compile(source)
 
 
-def _compile(source: Path, folder: Path) -> None:
-    made = folder / "messages.mo"
+def _compile(source: Path) -> None:
+    made = source.with_suffix(".mo")
     if made.exists() and made.stat().st_mtime > source.stat().st_mtime:
         return
     with source.open("rb") as file:
         written = read_po(file)
-    compiled = Catalog(locale=folder.parent.name)
+    compiled = Catalog(locale=source.parents[1].name)
     for message in written:
         if message.context:
-            compiled.add(message.context, message.string or message.id)
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"messages.{os.getpid()}"
+            compiled.add(message.context, message.string)
+    part = source.with_suffix(f".{os.getpid()}")
     with part.open("wb") as file:
         write_mo(file, compiled)
     part.replace(made)
