@@ -67,6 +67,13 @@ def test_a_plain_description_is_written_plainly() -> None:
     assert head == "---\nname: refund\ndescription: 부분 환불을 맞춥니다\n---\n"
 
 
+@pytest.mark.parametrize("text", ["refunds --- partial ones too", "fees: --- see below"])
+def test_hyphens_in_a_description_are_no_fence_to_any_reader(text: str) -> None:
+    head = write_frontmatter("refund", text)
+    assert head.count("---") == 2  # some readers split at three hyphens anywhere
+    assert read_frontmatter(head).description == text
+
+
 FORMS = [
     "description: old words",
     "description: old words # why",
