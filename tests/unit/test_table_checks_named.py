@@ -61,6 +61,7 @@ def test_a_row_without_its_output_is_compared_with_no_other() -> None:
         ("<= 2", ">= 9", "3"),
         ("< 2", "> 2", "2"),
         ("<= 2", "[3..9]", "2.5"),
+        ("<= 1", "[3..5)", "5"),
     ],
 )
 def test_the_value_of_a_gap_is_one_that_people_can_read(low: str, high: str, said: str) -> None:
