@@ -156,6 +156,8 @@ def test_values_are_text_whatever_yaml_takes_them_for(value: str) -> None:
         ("---\nname: a\ndescription: 'b\n---\n", "quotes are not closed"),
         ("---\nname: a\ndescription: \x07\n---\n", "control or invisible"),
         ("---\n? [a]\n: b\n---\n", "cannot begin"),
+        ("---\nname: 'a'\n  description: b\n---\n", "indentation does not fit"),
+        ("---\nname: a\nl:\n- 'x'\n  - y\ndescription: b\n---\n", "indentation does not fit"),
         ("---\n" + "[" * 4000 + "\n---\n", "levels deep"),
     ],
 )
