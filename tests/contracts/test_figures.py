@@ -8,6 +8,7 @@ import pytest
 
 from core.adapters.postgres.figures import PostgresFigures
 from core.adapters.postgres.inbox import PostgresInbox
+from core.adapters.postgres.job_sweep import take_over
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
@@ -63,6 +64,18 @@ async def test_a_worker_without_a_sign_of_life_is_silent_and_may_be_unnamed(pool
     silent, alive = await PostgresFigures(pool, stalled_after=30).workers(None)
     assert (silent.is_alive, alive.is_alive) == (False, True)
     assert silent.name is None
+
+
+async def test_a_worker_with_nothing_to_do_is_not_forgotten_while_it_lives(pool: Pool) -> None:
+    async with connection(pool) as conn:
+        await conn.execute(
+            "INSERT INTO procrastinate_workers (last_heartbeat)"
+            " VALUES (now() - interval '31 seconds'), (now() - interval '20 seconds')"
+        )
+    figures = PostgresFigures(pool, stalled_after=30)
+    _, alive = await figures.workers(None)
+    assert await take_over(Jobs(pool), stalled_after=30) == 0
+    assert await figures.workers(None) == [alive]
 
 
 async def test_what_has_ended_is_counted_once_a_minute_what_waits_each_time(

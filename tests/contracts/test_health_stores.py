@@ -7,13 +7,16 @@ import pytest
 
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.figures import PostgresBacklog
+from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
+from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.runs import PostgresJournal, PostgresReplies
 from core.domain.models import RunEvent, Usage
-from core.domain.ports import Backlog, ChangeLog, Journal, Replies
+from core.domain.ports import Backlog, ChangeLog, Inbox, Intake, Journal, Replies
 from core.testing.changes import MemoryChangeLog
+from core.testing.determinism import counting_ids
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryJournal, MemoryReplies
+from core.testing.stores import MemoryInbox, MemoryIntake, MemoryJournal, MemoryReplies
 from tests.contracts.suites.backlog import BacklogContract
 from tests.contracts.suites.observed import ObservedContract, Told
 from tests.support.postgres_stores import PostgresStores
@@ -48,6 +51,14 @@ class TestObservedInMemory(_Observed):
     def replies(self, observe: object) -> Replies:
         return MemoryReplies(observe)  # type: ignore[arg-type]
 
+    @pytest.fixture
+    def inbox(self) -> Inbox:
+        return MemoryInbox()
+
+    @pytest.fixture
+    def intake(self, inbox: MemoryInbox, journal: MemoryJournal) -> Intake:
+        return MemoryIntake(inbox, journal=journal)
+
 
 class TestObservedInPostgres(_Observed):
     @pytest.fixture
@@ -61,6 +72,14 @@ class TestObservedInPostgres(_Observed):
     @pytest.fixture
     def replies(self, pool: Pool, observe: object) -> Replies:
         return PostgresReplies(pool, observe)  # type: ignore[arg-type]
+
+    @pytest.fixture
+    def inbox(self, pool: Pool) -> Inbox:
+        return PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    @pytest.fixture
+    def intake(self, pool: Pool, observe: object) -> Intake:
+        return PostgresIntake(pool, Jobs(pool), observe)  # type: ignore[arg-type]
 
 
 async def test_whoever_is_told_of_an_event_finds_its_row(pool: Pool) -> None:

@@ -115,6 +115,18 @@ async def test_what_failed_is_tried_again_after_what_its_tenant_has_waiting(
     assert await waiting(pool) == ["A-1", "A-2", "B-0", "A-0"]
 
 
+async def test_what_waits_for_a_moment_does_not_overtake_what_waited_meanwhile(
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
+) -> None:
+    await inbox.add("file", pieces("A", 10))
+    await started(jobs, inbox, 5)
+    ((piece, _),) = await inbox.add("file", pieces("B", 1))
+    held = await claimed(inbox, piece)
+    await _drop_job(pool, piece)
+    await inbox.give_back(held, "skill_api: 503", 0.5)
+    assert await waiting(pool) == ["A-5", "A-6", "A-7", "B-0", "A-8", "A-9"]
+
+
 async def test_tenants_take_turns_and_each_is_served_in_its_order(
     pool: Pool, inbox: PostgresInbox
 ) -> None:

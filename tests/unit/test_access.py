@@ -72,7 +72,7 @@ async def test_a_token_is_revoked_by_its_id_before_its_name() -> None:
     second = await access.add(Grant(name="other"))
     assert (await access.revoke("id-000002")).id == second.token.id
     assert (await access.revoke("id-000002")).id == first.token.id
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="id-000002"):
         await access.revoke("id-000002")
 
 

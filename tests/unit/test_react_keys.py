@@ -33,7 +33,9 @@ async def test_an_id_used_again_in_a_later_turn_has_a_key_of_its_own() -> None:
 
 
 def test_empty_ids_become_ids() -> None:
-    message = tidy(AIMessage("", tool_calls=[_call(None), _call("")]), [HumanMessage("x")])
+    message = tidy(
+        AIMessage("", tool_calls=[_call(None), _call("")]), [HumanMessage("x", id="feedback")]
+    )
     assert [call["id"] for call in message.tool_calls] == ["call_1_0", "call_1_1"]
     assert message.id == "ai-1"
 

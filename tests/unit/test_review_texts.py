@@ -51,6 +51,12 @@ def test_lines_stand_side_by_side_with_their_numbers() -> None:
     ]
 
 
+def test_a_line_that_changed_has_its_number_on_each_side() -> None:
+    *_, row = rows_of("a\nb\nc\n금액은 원화로 적는다\n", "a\nc\n금액은 달러로 적는다\n")
+    assert row.kind is RowKind.CHANGED
+    assert [line.number for line in (row.left, row.right) if line] == [4, 3]
+
+
 def test_korean_is_marked_by_syllables_and_its_particles_stay() -> None:
     (row,) = rows_of("금액은 원화로 적는다", "금액은 달러로 적는다")
     assert row.kind is RowKind.CHANGED

@@ -201,6 +201,7 @@ async def test_a_taken_name_is_refused_with_the_table(rules: Rules) -> None:
     receipt = await rules.create(other)
     assert receipt.status is REFUSED
     assert [hit.why for hit in receipt.hits] == ["same name"]
+    assert f"UPDATE and rule_id {receipt.hits[0].id}" in receipt.message
 
 
 async def test_a_table_that_cannot_be_read_stands_in_nobody_s_way(rules: Rules) -> None:

@@ -17,11 +17,16 @@ from core.domain.models import (
     SkillArtifact,
     SkillEdits,
     SkillFile,
+    SkillRequest,
+    SubmitContext,
 )
 from core.domain.text import read_fenced_json
+from core.learning_committers.skill_folders import SkillLimits
+from core.learning_committers.skill_writing import SkillWriter
 from core.skills.document.assembly import assemble
 from core.skills.document.edits import apply_edits
 from core.testing.scripted_model import ScriptedChatModel, calls, says
+from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryReplies, MemoryRuns
 from tests.support.breaker import SimpleBreaker
 from tests.support.react import CANDIDATE
@@ -148,6 +153,18 @@ async def test_a_worker_that_was_taken_over_asks_the_model_nothing() -> None:
         await author_of(model, MemoryReplies(), runs).write(
             request, key=KEY, ordinal=0, problems=[]
         )
+    assert model.seen == []
+
+
+async def test_a_run_that_was_taken_over_has_no_skill_written() -> None:
+    runs, model = MemoryRuns(), ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))])
+    runs.stored[CANDIDATE.id] = CANDIDATE
+    taken_over = Fence(candidate_id=CANDIDATE.id, epoch=CANDIDATE.epoch)
+    await runs.start(CANDIDATE, 1)
+    writer = SkillWriter(author_of(model, MemoryReplies(), runs), MemorySkillStore(), SkillLimits())
+    context = SubmitContext(key=KEY, tenant_id="t", agent_id="a", fence=taken_over)
+    with pytest.raises(LeaseLost):
+        await writer.written(SkillRequest(operation=Operation.CREATE), context, None)
     assert model.seen == []
 
 

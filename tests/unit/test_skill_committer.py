@@ -54,7 +54,7 @@ async def test_a_taken_name_is_refused_with_the_item(given: str | None) -> None:
     receipt = await commit_to_skill("a", skill_id=given, deps=world.deps("k"))
     assert receipt.status is ReceiptStatus.REFUSED
     assert receipt.hits[0].id == "partial-refund"
-    assert "UPDATE" in receipt.message
+    assert "UPDATE and skill_id partial-refund" in receipt.message
     assert len(world.author.asked) == (0 if given else 1)
 
 

@@ -12,7 +12,7 @@ from core.domain.errors import BundleInvalid, NotFound
 from core.domain.models import SKILL_MD, SkillFile
 from core.skills.bundle import MAX_FILES, bundle_to_zip, read_folder, read_zip
 from core.skills.validation.folder import list_folder
-from core.skills.validation.paths import MAX_DEPTH
+from core.skills.validation.paths import MAX_DEPTH, MAX_FILE_BYTES
 
 DOCUMENT = "---\nname: refund\ndescription: d\n---\nbody\n"
 
@@ -47,6 +47,15 @@ def test_what_tools_leave_behind_is_passed_over(skill: Path) -> None:
     (skill / "scripts" / "__pycache__" / "run.pyc").write_bytes(b"x")
     (skill / ".DS_Store").write_bytes(b"x")
     assert set(read_folder(skill).files) == {SKILL_MD, "scripts/run.py"}
+
+
+def test_a_file_that_is_too_large_is_refused_and_never_cut_off(skill: Path) -> None:
+    with (skill / "video.mp4").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    with pytest.raises(BundleInvalid, match=r"'video\.mp4' has .* bytes, more than"):
+        read_folder(skill)
+    os.truncate(skill / "video.mp4", MAX_FILE_BYTES)
+    assert len(read_folder(skill).files["video.mp4"].data) == MAX_FILE_BYTES
 
 
 def test_a_link_is_never_followed(skill: Path, tmp_path: Path) -> None:

@@ -67,6 +67,13 @@ def test_a_plain_description_is_written_plainly() -> None:
     assert head == "---\nname: refund\ndescription: 부분 환불을 맞춥니다\n---\n"
 
 
+@pytest.mark.parametrize("text", ["refunds --- partial ones too", "fees: --- see below"])
+def test_hyphens_in_a_description_are_no_fence_to_any_reader(text: str) -> None:
+    head = write_frontmatter("refund", text)
+    assert head.count("---") == 2  # some readers split at three hyphens anywhere
+    assert read_frontmatter(head).description == text
+
+
 FORMS = [
     "description: old words",
     "description: old words # why",
@@ -149,6 +156,8 @@ def test_values_are_text_whatever_yaml_takes_them_for(value: str) -> None:
         ("---\nname: a\ndescription: 'b\n---\n", "quotes are not closed"),
         ("---\nname: a\ndescription: \x07\n---\n", "control or invisible"),
         ("---\n? [a]\n: b\n---\n", "cannot begin"),
+        ("---\nname: 'a'\n  description: b\n---\n", "indentation does not fit"),
+        ("---\nname: a\nl:\n- 'x'\n  - y\ndescription: b\n---\n", "indentation does not fit"),
         ("---\n" + "[" * 4000 + "\n---\n", "levels deep"),
     ],
 )

@@ -18,7 +18,7 @@ from core.domain.models import (
 )
 from core.learning_committers.skill_committer import commit_to_skill
 from core.learning_committers.skill_folders import SkillLimits
-from core.skills.document.shrink import losses
+from core.skills.document.shrink import losses, surviving
 from tests.support.skills import World
 
 HEAD = "---\nname: partial-refund\ndescription: 부분 환불을 정산한다\nallowed-tools: Read\n---\n"
@@ -58,6 +58,11 @@ async def updated(
         merge_mode=merge_mode,
         deps=world.deps("u"),
     )
+
+
+@pytest.mark.parametrize(("new", "shared"), [("aaacc", 3), ("aaccc", 0), ("aaaac", 3)])
+def test_what_shares_six_letters_in_ten_is_the_same_passage(new: str, shared: int) -> None:
+    assert surviving(["aaabb"], [new]) == [shared]
 
 
 async def test_a_long_skill_is_not_rewritten_to_a_stub() -> None:

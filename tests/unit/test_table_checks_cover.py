@@ -55,6 +55,14 @@ def test_boxes_that_do_not_meet_are_only_counted(seed: int) -> None:
     assert found is None or cells(found).isdisjoint(points)
 
 
+def test_the_one_that_is_missing_of_many_narrow_boxes_is_found() -> None:
+    points = [(1 << place, 1 << half) for place in range(30) for half in range(2)]
+    whole: Sides = ((1 << 30) - 1, 0b11)
+    assert uncovered(whole, points, Budget(PLENTY)) is None
+    missing = points.pop(35)
+    assert uncovered(whole, points, Budget(PLENTY)) == missing
+
+
 def test_a_search_that_would_take_too_long_gives_up() -> None:
     rows = [(1 << place,) * WIDTH for place in range(SEGMENTS)]
     with pytest.raises(GaveUp):

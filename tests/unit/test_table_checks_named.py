@@ -61,6 +61,7 @@ def test_a_row_without_its_output_is_compared_with_no_other() -> None:
         ("<= 2", ">= 9", "3"),
         ("< 2", "> 2", "2"),
         ("<= 2", "[3..9]", "2.5"),
+        ("<= 1", "[3..5)", "5"),
     ],
 )
 def test_the_value_of_a_gap_is_one_that_people_can_read(low: str, high: str, said: str) -> None:
@@ -111,3 +112,9 @@ def test_a_row_of_null_is_covered_by_all_that_it_takes() -> None:
     made = table_of(columns, rows, policy=HitPolicy.FIRST)
     found = [each.rows for each in check_table(made) if each.kind is DefectKind.SUBSUMED_ROW]
     assert found == [("r3", "r1", "r2")]
+
+
+def test_outputs_of_a_type_that_is_not_known_are_compared_all_the_same() -> None:
+    made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", '"b"'))
+    graded = OutputColumn(name="approver", type="tGrade")
+    assert found(made.model_copy(update={"outputs": (graded,)})) == found(made)

@@ -186,7 +186,6 @@ class _HeadReader(HeadFlow):
             items.append(self.after_indicator(indent, nested=True))
             if not self.content() or self.col != indent:
                 break
-        self.see_indentation(indent)
         return Node(items, start, items[-1].end)
 
     def mapping(self) -> Node:
@@ -203,12 +202,7 @@ class _HeadReader(HeadFlow):
             end = found[key].end
             if not self.content() or self.col != indent:
                 break
-        self.see_indentation(indent)
         return Node(found, start, end)
-
-    def see_indentation(self, indent: int) -> None:
-        if self.row < len(self.lines) and self.col > indent:
-            raise self.error(Message("head.indentation"))
 
     def key(self) -> str:
         found = _KEY.match(self.rest())

@@ -167,6 +167,17 @@ class ChangeLogContract:
             async with change_log.unit_of_work(late) as unit:
                 await unit.write_item(late)
 
+    async def test_an_item_that_came_into_being_meanwhile_is_stale(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await carry_out(change_log, memory_change("c1", None, "one"))
+        late = memory_change("c2", None, "two")
+        await change_log.open(late, {})
+        with pytest.raises(Stale):
+            async with change_log.unit_of_work(late) as unit:
+                await unit.write_item(late)
+        assert (await knowledge.get(Kind.MEMORY, "t", "mem-1")).content == "one"
+
     async def test_an_exact_duplicate_is_found_whatever_its_form(
         self, change_log: ChangeLog, knowledge: Knowledge
     ) -> None:

@@ -1,6 +1,6 @@
 """Contract of observers: every writer of events notifies them.
 
-Supply `journal`, `change_log`, `replies` and `told`.
+Supply `journal`, `change_log`, `replies`, `inbox`, `intake` and `told`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import pytest
 
 from core.domain.models import NO_USAGE, RunEvent, Usage
-from core.domain.ports import ChangeLog, Journal, Replies
+from core.domain.ports import ChangeLog, Inbox, Intake, Journal, Replies
 from tests.contracts.suites.change_log import history_of, memory_change
+from tests.contracts.suites.inbox import added
 
 Told = list[tuple[RunEvent, Usage]]
 HAPPENED = RunEvent(name="change.applied", tenant_id="t", data={"kind": "MEMORY"})
@@ -63,3 +64,21 @@ class ObservedContract:
         await replies.put("match:f1:1", 0, "late, but paid for", spent, tenant_id="t")
         assert [event.name for event, _ in told] == ["reply.stored", "reply.stored"]
         assert [usage for _, usage in told] == [spent, spent]
+
+    async def test_a_pause_is_told_and_its_end_is_told_once(
+        self, intake: Intake, told: Told
+    ) -> None:
+        await intake.pause("점검")
+        await intake.resume()
+        await intake.resume()
+        assert [event.name for event, _ in told] == ["queue.paused", "queue.resumed"]
+
+    async def test_what_a_person_cancels_is_told(
+        self, inbox: Inbox, intake: Intake, told: Told
+    ) -> None:
+        feedback_id = await added(inbox)
+        told.clear()
+        await intake.cancel(feedback_id, "sent twice")
+        assert [(event.name, event.feedback_id) for event, _ in told] == [
+            ("feedback.cancelled", feedback_id)
+        ]

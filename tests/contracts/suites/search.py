@@ -164,6 +164,15 @@ class SearchContract(SearchQueries):
         await search.refresh("t")
         assert await found(search, "재고 조사") == []
 
+    async def test_a_skill_is_found_beside_a_memory_of_the_same_id(
+        self, search: Search, skills: SkillStore, index: SearchIndex
+    ) -> None:
+        await index.put(memory("reconcile", "월말 보고"))
+        await skills.upload(skill("reconcile", "부분 환불을 맞추는 절차"), "t")
+        await search.refresh("t")
+        assert [hit.kind for hit in await found(search, "부분환불")] == [Kind.SKILL]
+        assert [hit.kind for hit in await found(search, "월말 보고")] == [Kind.MEMORY]
+
     async def test_a_skill_that_cannot_be_read_keeps_no_other_out(
         self, search: Search, skills: PartlyUnreadable
     ) -> None:
