@@ -109,6 +109,13 @@ class TokensContract:
         assert await self.tokens.redeem("hash of l", token("s2")) is None
         assert await self.tokens.find("hash of s2") is None
 
+    async def test_a_link_opens_a_session_until_it_expires(self) -> None:
+        for id_, expires_at in (("live", self.now + HOUR), ("dead", self.now - HOUR)):
+            await self.tokens.add(token(id_, kind=TokenKind.LINK, expires_at=expires_at))
+        assert await self.tokens.redeem("hash of live", token("s1"))
+        assert await self.tokens.redeem("hash of dead", token("s2")) is None
+        assert await self.tokens.find("hash of s2") is None
+
     async def test_of_two_that_redeem_a_link_at_once_one_is_let_in(self) -> None:
         await self.tokens.add(token("l", kind=TokenKind.LINK))
         both = (self.tokens.redeem("hash of l", token(id_)) for id_ in "xy")
