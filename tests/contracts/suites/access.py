@@ -93,6 +93,14 @@ class TokensContract:
             assert await self.tokens.find(f"hash of {id_}") is None
         assert await self.tokens.redeem("hash of l", token("n")) is None
 
+    async def test_what_came_of_a_token_is_good_until_the_token_expires(self) -> None:
+        await self.tokens.add(token("a", expires_at=self.now + HOUR))
+        await self.tokens.add(token("s", kind=TokenKind.SESSION, parent="a"))
+        await self.tokens.add(token("l", kind=TokenKind.LINK, parent="a"))
+        assert await self.tokens.find("hash of s")
+        assert await self.tokens.redeem("hash of l", token("n"))
+        assert await self.tokens.find("hash of n")
+
     async def test_a_link_opens_one_session_with_its_name_tenant_and_roles(self) -> None:
         link = token(
             "l", kind=TokenKind.LINK, tenant_id="acme", roles=(Role.REVIEW,), name="from Kim"
