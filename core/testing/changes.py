@@ -199,7 +199,7 @@ class MemoryUnitOfWork:
 
     def _see_there(self, change: Change, names: set[str]) -> None:
         began = self._log.changes[change.id].prepared_at
-        for other in self._log.changes.values():
+        for other in sorted(self._log.changes.values(), key=lambda made: made.target_id):
             if (
                 (other.tenant_id, other.kind) == (change.tenant_id, Kind.SKILL)
                 and other.operation is Operation.DELETE

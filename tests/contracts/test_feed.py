@@ -92,6 +92,14 @@ async def test_a_dump_of_another_server_comes_before_what_is_written_here(pool: 
     assert names == ["tool.called_a", "tool.called_b", "tool.called_c"]
 
 
+async def test_a_reader_goes_on_where_it_was_after_a_restart(pool: Pool) -> None:
+    journal = PostgresJournal(pool)
+    await journal.emit(event("tool.called_a"))
+    _, cursor = await read(PostgresFeed(pool), None)
+    await journal.emit(event("tool.called_b"))
+    assert (await read(PostgresFeed(pool), cursor))[0] == ["tool.called_b"]
+
+
 async def test_what_runs_long_in_another_database_holds_nothing_up(
     pool: Pool, empty_database: str
 ) -> None:

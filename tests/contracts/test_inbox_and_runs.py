@@ -76,7 +76,15 @@ class TestInboxInMemory(InMemory, InboxContract):
 
 
 class TestInboxInPostgres(InPostgres, InboxContract):
-    pass
+    async def test_a_new_piece_does_not_wait_behind_what_has_ended(
+        self, pool: Pool, inbox: Inbox
+    ) -> None:
+        ended = [await added(inbox, piece(f"ended-{n}")) for n in range(3)]
+        for feedback_id in ended:
+            await inbox.finish(await claimed(inbox, feedback_id), DONE)
+        await added(inbox, piece("new"))
+        turns = await _turns(pool)
+        assert turns["new"] < turns["ended-2"]
 
 
 class TestIntakeInMemory(InMemory, IntakeContract):
@@ -93,9 +101,7 @@ class TestIntakeInPostgres(InPostgres, IntakeContract):
         await inbox.add("cli", many)
         await inbox.add("cli", [piece("own-1"), piece("own-2")])
         await intake.revive(mine)
-        async with connection(pool) as conn:
-            rows = await conn.execute("SELECT source_id, turn FROM feedback")
-            turns = {row["source_id"]: row["turn"] for row in await rows.fetchall()}
+        turns = await _turns(pool)
         assert turns["own-1"] < turns["own-2"] < turns["s-1"] < turns["u-4"]
 
 
@@ -105,3 +111,9 @@ class TestRunsInMemory(InMemory, RunsContract):
 
 class TestRunsInPostgres(InPostgres, RunsContract):
     pass
+
+
+async def _turns(pool: Pool) -> dict[str, int]:
+    async with connection(pool) as conn:
+        rows = await conn.execute("SELECT source_id, turn FROM feedback")
+        return {row["source_id"]: row["turn"] for row in await rows.fetchall()}

@@ -39,14 +39,19 @@ async def learnt(pool: Pool) -> None:
             await unit.update_agent_and_tenant_skills(change)
             await unit.record_knowledge_history(history_of(change))
             await unit.close(change.id, ChangeStatus.APPLIED)
+    follower = SkillFollower(pool, await stocked(), every=0, clock=lambda: 0.0)
+    for tenant_id in TENANTS:
+        await follower.follow(tenant_id)
+
+
+async def stocked() -> MemorySkillStore:
+    """Return a store of all these skills."""
     store = MemorySkillStore()
     await store.upload(skill("built-in", "was there before"), "t")
     for tenant_id, names in {"t": ("refund", "audit"), "u": ("refund",)}.items():
         for name in names:
             await store.upload(skill(name, f"how to {name}"), tenant_id)
-    follower = SkillFollower(pool, store, every=0, clock=lambda: 0.0)
-    for tenant_id in TENANTS:
-        await follower.follow(tenant_id)
+    return store
 
 
 @pytest.mark.usefixtures("learnt")
@@ -73,6 +78,19 @@ async def test_skills_are_those_of_the_tenant_and_its_agent(
     assert [f"{i.tenant_id}/{i.id} {i.version} {i.change_id}" for i in page] == found
     scope["kind"] = Kind.MEMORY
     assert await PostgresKnowledgePages(pool).browse(**scope, after=None, limit=9) == []
+
+
+@pytest.mark.usefixtures("learnt")
+async def test_a_skill_tells_of_its_own_last_change(pool: Pool) -> None:
+    knowledge = PostgresKnowledge(pool, await stocked())
+    for tenant_id, name, version, change_id in [
+        ("t", "refund", 2, "c3"),
+        ("t", "audit", 1, "c2"),
+        ("t", "built-in", 1, None),
+        ("u", "refund", 1, "c1"),
+    ]:
+        item = await knowledge.get(Kind.SKILL, tenant_id, name)
+        assert (item.version, item.change_id) == (version, change_id)
 
 
 @pytest.mark.usefixtures("learnt")

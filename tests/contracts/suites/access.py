@@ -93,6 +93,14 @@ class TokensContract:
             assert await self.tokens.find(f"hash of {id_}") is None
         assert await self.tokens.redeem("hash of l", token("n")) is None
 
+    async def test_what_came_of_a_token_is_good_until_the_token_expires(self) -> None:
+        await self.tokens.add(token("a", expires_at=self.now + HOUR))
+        await self.tokens.add(token("s", kind=TokenKind.SESSION, parent="a"))
+        await self.tokens.add(token("l", kind=TokenKind.LINK, parent="a"))
+        assert await self.tokens.find("hash of s")
+        assert await self.tokens.redeem("hash of l", token("n"))
+        assert await self.tokens.find("hash of n")
+
     async def test_a_link_opens_one_session_with_its_name_tenant_and_roles(self) -> None:
         link = token(
             "l", kind=TokenKind.LINK, tenant_id="acme", roles=(Role.REVIEW,), name="from Kim"
@@ -107,6 +115,13 @@ class TokensContract:
         assert (opened.roles, opened.expires_at) == ((Role.REVIEW,), self.now + HOUR)
         assert await self.tokens.find("hash of l") is None
         assert await self.tokens.redeem("hash of l", token("s2")) is None
+        assert await self.tokens.find("hash of s2") is None
+
+    async def test_a_link_opens_a_session_until_it_expires(self) -> None:
+        for id_, expires_at in (("live", self.now + HOUR), ("dead", self.now - HOUR)):
+            await self.tokens.add(token(id_, kind=TokenKind.LINK, expires_at=expires_at))
+        assert await self.tokens.redeem("hash of live", token("s1"))
+        assert await self.tokens.redeem("hash of dead", token("s2")) is None
         assert await self.tokens.find("hash of s2") is None
 
     async def test_of_two_that_redeem_a_link_at_once_one_is_let_in(self) -> None:

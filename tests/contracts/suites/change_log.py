@@ -204,6 +204,22 @@ class ChangeLogContract:
             async with change_log.unit_of_work(attach) as unit:
                 await unit.set_agent_skills(attach)
 
+    async def test_of_skills_deleted_meanwhile_the_first_by_name_is_told(
+        self, change_log: ChangeLog
+    ) -> None:
+        attach = memory_change("c-1", "", "audit\nrefund").model_copy(
+            update={"kind": Kind.AGENT_SKILLS, "target_id": "a"}
+        )
+        await change_log.open(attach, {})
+        for name in ("refund", "audit"):
+            deletion = memory_change(name, name, None).model_copy(
+                update={"kind": Kind.SKILL, "target_id": name}
+            )
+            await change_log.open(deletion, {})
+        with pytest.raises(Stale, match="audit"):
+            async with change_log.unit_of_work(attach) as unit:
+                await unit.set_agent_skills(attach)
+
     async def test_blobs_come_back_by_their_hash(self, change_log: ChangeLog) -> None:
         data = b"\x00\xff"
         ref = FileRef(sha256=sha256(data), size=2)

@@ -35,6 +35,12 @@ class DeliveriesContract:
         assert found == {"끝/1": FeedbackStatus.FAILED, 'waits, "2"': FeedbackStatus.QUEUED}
         assert await deliveries.known("platform", []) == {}
 
+    async def test_of_known_ids_those_asked_for_are_given(
+        self, inbox: Inbox, deliveries: Deliveries
+    ) -> None:
+        await inbox.add("platform", [piece("1"), piece("2"), piece("3")])
+        assert set(await deliveries.known("platform", ["2"])) == {"2"}
+
     async def test_ends_are_given_until_the_source_knows_them(
         self, inbox: Inbox, deliveries: Deliveries
     ) -> None:

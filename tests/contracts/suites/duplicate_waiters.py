@@ -68,4 +68,6 @@ class DuplicateWaitersContract:
             await change_log.store(held, {}, HELD)
         undo = {"status": ChangeStatus.HELD, "held": ("why",), "reverts": "c0"}
         await change_log.store(taught(4, None, "하나", **undo), {}, HELD)
-        assert await duplicate_waiters.join(taught(5, None, "하나")) is None
+        taken_back = {"status": ChangeStatus.HELD, "held": ("why",), "retracts": ("c0",)}
+        await change_log.store(taught(5, None, "하나", **taken_back), {}, HELD)
+        assert await duplicate_waiters.join(taught(6, None, "하나")) is None

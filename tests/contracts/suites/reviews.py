@@ -148,6 +148,29 @@ class ReviewsContract:
             update = {"id": f"c{number}", "key": f"c{number}"}
             await self._held(change_log, waiting().model_copy(update=update))
 
+    async def test_a_decision_is_about_one_of_many_that_are_alike(
+        self, change_log: ChangeLog, reviews: Reviews
+    ) -> None:
+        tenants = {"c0": "t", "c1": "t", "c2": "u", "c3": "u", "c4": "v"}
+        alike = {}
+        for change_id, tenant_id in tenants.items():
+            update = {"id": change_id, "key": change_id, "tenant_id": tenant_id}
+            alike[change_id] = await self._held(change_log, waiting().model_copy(update=update))
+        assert len({change.content_hash for change in alike.values()}) == 1
+        edited = alike["c0"].model_copy(update={"after": Snapshot(content="달러", name="m1")})
+        await reviews.replace(edited, alike["c0"], {}, HAPPENED)
+        await reviews.approve(alike["c2"], "kim", HAPPENED)
+        await reviews.end(alike["c3"], ChangeStatus.REJECTED, "kim", "no", HAPPENED)
+        found = [await change_log.get(change_id) for change_id in tenants]
+        assert [change.status for change in found] == [
+            "held",
+            "held",
+            "applying",
+            "rejected",
+            "held",
+        ]
+        assert [change.after == edited.after for change in found] == [True, *[False] * 4]
+
     async def test_what_waits_for_long_is_named_and_once_in_a_while_again(
         self, change_log: ChangeLog, reviews: Reviews
     ) -> None:

@@ -43,6 +43,10 @@ class SpendingContract:
         (bill,) = await self._bills("t")
         assert bill.usage == TENTH
 
+    async def test_a_reply_that_no_call_was_made_for_is_on_no_bill(self) -> None:
+        await self.replies.put("match:f:1", 0, {}, Usage(), tenant_id="t")
+        assert await self._bills("t") == []
+
     async def test_sums_are_exact(self) -> None:
         for _ in range(10):
             await self._called("t", TENTH)
