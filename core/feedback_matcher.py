@@ -75,10 +75,7 @@ async def match_feedback_to_agents(
             return _matched(answer, agents)
         # As text: providers refuse a tool call in the history that no tool message answers.
         messages += [AIMessage(compact(raw)), HumanMessage(f"{problem}. Answer again.")]
-    raise RunFailed(
-        Message("feedback.no_match", why=problem),
-        hint=Message("feedback.ask_anew"),
-    )
+    raise RunFailed(Message("feedback.no_match", why=problem), hint=Message("feedback.ask_anew"))
 
 
 async def _reply(

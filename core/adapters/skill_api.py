@@ -183,10 +183,7 @@ def _refusal(
     status = response.status_code
     message = Message("call.answered", where=where, status=status, why=_detail(response))
     if status in _FORBIDDEN:
-        return ConfigurationError(
-            message,
-            hint=Message("skill_api.hint_token"),
-        )
+        return ConfigurationError(message, hint=Message("skill_api.hint_token"))
     if 300 <= status < 400:
         target = response.headers.get("location", "elsewhere")
         return ConfigurationError(

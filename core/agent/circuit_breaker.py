@@ -71,10 +71,7 @@ def requested_wait(error: SkillWorkerError) -> float:
 
 def model_unavailable(reason: str, seconds: float) -> CircuitOpen:
     """Return the error of an open circuit; `seconds` is the least time until it may close."""
-    return CircuitOpen(
-        Message("model.held_back", why=reason),
-        retry_after=max(0.0, seconds),
-    )
+    return CircuitOpen(Message("model.held_back", why=reason), retry_after=max(0.0, seconds))
 
 
 def rate_exceeded(options: BreakerOptions) -> CircuitOpen:

@@ -196,10 +196,7 @@ def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
             hint=_HINT,
         )
     if max(dimensions) > MOST_DIMENSIONS:
-        raise ConfigurationError(
-            Message("embedding.dimensions", most=MOST_DIMENSIONS),
-            hint=_HINT,
-        )
+        raise ConfigurationError(Message("embedding.dimensions", most=MOST_DIMENSIONS), hint=_HINT)
     try:
         return [unit(vector) for vector in found]
     except ValueError as error:

@@ -100,13 +100,7 @@ def load_budgets(given: str | None) -> Mapping[str, Decimal | None]:
 
 
 def _price(model: str, node: yaml.Node) -> Price:
-    fields = dict(
-        _entries(
-            MODEL_PRICES,
-            node,
-            Message("prices.no_mapping", model=model),
-        )
-    )
+    fields = dict(_entries(MODEL_PRICES, node, Message("prices.no_mapping", model=model)))
     texts = {name: _text(value) for name, value in fields.items()}
     try:
         return Price.model_validate(texts)
@@ -132,10 +126,7 @@ def _budget(tenant: str, node: yaml.Node) -> Decimal | None:
     except InvalidOperation:
         amount = Decimal("nan")
     if not amount.is_finite() or amount < 0:
-        raise _wrong(
-            DAILY_BUDGETS,
-            Message("budgets.no_money", tenant=tenant, text=repr(text)),
-        )
+        raise _wrong(DAILY_BUDGETS, Message("budgets.no_money", tenant=tenant, text=repr(text)))
     return amount
 
 
@@ -160,10 +151,7 @@ def _entries(setting: str, node: yaml.Node, problem: str) -> Iterator[tuple[str,
     for key, value in node.value:
         name = _text(key)
         if not name:
-            raise _wrong(
-                setting,
-                Message("yaml.no_key", n=key.start_mark.line + 1),
-            )
+            raise _wrong(setting, Message("yaml.no_key", n=key.start_mark.line + 1))
         if name in seen:
             raise _wrong(setting, Message("yaml.twice", name=name))
         seen.add(name)
@@ -181,19 +169,13 @@ def _is_inline(given: str) -> bool:
 def _read(setting: str, path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise _wrong(
-                setting,
-                Message("file.has_bytes", path=path, most=MAX_BYTES),
-            )
+            raise _wrong(setting, Message("file.has_bytes", path=path, most=MAX_BYTES))
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise _wrong(setting, Message("file.not_utf8", path=path)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise _wrong(
-            setting,
-            Message("file.unreadable", path=path, why=reason),
-        ) from None
+        raise _wrong(setting, Message("file.unreadable", path=path, why=reason)) from None
 
 
 def _wrong(setting: str, problem: str) -> ConfigurationError:

@@ -148,10 +148,7 @@ class Settings(
     def require_model(self) -> str:
         """Return the model's name. Raises ConfigurationError if none is set."""
         if self.llm_model is None:
-            raise ConfigurationError(
-                Message("model.unset"),
-                hint=Message("model.hint_offline"),
-            )
+            raise ConfigurationError(Message("model.unset"), hint=Message("model.hint_offline"))
         return self.llm_model
 
 
@@ -169,10 +166,7 @@ def load_settings(
         settings._warnings += name_warnings(names, os.environ, env_file)
     except ValidationError as error:
         lines = [_problem(detail) for detail in error.errors(include_url=False)]
-        raise ConfigurationError(
-            joined(lines, "\n"),
-            hint=Message("settings.hint"),
-        ) from None
+        raise ConfigurationError(joined(lines, "\n"), hint=Message("settings.hint")) from None
     except UnicodeDecodeError:
         raise ConfigurationError(
             Message("file.not_utf8", path=env_file),

@@ -30,8 +30,5 @@ def parse_cursor(text: str) -> EventCursor:
     found = _CURSOR.fullmatch(text)
     cursor = EventCursor(*map(int, found.groups())) if found else None
     if cursor is None or max(cursor) > _MAX_ID:
-        raise InvalidInput(
-            Message("events.no_place", text=text[:60]),
-            hint=Message("events.hint"),
-        )
+        raise InvalidInput(Message("events.no_place", text=text[:60]), hint=Message("events.hint"))
     return cursor

@@ -67,10 +67,7 @@ def decode_parts(cursor: str, query: str, count: int) -> Sequence[str]:
     if json_problem(read) or len(read) != count + 1:
         raise _no_cursor(cursor)
     if read[0] != query:
-        raise InvalidInput(
-            Message("page.other_list"),
-            hint=_HINT,
-        )
+        raise InvalidInput(Message("page.other_list"), hint=_HINT)
     return read[1:]
 
 

@@ -127,10 +127,7 @@ class Access:
         live = await self.tokens.list()
         found = [t for t in live if t.id == wanted] or [t for t in live if t.name == wanted]
         if not found:
-            raise NotFound(
-                Message("no.token", id=wanted),
-                hint=Message("see.tokens"),
-            )
+            raise NotFound(Message("no.token", id=wanted), hint=Message("see.tokens"))
         revoked = await self.tokens.revoke(found[0].id)
         log.info("token.revoked", token=revoked.id, name=revoked.name)
         return revoked

@@ -31,10 +31,7 @@ def absent(
     problem = Message("history.absent", kind=kind, id=item_id, time=at.isoformat())
     lasting = [item for item in versions if item.valid_to is None or _since(item) < item.valid_to]
     if not lasting:
-        return NotFound(
-            problem,
-            hint=Message("history.only_own"),
-        )
+        return NotFound(problem, hint=Message("history.only_own"))
     near = min(lasting, key=lambda item: _distance(item, at))
     if at < _since(near):
         return NotFound(
@@ -166,10 +163,7 @@ class KnownItems:
         listed = await self.knowledge.list(tenant_id=tenant, agent_id=None, kind=kind)
         found = [item for item in listed if name_key(item.name) == name_key(name)]
         if not found:
-            raise NotFound(
-                Message("history.nothing", name=name),
-                hint=Message("see.knowledge"),
-            )
+            raise NotFound(Message("history.nothing", name=name), hint=Message("see.knowledge"))
         if len(found) > 1:
             ids = ", ".join(sorted(f"{i.id} ({i.kind} of {i.tenant_id!r})" for i in found))
             raise InvalidInput(
@@ -185,10 +179,7 @@ class KnownItems:
             if item.valid_from is None:
                 raise
             left = Message("history.left", time=item.valid_from.isoformat())
-            raise NotFound(
-                error.message,
-                hint=Message("history.taken_away", left=left),
-            ) from error
+            raise NotFound(error.message, hint=Message("history.taken_away", left=left)) from error
         if item.kind is not Kind.SKILL:
             return found, {}
         bundle = await self.skills.read(item.id, item.tenant_id)

@@ -43,19 +43,13 @@ class AgentSkillsCommitter:
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
-            raise Refused(
-                Message("skills.none_named"),
-                hint=Message("skills.give_ids"),
-            )
+            raise Refused(Message("skills.none_named"), hint=Message("skills.give_ids"))
         agent = await self._agents.get(context.agent_id)
         if agent.tenant_id != context.tenant_id:
             raise Refused(Message("agents.of_another_tenant", id=agent.id))
         for name in request.skill_ids:
             if await self._skills.read(name, context.tenant_id) is None:
-                raise NotFound(
-                    Message("no.skill", name=name),
-                    hint=Message("see.skill_names"),
-                )
+                raise NotFound(Message("no.skill", name=name), hint=Message("see.skill_names"))
         before = _state(agent)
         after = _state(agent.model_copy(update={"skills": (*agent.skills, *request.skill_ids)}))
         return Prepared(

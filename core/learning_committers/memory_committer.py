@@ -45,15 +45,9 @@ def new_text(request: MemoryRequest) -> str:
     """
     text = request.content.strip()
     if not text:
-        raise Refused(
-            Message("memory.no_content"),
-            hint=Message("memory.say_what"),
-        )
+        raise Refused(Message("memory.no_content"), hint=Message("memory.say_what"))
     if request.part and request.operation is Operation.CREATE:
-        raise Refused(
-            Message("memory.no_part"),
-            hint=Message("memory.leave_part_out"),
-        )
+        raise Refused(Message("memory.no_part"), hint=Message("memory.leave_part_out"))
     return text
 
 

@@ -266,10 +266,7 @@ def refuse_bad_name(name: str) -> None:
     """Refuse a name that no new skill may have. Raises Refused."""
     problems = creation_name_problems(name)
     if problems:
-        raise Refused(
-            joined(problems),
-            hint=Message("skill.other_name"),
-        )
+        raise Refused(joined(problems), hint=Message("skill.other_name"))
 
 
 def state_of(bundle: Bundle) -> Snapshot:

@@ -148,10 +148,7 @@ class SkillWriter:
             except ArtifactInvalid as error:
                 problems = error.problems
         rounds = self.limits.author_rounds
-        raise ArtifactInvalid(
-            problems,
-            hint=Message("skill.author_failed", n=rounds),
-        )
+        raise ArtifactInvalid(problems, hint=Message("skill.author_failed", n=rounds))
 
     async def _folder_of(
         self, answer: SkillArtifact | SkillEdits, request: SkillRequest, base: Bundle | None
@@ -190,7 +187,4 @@ class NoAuthor:
     ) -> SkillArtifact | SkillEdits:
         """Raise ConfigurationError."""
         del request, key, ordinal, problems
-        raise ConfigurationError(
-            Message("skill.no_model"),
-            hint=Message("skill.pass_artifact"),
-        )
+        raise ConfigurationError(Message("skill.no_model"), hint=Message("skill.pass_artifact"))

@@ -53,15 +53,9 @@ def refused(
     if status in _FORBIDDEN:
         return ConfigurationError(message, hint=Message("mcp.hint_token"))
     if 300 <= status < 400:
-        return ConfigurationError(
-            message,
-            hint=Message("mcp.hint_redirect"),
-        )
+        return ConfigurationError(message, hint=Message("mcp.hint_redirect"))
     if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-        return PodCallFailed(
-            message,
-            hint=Message("mcp.hint_size"),
-        )
+        return PodCallFailed(message, hint=Message("mcp.hint_size"))
     if passes(status) or status in _FORGOTTEN:
         return McpDown(message, hint=_UP, retry_after=retry_after(headers or {}))
     return ConfigurationError(message, hint=Message("mcp.hint_endpoint"))
@@ -91,22 +85,13 @@ def _translate(error: BaseException, where: str) -> SkillWorkerError:
     if isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError):
         return McpDown(Message("mcp.closed", where=where), hint=_UP)
     if isinstance(error, httpx.HTTPError | OSError):
-        return McpDown(
-            Message("mcp.no_answer", where=where, why=said),
-            hint=_UP,
-        )
-    return McpDown(
-        Message("mcp.no_mcp", where=where, why=said),
-        hint=_UP,
-    )
+        return McpDown(Message("mcp.no_answer", where=where, why=said), hint=_UP)
+    return McpDown(Message("mcp.no_mcp", where=where, why=said), hint=_UP)
 
 
 def _of_protocol(code: int, where: str, said: str) -> SkillWorkerError:
     if code in _REFUSED:
         return PodCallFailed(Message("mcp.refused", where=where, why=said))
     if code == _TERMINATED:
-        return McpDown(
-            Message("mcp.no_session", where=where),
-            hint=_UP,
-        )
+        return McpDown(Message("mcp.no_session", where=where), hint=_UP)
     return McpDown(Message("call.says", where=where, why=said), hint=_UP)

@@ -22,10 +22,7 @@ class PostgresAgents:
     async def get(self, agent_id: str) -> Agent:
         row = await fetch_one(self._pool, "agents.get", id=agent_id)
         if row is None:
-            raise NotFound(
-                Message("no.agent", id=agent_id),
-                hint=Message("see.agents"),
-            )
+            raise NotFound(Message("no.agent", id=agent_id), hint=Message("see.agents"))
         return _agent(row)
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:

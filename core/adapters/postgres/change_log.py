@@ -198,10 +198,7 @@ class PostgresChangeLog:
     async def get(self, change_id: str) -> Change:
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
-            raise NotFound(
-                Message("no.change", id=change_id),
-                hint=Message("see.changes"),
-            )
+            raise NotFound(Message("no.change", id=change_id), hint=Message("see.changes"))
         return change_of(row)
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:

@@ -208,10 +208,7 @@ def lease_lost(claimed: Feedback) -> LeaseLost:
 
 def not_found(feedback_id: str) -> NotFound:
     """Return the error that there is no such piece."""
-    return NotFound(
-        Message("no.feedback", id=feedback_id),
-        hint=Message("see.feedback"),
-    )
+    return NotFound(Message("no.feedback", id=feedback_id), hint=Message("see.feedback"))
 
 
 class PostgresDeliveries:

@@ -120,10 +120,7 @@ def item_of(row: DictRow) -> KnowledgeItem:
 
 
 def _missing(kind: Kind, item_id: str) -> NotFound:
-    return NotFound(
-        Message("no.item", kind=kind, id=item_id),
-        hint=Message("see.knowledge"),
-    )
+    return NotFound(Message("no.item", kind=kind, id=item_id), hint=Message("see.knowledge"))
 
 
 _LISTED = set(Listed.model_fields) - {"id"}

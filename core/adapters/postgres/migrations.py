@@ -136,10 +136,7 @@ def _migrate_jobs(conn: SyncConnection, current: str | None) -> None:
 
     if current is None:
         if conn.execute(sql("migrations.foreign_jobs")).fetchall()[0]["found"]:
-            raise ConfigurationError(
-                Message("database.foreign"),
-                hint=Message("database.hint_own"),
-            )
+            raise ConfigurationError(Message("database.foreign"), hint=Message("database.hint_own"))
         steps = {jobs_head(): SchemaManager.get_schema()}
     else:
         newer = [path for path in jobs_scripts() if path.name > current]
@@ -164,21 +161,12 @@ def _migrate_vectors(conn: SyncConnection, current: str | None) -> None:
         conn.execute(sql("vectors.extension"))
     except (pg.InsufficientPrivilege, pg.FeatureNotSupported, pg.UndefinedFile) as error:
         said = str(error).splitlines()[0]
-        raise ConfigurationError(
-            Message("pgvector.says", why=said),
-            hint=_PGVECTOR_HINT,
-        ) from error
+        raise ConfigurationError(Message("pgvector.says", why=said), hint=_PGVECTOR_HINT) from error
     seen = conn.execute(sql("vectors.is_visible")).fetchall()[0]
     if not seen["found"]:
-        raise ConfigurationError(
-            Message("pgvector.schema"),
-            hint=Message("pgvector.hint_schema"),
-        )
+        raise ConfigurationError(Message("pgvector.schema"), hint=Message("pgvector.hint_schema"))
     if not seen["compares_signs"]:
-        raise ConfigurationError(
-            Message("pgvector.old"),
-            hint=Message("pgvector.hint_update"),
-        )
+        raise ConfigurationError(Message("pgvector.old"), hint=Message("pgvector.hint_update"))
     for path in vector_scripts():
         if current is None or path.stem > current:
             with conn.transaction():
@@ -209,19 +197,13 @@ async def require_current(pool: Pool, *, vectors: bool = False) -> None:
     status = status_of(rows, vectors=vectors)
     refuse_newer(status)
     if not status.up_to_date:
-        raise ConfigurationError(
-            Message("database.schema_behind"),
-            hint=SCHEMA_HINT,
-        )
+        raise ConfigurationError(Message("database.schema_behind"), hint=SCHEMA_HINT)
 
 
 def refuse_newer(status: MigrationStatus) -> None:
     """Raise ConfigurationError if the database is newer than the code."""
     if status.newer_than_code:
-        raise ConfigurationError(
-            Message("database.schema_ahead"),
-            hint=UPGRADE_HINT,
-        )
+        raise ConfigurationError(Message("database.schema_ahead"), hint=UPGRADE_HINT)
 
 
 def status_of(rows: Iterable[Mapping[str, str]], *, vectors: bool = False) -> MigrationStatus:

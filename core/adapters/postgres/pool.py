@@ -74,10 +74,7 @@ async def _open(pool: Pool) -> None:
     try:
         await pool.open(wait=True, timeout=CONNECT_SECONDS)
     except PoolTimeout as error:
-        raise DatabaseDown(
-            Message("database.down", text=error),
-            hint=DOWN_HINT,
-        ) from error
+        raise DatabaseDown(Message("database.down", text=error), hint=DOWN_HINT) from error
 
 
 def _connection_kwargs() -> dict[str, object]:

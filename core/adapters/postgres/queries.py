@@ -33,63 +33,21 @@ _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
 # Transient conditions that PostgreSQL itself reports: what to say, and what to do. All other
 # operational errors mean that the server is not there.
 _PASSING: Mapping[type[psycopg.Error], tuple[str, str]] = {
-    pg.DiskFull: (
-        Message("database.disk"),
-        Message("database.hint_disk"),
-    ),
-    pg.OutOfMemory: (
-        Message("database.memory"),
-        Message("database.hint_memory"),
-    ),
-    pg.TooManyConnections: (
-        Message("database.connections"),
-        Message("database.hint_connections"),
-    ),
-    pg.DeadlockDetected: (
-        Message("database.deadlock"),
-        RETRY_HINT,
-    ),
-    pg.SerializationFailure: (
-        Message("database.collision"),
-        RETRY_HINT,
-    ),
-    pg.LockNotAvailable: (
-        Message("database.lock"),
-        RETRY_HINT,
-    ),
-    pg.QueryCanceled: (
-        Message("database.cancelled"),
-        Message("database.hint_timeout"),
-    ),
-    pg.ReadOnlySqlTransaction: (
-        Message("database.read_only"),
-        Message("database.hint_primary"),
-    ),
-    pg.IdleInTransactionSessionTimeout: (
-        Message("database.slow"),
-        RETRY_HINT,
-    ),
-    pg.TransactionTimeout: (
-        Message("database.slow"),
-        RETRY_HINT,
-    ),
-    pg.InternalError_: (
-        Message("database.broke"),
-        Message("database.hint_log"),
-    ),
-    pg.DataCorrupted: (
-        Message("database.damaged"),
-        Message("database.hint_log"),
-    ),
+    pg.DiskFull: (Message("database.disk"), Message("database.hint_disk")),
+    pg.OutOfMemory: (Message("database.memory"), Message("database.hint_memory")),
+    pg.TooManyConnections: (Message("database.connections"), Message("database.hint_connections")),
+    pg.DeadlockDetected: (Message("database.deadlock"), RETRY_HINT),
+    pg.SerializationFailure: (Message("database.collision"), RETRY_HINT),
+    pg.LockNotAvailable: (Message("database.lock"), RETRY_HINT),
+    pg.QueryCanceled: (Message("database.cancelled"), Message("database.hint_timeout")),
+    pg.ReadOnlySqlTransaction: (Message("database.read_only"), Message("database.hint_primary")),
+    pg.IdleInTransactionSessionTimeout: (Message("database.slow"), RETRY_HINT),
+    pg.TransactionTimeout: (Message("database.slow"), RETRY_HINT),
+    pg.InternalError_: (Message("database.broke"), Message("database.hint_log")),
+    pg.DataCorrupted: (Message("database.damaged"), Message("database.hint_log")),
     # A statement prepared on the connection no longer fits, as after a concurrent migration.
-    pg.FeatureNotSupported: (
-        Message("database.prepare"),
-        RETRY_HINT,
-    ),
-    pg.InvalidSqlStatementName: (
-        Message("database.prepare"),
-        RETRY_HINT,
-    ),
+    pg.FeatureNotSupported: (Message("database.prepare"), RETRY_HINT),
+    pg.InvalidSqlStatementName: (Message("database.prepare"), RETRY_HINT),
 }
 
 
@@ -128,20 +86,14 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
     if isinstance(error, pg.InsufficientPrivilege):
         return ConfigurationError(Message("database.refuses", text=said), hint=DOWN_HINT)
     if isinstance(error, _SCHEMA):
-        return ConfigurationError(
-            Message("database.no_schema", text=said),
-            hint=SCHEMA_HINT,
-        )
+        return ConfigurationError(Message("database.no_schema", text=said), hint=SCHEMA_HINT)
     if isinstance(error, psycopg.DataError | pg.ProgramLimitExceeded):
         return InvalidInput(Message("database.bad_value", text=said))
     for kind, (words, hint) in _PASSING.items():
         if isinstance(error, kind):
             return DatabaseDown(Message("database.passing", what=words, text=said), hint=hint)
     if isinstance(error, _GONE):
-        return DatabaseDown(
-            Message("database.down", text=said),
-            hint=DOWN_HINT,
-        )
+        return DatabaseDown(Message("database.down", text=said), hint=DOWN_HINT)
     return SkillWorkerError(Message("database.refused", text=said))
 
 

@@ -85,10 +85,7 @@ class PostgresReader:
     async def history_record(self, record_id: str) -> HistoryRecord:
         row = await fetch_one(self._pool, "reads.history_record", id=record_id)
         if row is None:
-            raise NotFound(
-                Message("no.record", id=record_id),
-                hint=Message("see.history"),
-            )
+            raise NotFound(Message("no.record", id=record_id), hint=Message("see.history"))
         return HistoryRecord.model_validate(dict(row))
 
     async def events(self, feedback_id: str) -> Sequence[RunEvent]:

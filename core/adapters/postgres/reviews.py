@@ -140,10 +140,7 @@ class PostgresReviewQueue:
         scope = _scope(tenant_id, but)
         row = await fetch_one(self._pool, "review_queue.opened", id=change_id, **scope)
         if row is None:
-            raise NotFound(
-                Message("no.change", id=change_id),
-                hint=Message("see.changes"),
-            )
+            raise NotFound(Message("no.change", id=change_id), hint=Message("see.changes"))
         return _opened(row)
 
     async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:

@@ -37,16 +37,10 @@ class CarefulSaver(AsyncPostgresSaver):
 def _check_messages(thread: str, messages: object) -> None:
     """Refuse bytes that decode, but not into a list of messages."""
     if not isinstance(messages, list):
-        raise _unreadable(
-            thread,
-            Message("saver.messages", type=type(messages).__name__),
-        )
+        raise _unreadable(thread, Message("saver.messages", type=type(messages).__name__))
     for message in messages:
         if not isinstance(message, BaseMessage):
-            raise _unreadable(
-                thread,
-                Message("saver.message", type=type(message).__name__),
-            )
+            raise _unreadable(thread, Message("saver.message", type=type(message).__name__))
 
 
 def _unreadable(thread: str, why: str) -> RunFailed:

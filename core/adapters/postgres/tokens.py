@@ -35,10 +35,7 @@ class PostgresTokens:
     async def revoke(self, token_id: str) -> AccessToken:
         row = await fetch_one(self._pool, "access.revoke", id=token_id)
         if row is None:
-            raise NotFound(
-                Message("no.token", id=token_id),
-                hint=Message("see.tokens"),
-            )
+            raise NotFound(Message("no.token", id=token_id), hint=Message("see.tokens"))
         return _token(row)
 
     async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:

@@ -149,11 +149,7 @@ def _readable(values: Sequence[JsonValue]) -> Sequence[TodoRow]:
     for value in values:
         row = read_row(value)
         if row is None:
-            log.warning(
-                "row.refused",
-                row_id=None,
-                error=Message("row.no_id"),
-            )
+            log.warning("row.refused", row_id=None, error=Message("row.no_id"))
         else:
             rows.setdefault(row.id, row)
     return list(rows.values())

@@ -122,10 +122,7 @@ async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport
 
 def _headers(key: str) -> Mapping[str, str]:
     if not key.isascii() or not key.isprintable() or not key:
-        raise ConfigurationError(
-            Message("supabase.key"),
-            hint=Message("supabase.hint_copy"),
-        )
+        raise ConfigurationError(Message("supabase.key"), hint=Message("supabase.hint_copy"))
     # Without `representation` a PATCH would not return the rows it changed; reads ignore it.
     return {
         "apikey": key,
@@ -162,10 +159,7 @@ def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
         hint = Message("supabase.hint_again")
         return SourceDown(message, hint=hint, retry_after=retry_after(response.headers))
     if status in {401, 403}:
-        return ConfigurationError(
-            message,
-            hint=Message("supabase.hint_role"),
-        )
+        return ConfigurationError(message, hint=Message("supabase.hint_role"))
     if problem.code == "22P02":
         return BadValue(message)
     if problem.code == "42703":

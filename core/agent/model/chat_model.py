@@ -90,10 +90,7 @@ def build_chat_model(
     `proxy_url` the name goes to that OpenAI-compatible server. Raises ConfigurationError.
     """
     if not model.strip():
-        raise ConfigurationError(
-            Message("model.unset"),
-            hint=Message("model.hint_set"),
-        )
+        raise ConfigurationError(Message("model.unset"), hint=Message("model.hint_set"))
     if model == "offline":
         from core.agent.offline.model import OfflineChatModel
 

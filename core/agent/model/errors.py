@@ -45,10 +45,7 @@ def translate_model_errors() -> Iterator[None]:
 
 def _translated(error: Exception) -> SkillWorkerError | None:
     if isinstance(error, ContextOverflowError):
-        return InvalidInput(
-            _says(error),
-            hint=Message("model.too_long"),
-        )
+        return InvalidInput(_says(error), hint=Message("model.too_long"))
     status = _status(error)
     if status >= 400:
         return _by_status(status, error)
@@ -69,10 +66,7 @@ def _by_status(status: int, error: Exception) -> SkillWorkerError:
     if passes(status):
         return ModelDown(message, retry_after=retry_after(_headers(error)))
     if status in _OURS_TO_FIX:
-        return ConfigurationError(
-            message,
-            hint=Message("model.check_with_proxy"),
-        )
+        return ConfigurationError(message, hint=Message("model.check_with_proxy"))
     return InvalidInput(message)
 
 

@@ -50,13 +50,7 @@ def _supabase_access(settings: Settings) -> tuple[str, str] | None:
     if url is None and key is None:
         return None
     if url is None:
-        raise ConfigurationError(
-            Message("supabase.no_url"),
-            hint=Message("supabase.hint_url"),
-        )
+        raise ConfigurationError(Message("supabase.no_url"), hint=Message("supabase.hint_url"))
     if key is None:
-        raise ConfigurationError(
-            Message("supabase.no_key"),
-            hint=Message("supabase.hint_key"),
-        )
+        raise ConfigurationError(Message("supabase.no_key"), hint=Message("supabase.hint_key"))
     return url, key.get_secret_value()

@@ -197,10 +197,7 @@ class Decisions:
     ) -> Change:
         """Close a held change unapplied. Raises InvalidInput without a reason."""
         if not reason.strip():
-            raise InvalidInput(
-                Message("review.reason_needed"),
-                hint=Message("review.say_why"),
-            )
+            raise InvalidInput(Message("review.reason_needed"), hint=Message("review.say_why"))
         change = await self._waiting(change_id, seen, known)
         if not self._deps.dry_run:
             event = records.event("change.rejected", change, by=by, reason=reason)

@@ -152,10 +152,7 @@ def without(
         except Clash:
             return Standing(step.change, Message("retract.rewrites"))
         if state is not None and (wrong := problem(kind, state, step.after)):
-            return Standing(
-                step.change,
-                Message("retract.without", why=wrong),
-            )
+            return Standing(step.change, Message("retract.without", why=wrong))
     return None if state is None or is_nothing(kind, state) else named(kind, state)
 
 

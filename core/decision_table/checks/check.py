@@ -66,18 +66,11 @@ def gaps(space: Space, outputs: Outputs) -> Iterator[Finding]:
     try:
         gap = uncovered(whole, [box.may for box in space.boxes], Budget(_WORK), apart=alone)
     except GaveUp:
-        yield warning(
-            DefectKind.NOT_CHECKED,
-            Message("table.gaps_not_checked"),
-        )
+        yield warning(DefectKind.NOT_CHECKED, Message("table.gaps_not_checked"))
         return
     if gap is not None:
         case = space.case(gap)
-        yield warning(
-            DefectKind.GAP,
-            Message("table.gap", case=shown(case)),
-            example=as_json(case),
-        )
+        yield warning(DefectKind.GAP, Message("table.gap", case=shown(case)), example=as_json(case))
 
 
 def unclear(table: DecisionTable, space: Space) -> Iterator[Finding]:
@@ -219,10 +212,7 @@ def clashes(table: DecisionTable, space: Space, outputs: Outputs) -> Iterator[Fi
     most = max(_MOST_PAIRS, len(space.boxes))
     yield from islice(found, most)
     if next(found, None):
-        yield warning(
-            DefectKind.NOT_CHECKED,
-            Message("table.more_overlaps", n=most),
-        )
+        yield warning(DefectKind.NOT_CHECKED, Message("table.more_overlaps", n=most))
 
 
 def _pairs(space: Space) -> Iterator[tuple[int, int]]:

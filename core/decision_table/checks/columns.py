@@ -207,10 +207,7 @@ class _Columns:
                 tree = parse_tests(self._column.allowed)
                 allowed = reader.read(tree)
             except (RuleInvalid, Unreadable) as error:
-                return self._unclear(
-                    "",
-                    wrong=Message("table.allowed_wrong", error=error),
-                )
+                return self._unclear("", wrong=Message("table.allowed_wrong", error=error))
             except Opaque as reason:
                 return self._unclear(Message("table.allowed_untold", reason=reason))
             null = holds(tree, Scope()) is True

@@ -48,10 +48,7 @@ def read_document(xml: str) -> etree._Element:
     except UnicodeEncodeError as error:
         raise RuleInvalid(Message("dmn.no_unicode", n=error.start)) from error
     except etree.XMLSyntaxError as error:
-        raise RuleInvalid(
-            Message("dmn.malformed", why=error.msg),
-            hint=_AS_DMN,
-        ) from error
+        raise RuleInvalid(Message("dmn.malformed", why=error.msg), hint=_AS_DMN) from error
     _refuse_foreign(root)
     return root
 
@@ -114,10 +111,7 @@ def text_of(element: etree._Element | None) -> str:
 
 def _refuse_foreign(root: etree._Element) -> None:
     if root.getroottree().docinfo.internalDTD is not None:
-        raise RuleInvalid(
-            Message("dmn.doctype"),
-            hint=Message("dmn.hint_doctype"),
-        )
+        raise RuleInvalid(Message("dmn.doctype"), hint=Message("dmn.hint_doctype"))
     around = [*root.itersiblings(preceding=True), *root.itersiblings()]
     for found in (*around, *root.iter(etree.ProcessingInstruction)):
         if not isinstance(found, etree._ProcessingInstruction):

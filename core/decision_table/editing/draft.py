@@ -39,10 +39,7 @@ def draft_to_table(draft: RuleDraft, *, new_row_id: Callable[[], str]) -> Decisi
         row_id = fresh_id(new_row_id, taken)
         label = Message("draft.row", n=number)
         rows.append(merge_row(edit, label, list(inputs), list(outputs), problems, row_id=row_id))
-    refuse(
-        problems,
-        hint=Message("draft.hint_row"),
-    )
+    refuse(problems, hint=Message("draft.hint_row"))
     return DecisionTable(
         name=name,
         hit_policy=draft.hit_policy or HitPolicy.UNIQUE,
@@ -58,9 +55,6 @@ def _missing(draft: RuleDraft, inputs: dict[str, str], outputs: dict[str, str]) 
         (inputs, Message("draft.no_input")),
         (outputs, Message("draft.no_output")),
         (not draft.remove_rows, Message("draft.removes")),
-        (
-            not any(row.before for row in draft.rows),
-            Message("draft.before"),
-        ),
+        (not any(row.before for row in draft.rows), Message("draft.before")),
     )
     return [problem for fine, problem in checks if not fine]

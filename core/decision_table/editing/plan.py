@@ -159,10 +159,7 @@ def plan_edit(
         hit_policy=plan.hit_policy,
         changed=plan.changed,
     )
-    refuse(
-        problems,
-        hint=Message("draft.hint_read"),
-    )
+    refuse(problems, hint=Message("draft.hint_read"))
     return plan
 
 

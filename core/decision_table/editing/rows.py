@@ -58,18 +58,10 @@ def _unknown(label: str, what: str, given: dict[str, str], columns: Sequence[str
 
 def _text_problems(label: str, cells: dict[str, str], annotation: str) -> list[str]:
     found = [
-        (
-            Message("draft.the_cell", name=name, label=label),
-            cell_problem(cell),
-        )
+        (Message("draft.the_cell", name=name, label=label), cell_problem(cell))
         for name, cell in cells.items()
     ]
-    found.append(
-        (
-            Message("draft.the_annotation", label=label),
-            text_problem(annotation),
-        )
-    )
+    found.append((Message("draft.the_annotation", label=label), text_problem(annotation)))
     return [Message("draft.wrong", where=where, why=problem) for where, problem in found if problem]
 
 

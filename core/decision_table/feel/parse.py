@@ -104,11 +104,7 @@ def _next(
         return Token(kind, _unescaped(text, found), start_pos=at), found.end()
     if found := _NUMBER.match(text, at):
         if len(found[0]) > MAX_DIGITS:
-            raise fail(
-                text,
-                at,
-                Message("feel.digits", most=MAX_DIGITS),
-            )
+            raise fail(text, at, Message("feel.digits", most=MAX_DIGITS))
         return Token("NUMBER", found[0], start_pos=at), found.end()
     if found := _SIGN.match(text, at):
         return Token(SIGNS[found[0]], found[0], start_pos=at), found.end()
@@ -130,23 +126,11 @@ def _name(text: str, at: int, names: tuple[str, ...], functions: tuple[str, ...]
     if called:
         return _token("FUNCTION", called)
     if word and word[0] in UNSUPPORTED:
-        raise fail(
-            text,
-            at,
-            Message("feel.unsupported", what=UNSUPPORTED[word[0]]),
-        )
+        raise fail(text, at, Message("feel.unsupported", what=UNSUPPORTED[word[0]]))
     if other := _phrases(UNSUPPORTED_FUNCTIONS, _BRACKET).match(text, at):
-        raise fail(
-            text,
-            at,
-            Message("feel.function_unsupported", name=other[0]),
-        )
+        raise fail(text, at, Message("feel.function_unsupported", name=other[0]))
     if word and word[0] not in KEYWORDS and _CALL.match(text, word.end()):
-        raise fail(
-            text,
-            at,
-            Message("feel.function_unknown", name=word[0]),
-        )
+        raise fail(text, at, Message("feel.function_unknown", name=word[0]))
     return _token(KEYWORDS.get(word[0], "NAME"), word) if word else None
 
 
@@ -178,11 +162,7 @@ def _unescaped(text: str, string: re.Match[str]) -> str:
         if len(code) > 1:
             point = int(code[1:], 16)
             if point > 0x10FFFF or 0xD800 <= point < 0xE000:
-                raise fail(
-                    text,
-                    string.start(),
-                    Message("feel.no_character", code=code),
-                )
+                raise fail(text, string.start(), Message("feel.no_character", code=code))
             return chr(point)
         return _ESCAPES.get(code, found[0])
 
@@ -265,11 +245,7 @@ def _parse(text: str, names: tuple[str, ...], start: _Start) -> Node:
 def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
     token = error.token
     if token.type == "LSQB":
-        raise fail(
-            text,
-            token.start_pos or 0,
-            Message("feel.filter"),
-        )
+        raise fail(text, token.start_pos or 0, Message("feel.filter"))
     ended = token.type == "$END"
     at = len(text) if ended else token.start_pos or 0
     found = _END_OF_TEXT if ended else f"'{token}'"
@@ -284,30 +260,18 @@ def _unexpected(text: str, error: UnexpectedToken) -> RuleInvalid:
         *wanted,
     ]
     expected = either(some or [_END_OF_TEXT])
-    return fail(
-        text,
-        at,
-        Message("feel.found_expected", found=found, expected=expected),
-    )
+    return fail(text, at, Message("feel.found_expected", found=found, expected=expected))
 
 
 def _check(text: str, root: Node, names: tuple[str, ...], start: _Start) -> None:
     nodes = list(root.walk())
     if len(nodes) > MAX_DEPTH and root.depth() > MAX_DEPTH:
-        raise fail(
-            text,
-            0,
-            Message("feel.nested", most=MAX_DEPTH),
-        )
+        raise fail(text, 0, Message("feel.nested", most=MAX_DEPTH))
     for node in nodes:
         if node.op in _MAY_FAIL and (problem := _problem(node, names, start)):
             raise fail(text, node.at, problem)
     for node in _misplaced(root, [node for node in nodes if node.op == "negated"]):
-        raise fail(
-            text,
-            node.at,
-            Message("feel.not_alone"),
-        )
+        raise fail(text, node.at, Message("feel.not_alone"))
 
 
 def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:

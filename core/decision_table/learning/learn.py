@@ -343,10 +343,7 @@ def _cases(
             case = derived_case(table, row)
             own = [case] if case else []
         cases[row.id] = own
-    refuse(
-        problems,
-        hint=Message("learn.correct_row"),
-    )
+    refuse(problems, hint=Message("learn.correct_row"))
     return cases
 
 

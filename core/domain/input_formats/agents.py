@@ -27,10 +27,7 @@ def read_agents(text: str) -> list[Agent]:
         except InvalidInput as error:
             problems.append(Message("input.at", place=position, why=error.message))
     if problems:
-        raise InvalidInput(
-            joined(problems, "\n"),
-            hint=Message("input.nothing_imported"),
-        )
+        raise InvalidInput(joined(problems, "\n"), hint=Message("input.nothing_imported"))
     return agents
 
 
@@ -74,10 +71,7 @@ def _entries(text: str) -> list[tuple[str, object]]:
     if isinstance(loaded, dict) and "items" in loaded:  # the output of `agents list --json`
         loaded = loaded["items"]
     if not isinstance(loaded, list):
-        raise InvalidInput(
-            Message("agents.no_list"),
-            hint=Message("agents.hint_list"),
-        )
+        raise InvalidInput(Message("agents.no_list"), hint=Message("agents.hint_list"))
     return [(Message("input.entry", n=number), entry) for number, entry in enumerate(loaded, 1)]
 
 

@@ -48,10 +48,7 @@ def _refused(headers: Headers, limit: int) -> HTTPException | None:
     if length.isdecimal() and int(length[:20]) > limit:
         return too_large(limit)
     if has_body and kind != "application/json":
-        return HTTPException(
-            HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-            Message("body.no_json_type"),
-        )
+        return HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, Message("body.no_json_type"))
     return None
 
 

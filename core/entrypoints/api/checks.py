@@ -33,10 +33,7 @@ async def plain_request(request: Request) -> None:
                 if known
                 else Message("query.takes_none")
             )
-            raise InvalidInput(
-                Message("query.unknown", name=name),
-                hint=there,
-            )
+            raise InvalidInput(Message("query.unknown", name=name), hint=there)
         _see_text(f"query.{name}", value)
     if request.method not in _BODILESS:  # awaiting an absent body costs turns of the event loop
         _see_body(await request.body())

@@ -175,10 +175,7 @@ class Guard:
             raise Unauthorized(Message("access.no_token"), hint=_HINT)
         token = await self._found(known)
         if token is None:
-            raise Unauthorized(
-                Message("access.unknown", what=known[1]),
-                hint=_HINT,
-            )
+            raise Unauthorized(Message("access.unknown", what=known[1]), hint=_HINT)
         return known, token
 
     async def _found(self, known: Known) -> AccessToken | None:

@@ -33,10 +33,7 @@ async def current_session(request: Request) -> Session:
     """Return the session of the caller. Raises Unauthorized, DependencyDown."""
     principal = getattr(request.state, PRINCIPAL, None)
     if not isinstance(principal, Principal):
-        raise Unauthorized(
-            Message("access.needs_token"),
-            hint=Message("access.hint_bearer"),
-        )
+        raise Unauthorized(Message("access.needs_token"), hint=Message("access.hint_bearer"))
     opened: Opened = request.app.state.opened
     return Session(opened(), principal)
 

@@ -24,10 +24,7 @@ def open_input(file: Path) -> Iterator[BinaryIO]:
     try:
         handle = file.open("rb")
     except FileNotFoundError:
-        raise NotFound(
-            Message("cli.no_file", path=file),
-            hint=Message("cli.hint_path"),
-        ) from None
+        raise NotFound(Message("cli.no_file", path=file), hint=Message("cli.hint_path")) from None
     except IsADirectoryError:
         raise InvalidInput(
             Message("cli.is_folder", path=file),
@@ -55,10 +52,7 @@ def read_text(file: Path, *, most: int = -1) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput(
-            Message("file.not_utf8", path=file),
-            hint=Message("hint.utf8"),
-        ) from None
+        raise InvalidInput(Message("file.not_utf8", path=file), hint=Message("hint.utf8")) from None
 
 
 def size_of(file: Path) -> int | None:

@@ -104,10 +104,7 @@ def run(
     from core.app.observability import worker_named
 
     if (api or console) and (once or dry_run):
-        raise WrongCall(
-            Message("cli.api_stays"),
-            hint=Message("cli.hint_once"),
-        )
+        raise WrongCall(Message("cli.api_stays"), hint=Message("cli.hint_once"))
     settings = model_settings(offline=offline, health_host=host, health_port=port)
     if dry_run:
         _dry_run(settings, offline=offline, as_json=as_json)
@@ -134,10 +131,7 @@ def model_settings(*, offline: bool, **options: Override) -> Settings:
         overrides["llm_model"] = "offline"
     settings = load(overrides)
     if settings.require_model() == "offline" and not offline:
-        raise ConfigurationError(
-            Message("cli.offline"),
-            hint=Message("cli.hint_offline"),
-        )
+        raise ConfigurationError(Message("cli.offline"), hint=Message("cli.hint_offline"))
     return settings
 
 

@@ -67,10 +67,7 @@ class AgentsService:
         except NotFound:
             known = given.tenant_id
         if known != given.tenant_id:
-            raise Refused(
-                Message("agents.taken", id=given.id),
-                hint=Message("agents.unique"),
-            )
+            raise Refused(Message("agents.taken", id=given.id), hint=Message("agents.unique"))
         is_new = await app.stores.agents.save(given)
         await set_up_new_agents(app.stores.agents, app.stores.inbox)
         return await app.stores.agents.get(given.id), is_new

@@ -90,10 +90,7 @@ class FeedbackService:
         """End a piece that waits or is being processed. Raises InvalidInput, NotFound, Refused."""
         self.session.require(Role.OPERATE)
         if not reason.strip():
-            raise InvalidInput(
-                Message("feedback.no_reason"),
-                hint=Message("feedback.say_why"),
-            )
+            raise InvalidInput(Message("feedback.no_reason"), hint=Message("feedback.say_why"))
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
 

@@ -35,10 +35,7 @@ class SearchService:
         """
         self.session.require(Role.READ)
         if not read_question(query).counts:
-            raise InvalidInput(
-                Message("search.no_words"),
-                hint=Message("search.give_words"),
-            )
+            raise InvalidInput(Message("search.no_words"), hint=Message("search.give_words"))
         tenant = self.session.tenant(tenant_id)
         if agent_id is not None:
             tenant = (await own_agent(self.session, agent_id, tenant)).tenant_id

@@ -65,10 +65,7 @@ class Session:
         """Return the tenant of a new item or of a search. Raises InvalidInput if there is none."""
         tenant = self.tenant(wanted)
         if tenant is None:
-            raise InvalidInput(
-                Message("access.tenant_missing"),
-                hint=Message("access.say_tenant"),
-            )
+            raise InvalidInput(Message("access.tenant_missing"), hint=Message("access.say_tenant"))
         return tenant
 
     async def own(self, finding: Awaitable[Found], what: str, item_id: str) -> Found:

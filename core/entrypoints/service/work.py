@@ -46,10 +46,7 @@ class WorkService:
         """Raise Forbidden if the principal may not operate all tenants."""
         self.session.require(Role.OPERATE)
         if self.session.principal.tenant_id is not None:
-            raise Forbidden(
-                Message("pause.all_tenants"),
-                hint=Message("pause.token"),
-            )
+            raise Forbidden(Message("pause.all_tenants"), hint=Message("pause.token"))
 
     async def _state(self) -> IntakeState:
         paused = await self.session.stores.intake.paused()

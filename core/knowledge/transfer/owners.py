@@ -53,8 +53,5 @@ class Owners:
     def _agent(self, agent_id: str) -> Agent:
         agent = self.agents.get(agent_id)
         if agent is None:
-            raise InvalidInput(
-                Message("no.agent", id=agent_id),
-                hint=Message("import.hint_agent"),
-            )
+            raise InvalidInput(Message("no.agent", id=agent_id), hint=Message("import.hint_agent"))
         return agent

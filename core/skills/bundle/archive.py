@@ -139,10 +139,7 @@ def inflate(name: str, packed: memoryview, limit: int) -> bytes:
 
 def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
     if size > limit:
-        raise wrong(
-            name,
-            Message("zip.over_claim", limit=limit),
-        )
+        raise wrong(name, Message("zip.over_claim", limit=limit))
     if is_bomb(size, packed):
         raise wrong(name, Message("zip.bomb", most=MAX_RATIO))
 
@@ -173,10 +170,7 @@ def see_kind(entry: Entry) -> None:
         (entry.attributes & (_DOS_LABEL | _DOS_LINK) != 0, irregular),
         (not folder and entry.attributes & _DOS_FOLDER != 0, as_file),
         (folder and entry.size != 0, with_data),
-        (
-            entry.method == STORED and entry.size != entry.packed_size,
-            Message("zip.two_sizes"),
-        ),
+        (entry.method == STORED and entry.size != entry.packed_size, Message("zip.two_sizes")),
     )
     for broken, problem in rules:
         if broken:
@@ -196,10 +190,7 @@ def name_of(entry: Entry) -> str:
         raise BundleInvalid(Message("zip.name_not_utf8", name=shown(entry.label))) from None
     second = unicode_path(extra_fields(entry.extra, entry.label), entry.raw_name, entry.label)
     if second not in {None, name}:
-        raise wrong(
-            name,
-            Message("zip.second_name", second=shown(second or "")),
-        )
+        raise wrong(name, Message("zip.second_name", second=shown(second or "")))
     if not name.isascii() and not entry.flags & _UTF8 and second is None:
         raise BundleInvalid(Message("zip.name_unmarked", name=shown(name)))
     return name
@@ -237,10 +228,7 @@ def read(entry: Entry, packed: memoryview, limit: int) -> SkillFile:
     stored = entry.method == STORED
     data = bytes(packed) if stored else inflate(entry.label, packed, entry.size)
     if len(data) != entry.size:
-        raise wrong(
-            entry.label,
-            Message("zip.other_size", n=len(data), size=entry.size),
-        )
+        raise wrong(entry.label, Message("zip.other_size", n=len(data), size=entry.size))
     if zlib.crc32(data) != entry.crc:
         raise wrong(entry.label, Message("zip.checksum"))
     return SkillFile(data=data, executable=bool(entry.attributes >> 16 & stat.S_IXUSR))
@@ -260,10 +248,7 @@ def _see_local(record: memoryview, entry: Entry) -> int:
     name = bytes(record[_LOCAL.size : _LOCAL.size + name_size])
     second = unicode_path(fields, name, entry.label)
     if second not in {None, entry.label}:
-        raise wrong(
-            entry.label,
-            Message("zip.second_name", second=shown(second or "")),
-        )
+        raise wrong(entry.label, Message("zip.second_name", second=shown(second or "")))
     stated = {"name": name, "flags": flags, "method": method}
     real = {"name": entry.raw_name, "flags": entry.flags, "method": entry.method}
     sizes = {"checksum": crc, "packed size": packed, "size": size}

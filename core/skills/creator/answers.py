@@ -136,10 +136,7 @@ def compared(sent: Bundle, returned: Bundle, base: Bundle | None) -> Bundle:
         Message("pod.difference", what=what, paths=", ".join(sorted(paths)))
         for what, paths in (
             (Message("pod.extra"), extra),
-            (
-                Message("pod.missing"),
-                {path for path in missing if not is_legally_dropped(path)},
-            ),
+            (Message("pod.missing"), {path for path in missing if not is_legally_dropped(path)}),
             (Message("pod.changed"), changed),
         )
         if paths

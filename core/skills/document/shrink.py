@@ -303,12 +303,7 @@ def _lost_text(old: _Folder, new: _Folder, percent: float) -> Iterator[str]:
     survived = surviving(every, [part for text in new.bodies for part in passages(text)])
     for label, count, was, now in (
         (SKILL_MD, len(parts[0]), [old.document], [new.document]),
-        (
-            Message("shrink.all_text"),
-            len(every),
-            [*old.texts.values()],
-            [*new.texts.values()],
-        ),
+        (Message("shrink.all_text"), len(every), [*old.texts.values()], [*new.texts.values()]),
     ):
         total = _chars(every[:count])
         dropped = total - sum(survived[:count])

@@ -50,20 +50,10 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
         head = read_head(text[start:end])
     except UnicodeDecodeError:
         return [
-            _error(
-                "document-encoding",
-                Message("skill.document_encoding"),
-                Message("hint.utf8"),
-            )
+            _error("document-encoding", Message("skill.document_encoding"), Message("hint.utf8"))
         ]
     except HeadError as error:
-        return [
-            _error(
-                error.code,
-                error.message,
-                Message("head.hint"),
-            )
-        ]
+        return [_error(error.code, error.message, Message("head.hint"))]
     return [
         *_head_problems(folder_name, head),
         *_mark_problems(text),
@@ -97,13 +87,7 @@ def name_problems(name: str) -> list[Problem]:
     for word in RESERVED:
         if word in name.lower():
             message = Message("skill.name_word", word=word)
-            found.append(
-                _warning(
-                    "name-reserved",
-                    message,
-                    Message("skill.hint_reserved"),
-                )
-            )
+            found.append(_warning("name-reserved", message, Message("skill.hint_reserved")))
     return found
 
 
@@ -120,22 +104,10 @@ def description_problems(description: str) -> list[Problem]:
         )
     if "<" in description or ">" in description:
         message = Message("skill.description_brackets")
-        found.append(
-            _error(
-                "description-brackets",
-                message,
-                Message("skill.hint_markup"),
-            )
-        )
+        found.append(_error("description-brackets", message, Message("skill.hint_markup")))
     if len(description) > MAX_DESCRIPTION:
         message = Message("skill.description_length", n=len(description), most=MAX_DESCRIPTION)
-        found.append(
-            _error(
-                "description-length",
-                message,
-                Message("skill.hint_details"),
-            )
-        )
+        found.append(_error("description-length", message, Message("skill.hint_details")))
     if re.search(r"[\r\n]", description.strip()):
         message = Message("skill.description_lines")
         found.append(_warning("description-lines", message, Message("skill.hint_lines")))
@@ -158,11 +130,7 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
         elif isinstance(value, str):
             texts[key] = value
         else:
-            yield _error(
-                f"{key}-text",
-                Message("skill.key_no_text", key=key),
-                "",
-            )
+            yield _error(f"{key}-text", Message("skill.key_no_text", key=key), "")
     if "name" in texts:
         yield from name_problems(texts["name"])
         yield from _folder_problems(folder_name, texts["name"])
@@ -181,11 +149,7 @@ def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
     for key in head:
         if key not in KEYS:
             message = Message("skill.key_unknown", key=cut(key), keys=", ".join(KEYS))
-            yield _warning(
-                "key-unknown",
-                message,
-                Message("skill.hint_metadata"),
-            )
+            yield _warning("key-unknown", message, Message("skill.hint_metadata"))
     value = head["compatibility"].value if "compatibility" in head else "none"
     if not isinstance(value, str) or not 0 < len(value) <= MAX_COMPATIBILITY:
         message = Message("skill.compatibility", n=MAX_COMPATIBILITY)
@@ -195,11 +159,7 @@ def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
 def _mark_problems(document: str) -> Iterator[Problem]:
     if document.startswith("\ufeff"):
         message = Message("skill.byte_order_mark")
-        yield _warning(
-            "document-mark",
-            message,
-            Message("skill.hint_mark"),
-        )
+        yield _warning("document-mark", message, Message("skill.hint_mark"))
 
 
 def _body_problems(body: str) -> Iterator[Problem]:

@@ -44,25 +44,11 @@ def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
         status = os.lstat(location)
         if not stat.S_ISREG(status.st_mode):
             said = Message("path.is", path=shown(path), what=_kind(status.st_mode))
-            problems.append(
-                Problem(
-                    "file-kind",
-                    ERROR,
-                    path,
-                    said,
-                    Message("file.hint_itself"),
-                )
-            )
+            problems.append(Problem("file-kind", ERROR, path, said, Message("file.hint_itself")))
         elif path in files:
             said = Message("path.two_forms", path=shown(path))
             problems.append(
-                Problem(
-                    "path-collision",
-                    ERROR,
-                    path,
-                    said,
-                    Message("path.rename_one"),
-                )
+                Problem("path-collision", ERROR, path, said, Message("path.rename_one"))
             )
         else:
             executable = bool(status.st_mode & stat.S_IXUSR)

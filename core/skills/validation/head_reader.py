@@ -31,10 +31,7 @@ class HeadFlow(HeadValues):
             if is_map:
                 key = self.unmerged(str(item.value))
                 if key in found:
-                    raise self.error(
-                        Message("head.key_twice", key=key),
-                        "head-key-twice",
-                    )
+                    raise self.error(Message("head.key_twice", key=key), "head-key-twice")
                 found[key] = self.flow_pair(item)
             items.append(item)
             self.flow_next("}" if is_map else "]")
@@ -130,10 +127,7 @@ def find_head(document: str) -> tuple[int, int, int]:
         return found.start("yaml"), found.end("yaml"), found.end()
     if re.match(r"\ufeff?---[ \t]*\r?\n", document):
         raise HeadError("head-unclosed", Message("head.unclosed"))
-    raise HeadError(
-        "head-missing",
-        Message("head.missing"),
-    )
+    raise HeadError("head-missing", Message("head.missing"))
 
 
 def read_head(source: str) -> dict[str, Node]:
@@ -143,16 +137,10 @@ def read_head(source: str) -> dict[str, Node]:
     directives and explicit (`? `) keys are refused.
     """
     if len(source) > _MAX_HEAD:
-        raise HeadError(
-            "head-size",
-            Message("head.too_long", most=_MAX_HEAD),
-        )
+        raise HeadError("head-size", Message("head.too_long", most=_MAX_HEAD))
     root = _HeadReader(source).read()
     if not isinstance(root.value, dict):
-        raise HeadError(
-            "head-mapping",
-            Message("head.no_mapping"),
-        )
+        raise HeadError("head-mapping", Message("head.no_mapping"))
     return root.value
 
 
@@ -194,10 +182,7 @@ class _HeadReader(HeadFlow):
         while True:
             key = self.key()
             if key in found:
-                raise self.error(
-                    Message("head.key_twice", key=key),
-                    "head-key-twice",
-                )
+                raise self.error(Message("head.key_twice", key=key), "head-key-twice")
             found[key] = self.after_indicator(indent, nested=False)
             end = found[key].end
             if not self.content() or self.col != indent:

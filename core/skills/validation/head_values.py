@@ -159,20 +159,14 @@ class HeadLines:
         for row, line in enumerate(self.lines):
             self.row = row
             if _FORBIDDEN.search(line):
-                raise self.error(
-                    Message("path.invisible"),
-                    "head-characters",
-                )
+                raise self.error(Message("path.invisible"), "head-characters")
             if _MARKER.match(line):
                 raise self.error(Message("head.second_document"))
         self.row = 0
 
     def error(self, message: str, code: str = "head-yaml") -> HeadError:
         """Return the error for the line at the cursor; the fence is line 1."""
-        return HeadError(
-            code,
-            Message("head.invalid", line=self.row + 2, why=message),
-        )
+        return HeadError(code, Message("head.invalid", line=self.row + 2, why=message))
 
     def rest(self) -> str:
         """Return the rest of the line."""
@@ -244,10 +238,7 @@ class HeadValues(HeadLines):
         if "\t" in text:
             raise self.error(Message("head.tab"), "head-quotes")
         if re.search(r":(?: |$)", text):
-            raise self.error(
-                Message("head.colon"),
-                "head-quotes",
-            )
+            raise self.error(Message("head.colon"), "head-quotes")
         return text
 
     def refuse_indicator(self) -> None:
@@ -257,10 +248,7 @@ class HeadValues(HeadLines):
             code, message = _REFUSED[rest[0]]
             raise self.error(message, code)
         if not re.match(FIRST, rest):
-            raise self.error(
-                Message("head.begins", char=rest[:1]),
-                "head-quotes",
-            )
+            raise self.error(Message("head.begins", char=rest[:1]), "head-quotes")
 
     def quotation(self, above: int) -> Node:
         """Read a quoted scalar, over all its lines."""

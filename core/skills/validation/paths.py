@@ -150,13 +150,7 @@ def _second_documents(sizes: Mapping[str, int]) -> Iterator[Problem]:
     for path in sorted(sizes):
         if path != SKILL_MD and path.split("/")[-1].casefold() == SKILL_MD.casefold():
             message = Message("path.second_document", path=shown(path), file=SKILL_MD)
-            yield Problem(
-                "document-second",
-                ERROR,
-                path,
-                message,
-                Message("path.other_name"),
-            )
+            yield Problem("document-second", ERROR, path, message, Message("path.other_name"))
 
 
 def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Problem]:
@@ -172,13 +166,7 @@ def _collisions(sizes: Mapping[str, int], folders: Iterable[str]) -> Iterator[Pr
             first, first_is_file = known.setdefault(key, (spelled, is_file))
             if first != spelled:
                 message = Message("path.alike", one=shown(spelled), other=shown(first))
-                yield Problem(
-                    "path-collision",
-                    ERROR,
-                    path,
-                    message,
-                    Message("path.rename_one"),
-                )
+                yield Problem("path-collision", ERROR, path, message, Message("path.rename_one"))
             elif first_is_file != is_file:
                 message = Message("path.file_and_folder", path=shown(spelled))
                 yield Problem(

@@ -52,8 +52,5 @@ def _written(change: Change) -> str:
     if after is not None and not before.endswith("\n"):
         after = after.removesuffix("\n")  # which editors append
     if after is None or after == before:
-        raise InvalidInput(
-            Message("cli.nothing_edited"),
-            hint=Message("cli.hint_decide"),
-        )
+        raise InvalidInput(Message("cli.nothing_edited"), hint=Message("cli.hint_decide"))
     return after

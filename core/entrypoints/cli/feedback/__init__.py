@@ -51,10 +51,7 @@ def add(
 ) -> None:
     """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
     if (file is None) == (text is None):
-        raise WrongCall(
-            Message("cli.file_or_text"),
-            hint=see_help("feedback add"),
-        )
+        raise WrongCall(Message("cli.file_or_text"), hint=see_help("feedback add"))
     if file is not None:
         report = _add_file(load(interactive=True), file)
     else:
@@ -140,10 +137,7 @@ def retry(
     """Queue an ended piece of feedback again, or all that ended dead or failed."""
     ways = [name for name, wanted in (("dead", all_dead), ("failed", all_failed)) if wanted]
     if (feedback_id is None) == (not ways) or (feedback_id and tenant):
-        raise WrongCall(
-            Message("cli.retry_what"),
-            hint=see_help("feedback retry"),
-        )
+        raise WrongCall(Message("cli.retry_what"), hint=see_help("feedback retry"))
     if feedback_id is None:
         _retry_all(ways, tenant, as_json=as_json)
         return
@@ -162,10 +156,7 @@ def cancel(
 ) -> None:
     """End a piece of feedback that waits or is worked on; nothing more is learnt from it."""
     if not reason.strip():
-        raise WrongCall(
-            Message("cli.reason_blank"),
-            hint=see_help("feedback cancel"),
-        )
+        raise WrongCall(Message("cli.reason_blank"), hint=see_help("feedback cancel"))
     feedback = with_app(lambda opened: opened.stores.intake.cancel(feedback_id, reason))
     if as_json:
         print_model(feedback)

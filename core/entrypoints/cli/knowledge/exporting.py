@@ -40,10 +40,7 @@ def export(
     With --json and -o stdout gets how many were written.
     """
     if as_json and _is_stdout(out):
-        raise WrongCall(
-            Message("cli.json_lines"),
-            hint=see_help("knowledge export"),
-        )
+        raise WrongCall(Message("cli.json_lines"), hint=see_help("knowledge export"))
     with _output(out) as stream:
         count = with_app(lambda opened: _write(opened, stream, kind, tenant, agent))
     if as_json:

@@ -27,12 +27,7 @@ if TYPE_CHECKING:
     from core.domain.input_formats.feedback import Problem
     from core.knowledge.transfer.importer import Imported, Importer
 
-_ORDER = (
-    Message("receipt.created"),
-    Message("receipt.updated"),
-    "known",
-    "held",
-)
+_ORDER = (Message("receipt.created"), Message("receipt.updated"), "known", "held")
 # A file of much that is alike would drown what is wrong with it; --json gives all.
 _SHOWN_WARNINGS = 20
 _FURTHER = (

@@ -93,10 +93,7 @@ class _Search:
         from core.knowledge.search.tokens import read_question
 
         if not read_question(query).counts:
-            raise InvalidInput(
-                Message("cli.no_words"),
-                hint=Message("cli.hint_words"),
-            )
+            raise InvalidInput(Message("cli.no_words"), hint=Message("cli.hint_words"))
         await refresh_skills(self._app, [self._tenant_id])
         return await self._app.stores.search.search(
             query,
@@ -144,7 +141,4 @@ def _text(line: RawLine) -> str:
     try:
         return line.data.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise InvalidInput(
-            Message("cli.line_not_utf8"),
-            hint=Message("hint.utf8"),
-        ) from None
+        raise InvalidInput(Message("cli.line_not_utf8"), hint=Message("hint.utf8")) from None

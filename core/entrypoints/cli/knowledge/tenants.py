@@ -22,10 +22,7 @@ async def only_tenant(opened: App, agent_id: str | None = None) -> str:
         return (await opened.stores.agents.get(agent_id)).tenant_id
     tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
     if not tenants:
-        raise InvalidInput(
-            Message("cli.no_tenant"),
-            hint=Message("cli.hint_tenant"),
-        )
+        raise InvalidInput(Message("cli.no_tenant"), hint=Message("cli.hint_tenant"))
     if len(tenants) > 1:
         more = Message("edit.and_more", n=len(tenants) - _LISTED) if len(tenants) > _LISTED else ""
         raise InvalidInput(
@@ -49,10 +46,7 @@ async def known_tenant(opened: App, tenant: str) -> str:
     if not feedback:
         await refresh_skills(opened, [tenant])
         if not await opened.stores.knowledge.list(tenant_id=tenant, agent_id=None, kind=None):
-            raise NotFound(
-                Message("cli.tenant_unknown", tenant=tenant),
-                hint=Message("see.agents"),
-            )
+            raise NotFound(Message("cli.tenant_unknown", tenant=tenant), hint=Message("see.agents"))
     return tenant
 
 

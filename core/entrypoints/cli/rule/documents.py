@@ -145,14 +145,8 @@ def _text(file: Path) -> str:
     with open_input(file) as handle:
         data = handle.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise InvalidInput(
-            Message("input.more_than", most=MAX_BYTES),
-            hint=Message("hint.split"),
-        )
+        raise InvalidInput(Message("input.more_than", most=MAX_BYTES), hint=Message("hint.split"))
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise InvalidInput(
-            Message("input.not_utf8"),
-            hint=Message("hint.utf8"),
-        ) from None
+        raise InvalidInput(Message("input.not_utf8"), hint=Message("hint.utf8")) from None

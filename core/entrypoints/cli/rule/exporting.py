@@ -32,10 +32,7 @@ def export(
     from core.entrypoints.cli.rule.lookup import find_rule
 
     if as_json and out is None:
-        raise WrongCall(
-            Message("cli.json_xml"),
-            hint=see_help("rule export"),
-        )
+        raise WrongCall(Message("cli.json_xml"), hint=see_help("rule export"))
     item = with_app(lambda opened: find_rule(opened.stores.knowledge, name, tenant, agent))
     data = item.content.encode("utf-8")
     if out is None:

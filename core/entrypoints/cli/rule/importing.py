@@ -36,10 +36,7 @@ def refusal(document: Document, receipt: Receipt) -> tuple[str, list[str]]:
     count = Message("rule.errors", n=len(findings))
     if len(findings) == 1:
         count = Message("rule.one_error")
-    return (
-        Message("rule.table_errors", count=count, file=document.file),
-        findings,
-    )
+    return (Message("rule.table_errors", count=count, file=document.file), findings)
 
 
 def _in_the_way(receipt: Receipt) -> str:
@@ -132,10 +129,7 @@ def import_(
 ) -> None:
     """Bring .dmn files in, byte for byte. What is in already stays as it is; good files go in."""
     if decision and len(files) > 1:
-        raise WrongCall(
-            Message("cli.decision_one_file"),
-            hint=see_help("rule import"),
-        )
+        raise WrongCall(Message("cli.decision_one_file"), hint=see_help("rule import"))
     asked = _Asked(agent, tenant, replace, unrelated.strip(), dry_run)
     outcomes = _Outcomes()
     documents = [found for file in files for found in _read(file, decision or (), outcomes)]

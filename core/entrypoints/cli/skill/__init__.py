@@ -26,10 +26,7 @@ def validate(path: Folder, as_json: Json = False) -> None:
     from core.skill_quick_validate import check_folder, errors_of
 
     if not path.is_dir():
-        raise NotFound(
-            Message("no.folder", path=path),
-            hint=Message("see.skill_folder_or_file"),
-        )
+        raise NotFound(Message("no.folder", path=path), hint=Message("see.skill_folder_or_file"))
     problems = check_folder(path)
     show_verdict(path.resolve().name, problems, as_json=as_json)
     if errors_of(problems):
@@ -90,10 +87,7 @@ def graph(
     from core.entrypoints.cli.skill.drawing import read_graph, show_graph
 
     if as_json and form not in {None, "json"}:
-        raise WrongCall(
-            Message("cli.json_and_format", form=form),
-            hint=Message("history.drop_one"),
-        )
+        raise WrongCall(Message("cli.json_and_format", form=form), hint=Message("history.drop_one"))
     drawn = read_graph(tenant)
     if not drawn.skills and not drawn.unreadable:
         talk("there are no skills" + (f" of tenant {tenant!r}" if tenant else ""))

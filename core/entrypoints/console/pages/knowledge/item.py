@@ -149,10 +149,7 @@ async def _item(
 def _location(visit: Visit) -> _Location:
     item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
     if item_id is None or of not in {known.value for known in _KINDS}:
-        raise NotFound(
-            Message("console.no_item"),
-            hint=Message("console.hint_list"),
-        )
+        raise NotFound(Message("console.no_item"), hint=Message("console.hint_list"))
     if version is not None and not _NUMBER.fullmatch(version):
         raise InvalidInput(Message("console.no_version", text=version[:20]))
     number = int(version) if version is not None else None

@@ -33,10 +33,7 @@ async def build(visit: Visit) -> None:
     """Draw the page, and redraw it while the piece has not ended."""
     feedback_id = visit.query("id")
     if feedback_id is None:
-        raise NotFound(
-            Message("console.no_feedback"),
-            hint=Message("console.hint_list"),
-        )
+        raise NotFound(Message("console.no_feedback"), hint=Message("console.hint_list"))
     line = await RunService(visit.session).timeline(feedback_id)
     show(link(visit.say("frame.feedback"), LIST), tag="p")
     head, steps = ui.element("div"), ui.element("ol").classes("steps")
