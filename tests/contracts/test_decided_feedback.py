@@ -91,6 +91,7 @@ class TestDecidedFeedback(PostgresStores):
         applied, open_ = await self._hold(taught), await self._hold(waits)
         again = open_.model_copy(update={"feedback_id": joined.id, "id": "x", "key": "x"})
         assert await self.waiters.join(again)
+        await self.waiters.note(again.model_copy(update={"feedback_id": known.id}))
         for feedback in (mine, known, taught, waits, joined):
             await self._end(feedback)
         await self._apply(applied)

@@ -294,6 +294,19 @@ async def test_feedback_that_another_touches_gets_no_second_job(
     assert await reconcile(Jobs(pool)) == 1
 
 
+async def test_feedback_whose_job_ended_before_it_gets_another_job(
+    pool: Pool, inbox: PostgresInbox
+) -> None:
+    lost, waits, working = [await added(inbox, piece(f"s-{n}")) for n in range(3)]
+    of_job = "UPDATE procrastinate_jobs SET status = '{}' WHERE args ->> 'feedback_id' = '{}'"
+    await _run(pool, of_job.format("failed", lost))
+    await _run(pool, of_job.format("doing", working))
+    assert await reconcile(Jobs(pool)) == 1
+    jobs = "SELECT args ->> 'feedback_id' AS id FROM procrastinate_jobs WHERE status = 'todo'"
+    rows = await (await _run(pool, jobs)).fetchall()  # type: ignore[attr-defined]
+    assert {row["id"] for row in rows} == {lost, waits}
+
+
 async def test_one_process_at_a_time_looks_for_lost_feedback(
     pool: Pool, inbox: PostgresInbox
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import PostgresChangeLog
 from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePages
-from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.search import SkillFollower
 from core.domain.models import Agent, ChangeStatus, Kind, Snapshot
 from core.testing.skill_store import MemorySkillStore
@@ -91,6 +91,28 @@ async def test_a_skill_tells_of_its_own_last_change(pool: Pool) -> None:
     ]:
         item = await knowledge.get(Kind.SKILL, tenant_id, name)
         assert (item.version, item.change_id) == (version, change_id)
+
+
+@pytest.mark.usefixtures("learnt")
+async def test_a_deleted_skill_leaves_the_lists_of_its_agent_and_tenant_alone(pool: Pool) -> None:
+    deletion = memory_change("gone", "# refund", None)
+    deletion = deletion.model_copy(update={"kind": Kind.SKILL, "target_id": "refund"})
+    log = PostgresChangeLog(pool)
+    async with connection(pool) as conn:
+        await conn.execute("INSERT INTO agent_skills (agent_id, name) VALUES ('a', 'pricing')")
+    await log.open(deletion, {})
+    async with log.unit_of_work(deletion) as unit:
+        await unit.update_agent_and_tenant_skills(deletion)
+    agents = await PostgresAgents(pool).list()
+    assert [(agent.id, agent.skills) for agent in agents] == [
+        ("a", ("pricing",)),
+        ("b", ("audit",)),
+        ("c", ("refund",)),
+    ]
+    async with connection(pool) as conn:
+        rows = await conn.execute("SELECT tenant_id, name FROM tenant_skills ORDER BY 1, 2")
+        listed = [(row["tenant_id"], row["name"]) for row in await rows.fetchall()]
+    assert listed == [("t", "audit"), ("u", "refund")]
 
 
 @pytest.mark.usefixtures("learnt")

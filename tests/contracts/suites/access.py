@@ -160,6 +160,14 @@ class AnswersContract:
         assert await self.answers.begin("you", "k", "d") is None
         assert await self.answers.begin("me", "k2", "d") is None
 
+    async def test_an_answer_is_told_to_its_owner_alone(self) -> None:
+        told = {"me": Answer(digest="d", status=200), "you": Answer(digest="e", status=201)}
+        for owner, done in told.items():
+            assert await self.answers.begin(owner, "k", done.digest) is None
+            await self.answers.end(owner, "k", done)
+        found = {owner: await self.answers.begin(owner, "k", "d") for owner in told}
+        assert found == told
+
     async def test_of_two_at_once_one_is_the_first(self) -> None:
         both = (self.answers.begin("me", "k", digest) for digest in "de")
         known = await asyncio.gather(*both)

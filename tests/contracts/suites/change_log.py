@@ -223,7 +223,8 @@ class ChangeLogContract:
     async def test_blobs_come_back_by_their_hash(self, change_log: ChangeLog) -> None:
         data = b"\x00\xff"
         ref = FileRef(sha256=sha256(data), size=2)
-        await change_log.open(memory_change("c1", None, "one"), {ref.sha256: data})
+        blobs = {ref.sha256: data, sha256(b"another"): b"another"}
+        await change_log.open(memory_change("c1", None, "one"), blobs)
         assert await change_log.blobs([ref]) == {ref.sha256: data}
         with pytest.raises(NotFound):
             await change_log.blobs([FileRef(sha256=sha256(b"other"), size=5)])

@@ -60,6 +60,23 @@ class DuplicateWaitersContract:
         ):
             assert await duplicate_waiters.join(other) is None
 
+    async def test_what_says_the_same_elsewhere_is_joined_to_nothing(
+        self, change_log: ChangeLog, duplicate_waiters: DuplicateWaiters
+    ) -> None:
+        await change_log.store(
+            taught(1, "영", "하나", status=ChangeStatus.HELD, held=("why",)), {}, HELD
+        )
+        elsewhere: tuple[dict[str, object], ...] = (
+            {"tenant_id": "u"},
+            {"kind": Kind.DMN_RULE},
+            {"agent_id": "b"},
+            {"target_id": "m2"},
+        )
+        for other in elsewhere:
+            assert await duplicate_waiters.join(taught(2, "영", "하나", **other)) is None
+        assert await duplicate_waiters.of_feedback("f2") == []
+        assert await duplicate_waiters.join(taught(2, "영", "하나")) is not None
+
     async def test_what_is_decided_or_stale_is_joined_by_nothing(
         self, change_log: ChangeLog, duplicate_waiters: DuplicateWaiters
     ) -> None:

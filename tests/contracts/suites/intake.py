@@ -15,6 +15,7 @@ from tests.contracts.suites.inbox import (
     added,
     claimed,
     matched,
+    piece,
     refused,
     verdict_of,
 )
@@ -50,6 +51,32 @@ class IntakeContract:
         assert [candidate.verdict for candidate in after] == [None, None]
         assert list(await jobs()) == [feedback_id, feedback_id]
         await refused(inbox, claim)
+
+    async def test_what_is_done_with_one_piece_leaves_others_as_they_are(
+        self, inbox: Inbox, intake: Intake, runs: Runs, jobs: WaitingJobs
+    ) -> None:
+        ended, revived, waits, cancelled, runs_on = [
+            await added(inbox, piece(f"s-{n}")) for n in range(5)
+        ]
+        for feedback_id in (ended, revived):
+            claim = await claimed(inbox, feedback_id)
+            candidate, *_ = await matched(inbox, runs, feedback_id)
+            await runs.finish(await runs.start(candidate, 1), verdict_of(Usage()))
+            await inbox.finish(claim, FAILED)
+        claim = await claimed(inbox, runs_on)
+        candidate, *_ = await matched(inbox, runs, runs_on)
+        candidate = await runs.start(candidate, 1)
+        kept = [await inbox.get(feedback_id) for feedback_id in (ended, waits, runs_on)]
+        verdicts = [one.verdict for one in await runs.candidates(ended)]
+        await intake.revive(revived)
+        await intake.cancel(cancelled, "sent twice")
+        assert [await inbox.get(one.id) for one in kept] == kept
+        assert [one.verdict for one in await runs.candidates(ended)] == verdicts
+        assert verdicts[0] is not None
+        assert cancelled not in await jobs()
+        assert waits in await jobs()
+        await runs.check(Fence(candidate_id=candidate.id, epoch=candidate.epoch))
+        await inbox.finish(claim, DONE)
 
     async def test_what_waits_can_be_cancelled_and_its_job_goes(
         self, inbox: Inbox, intake: Intake, jobs: WaitingJobs
