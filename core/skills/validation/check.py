@@ -7,7 +7,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from core.domain.locale import ENGLISH, template
+from core.domain.locale import english
 from core.domain.models import SKILL_MD, Bundle
 from core.skills.validation.document import (
     as_new,
@@ -109,8 +109,8 @@ def _joined() -> str:
     doc = ast.get_docstring(ast.parse(sources[_PARTS[-1]]))
     bodies = [_without_imports_of_ours(source) for source in sources.values()]
     codes = sorted({code for body in bodies for code in _CODE.findall(body)})
-    english = "".join(f"    {code!r}: {template(ENGLISH, code)!a},\n" for code in codes)
-    message = _MESSAGE.replace("{english}", f"{{\n{english}}}")
+    texts = "".join(f"    {code!r}: {english()[code]!a},\n" for code in codes)
+    message = _MESSAGE.replace("{english}", f"{{\n{texts}}}")
     return "\n\n".join([f'#!/usr/bin/env python3\n"""{doc}"""\n\n{_FUTURE}', message, *bodies])
 
 
