@@ -21,6 +21,8 @@ AGENT = ("agents", "add", "--id", "a1", "--tenant", "t", "--name", "주문 담�
 FEEDBACK = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "원화로 적어 주세요")
 PATIENT = {"SHUTDOWN_GRACE_SECONDS": f"{NEVER:g}", "STALLED_AFTER_SECONDS": f"{NEVER:g}"}
 
+SIGNALS = [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.nightly)]
+
 
 @pytest.fixture
 def home() -> Iterator[Path]:
@@ -40,7 +42,7 @@ def busy(home: Path) -> Iterator[subprocess.Popen[str]]:
         worker.communicate(timeout=SOON)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_the_second_signal_gives_the_work_back_in_one_sentence(
     home: Path, busy: subprocess.Popen[str], number: signal.Signals, code: int
 ) -> None:
@@ -81,7 +83,7 @@ def test_a_worker_whose_database_has_gone_does_not_wait_for_it(
         busy.communicate()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_demo_that_is_interrupted_shows_no_part_as_if_it_were_all(
     home: Path, number: signal.Signals, code: int
 ) -> None:

@@ -43,9 +43,18 @@ QUICK = [
     if any(block.is_command for block in _run(page))
     and page.name not in {"README.ko.md", "first-run.md"}
 ]
+# The commands of the others have tests of their own; at night they run as pages too.
+IN_EACH_RUN = {"README.md", "decision-tables.md", "undo.md"}
 
 
-@pytest.mark.parametrize("page", QUICK, ids=_name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        page if page.name in IN_EACH_RUN else pytest.param(page, marks=pytest.mark.nightly)
+        for page in QUICK
+    ],
+    ids=_name,
+)
 def test_the_commands_of_a_page_run_as_they_stand(page: Path, database: str) -> None:
     with tempfile.TemporaryDirectory(prefix="skill-worker-page-") as folder:
         run_page(_run(page), Path(folder), url_of(database))

@@ -22,7 +22,10 @@ def home() -> Iterator[Path]:
         yield Path(path)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, signal.SIGHUP, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)],
+)
 def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals) -> None:
     worker = start(home, "run", "--offline", fresh=number is signal.SIGTERM)
     wait_for(worker, "Waiting for feedback")

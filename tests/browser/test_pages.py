@@ -261,6 +261,7 @@ async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
     take_out(complaints, 404)
 
 
+@pytest.mark.nightly
 async def test_without_the_database_the_overview_says_how_old_its_figures_are(
     console: Console, page: Page, enter: Enter
 ) -> None:

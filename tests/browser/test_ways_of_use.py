@@ -108,6 +108,7 @@ async def test_back_returns_to_the_change_that_was_looked_at_last(
     await page.get_by_role("heading", name=second, exact=True).wait_for()
 
 
+@pytest.mark.nightly
 async def test_no_page_is_wider_than_a_phone_whatever_was_written(
     console: Console, page: Page
 ) -> None:

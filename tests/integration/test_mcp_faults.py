@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from core.adapters.embedded.http_server import run_server
 from core.domain.errors import ConfigurationError, McpDown, PodCallFailed, SkillWorkerError
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
-from tests.support.examples import crossed
+from tests.support.examples import at_night, crossed
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills, connected
 from tests.support.waiting import NEVER, SOON, within
 
@@ -103,7 +103,7 @@ async def test_a_tool_error_is_known_by_its_status_whatever_it_says(
         assert server.initialized == 1
 
 
-@SSE
+@pytest.mark.parametrize("sse", [False, *at_night(True)], ids=["http", "sse"])
 async def test_a_call_is_bounded_and_only_it(tmp_path: Path, sse: bool) -> None:
     faults = {"run_shell:1": "hang"}
     async with faulty(tmp_path, faults, sse=sse, call_seconds=BOUND) as (server, client):
@@ -158,7 +158,9 @@ async def test_a_cancellation_during_the_deletion_waits_for_it(tmp_path: Path) -
         assert not server.pods
 
 
-@pytest.mark.parametrize("fault", ["tool_error", "hang", "cut", "restart", "unauthorized"])
+@pytest.mark.parametrize(
+    "fault", ["tool_error", "restart", *at_night("hang", "cut", "unauthorized")]
+)
 async def test_a_pod_that_cannot_be_deleted_is_logged_and_masks_nothing(
     tmp_path: Path, fault: str
 ) -> None:

@@ -14,6 +14,7 @@ from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.errors import ConfigurationError
 from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback
+from tests.support.examples import at_night
 from tests.support.openai_server import (
     OpenAIServer,
     Turn,
@@ -28,7 +29,7 @@ from tests.support.waiting import AT_LAST, until
 
 PIECES = 30
 # Each is told from an answer in test_model_over_http; here it costs seconds.
-NIGHTLY_FAULTS = [pytest.param(one, marks=pytest.mark.nightly) for one in (error(500), html, hangs)]
+NIGHTLY_FAULTS = at_night(drops, error(500), html, hangs)
 WORKERS, CONCURRENCY = 2, 2
 NOTHING = call("no_action", reason="thanks", category="noise")
 
@@ -91,7 +92,7 @@ async def running(
         await asyncio.wait(runs, timeout=AT_LAST)
 
 
-@pytest.mark.parametrize("fault", [error(529), drops, *NIGHTLY_FAULTS])
+@pytest.mark.parametrize("fault", [error(529), *NIGHTLY_FAULTS])
 async def test_an_outage_spends_no_attempt_of_what_has_not_begun(
     settings: Settings, provider: OpenAIServer, fault: Turn
 ) -> None:

@@ -21,10 +21,14 @@ def register_profiles() -> None:
     settings.load_profile("ci")
 
 
-def seeds(count: int, in_ci: int) -> Sequence[int | ParameterSet]:
+def seeds(count: int, in_ci: int) -> Sequence[object]:
     """Return the seeds of a test that costs seconds: the first for each run, all at night."""
-    later = (pytest.param(seed, marks=pytest.mark.nightly) for seed in range(in_ci, count))
-    return [*range(in_ci), *later]
+    return [*range(in_ci), *at_night(*range(in_ci, count))]
+
+
+def at_night(*values: object) -> Sequence[ParameterSet]:
+    """Return the values as parameters that only the run of the night tries."""
+    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
 def crossed(first: Sequence[object], *others: Sequence[object]) -> Sequence[ParameterSet]:

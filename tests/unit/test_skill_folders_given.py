@@ -159,14 +159,15 @@ async def test_two_million_characters_in_one_line_are_edited_around(place: str) 
 
 
 LONG = "- a\n" * 500_000
+TOO_LONG = "- a\n" * 20_000
 
 
-async def with_long(place: str) -> World:
+async def with_long(place: str, text: str = LONG) -> World:
     world = World([SkillEdits(edits=(SkillEdit(op="insert_section", path=place, text="글"),))] * 3)
     await world.create()
     bundle = world.store.skills["t", "partial-refund"]
     head = bundle.document if place == SKILL_MD else ""
-    files = {**bundle.files, place: SkillFile(data=(head + LONG).encode())}
+    files = {**bundle.files, place: SkillFile(data=(head + text).encode())}
     world.store.skills["t", "partial-refund"] = bundle.model_copy(update={"files": files})
     return world
 
@@ -185,7 +186,7 @@ async def test_a_text_of_half_a_million_lines_is_refused_and_kept(place: str, as
 
 
 async def test_what_is_too_long_is_replaced_and_its_neighbours_are_edited() -> None:
-    world = await with_long("references/big.md")
+    world = await with_long("references/big.md", TOO_LONG)
     world.author.answers = [
         SkillEdits(edits=(SkillEdit(op="insert_section", heading="절차", text="2. 승인"),))
     ]
@@ -193,7 +194,7 @@ async def test_what_is_too_long_is_replaced_and_its_neighbours_are_edited() -> N
         "a", operation=Operation.UPDATE, skill_id="partial-refund", deps=world.deps("u")
     )
     assert beside.status is ReceiptStatus.APPLIED, beside.message
-    world = await with_long(SKILL_MD)
+    world = await with_long(SKILL_MD, TOO_LONG)
     whole = await commit_to_skill(
         "a", REFUND, Operation.UPDATE, "partial-refund", deps=world.deps("w")
     )
