@@ -352,6 +352,8 @@ class _Tools:
             candidate_content=self._run.candidate.content,
             fence=self._run.fence,
             shown=shown,
+            said_at=self._run.feedback.said_at,
+            heard_at=self._run.feedback.created_at,
         )
         return CommitDeps(gate=self._deps.gate, context=context)
 

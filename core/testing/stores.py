@@ -37,6 +37,8 @@ from core.testing.determinism import counting_ids, ticking_clock
 
 _STATED = ("role", "goal", "persona")
 
+SAID_AHEAD = timedelta(minutes=5)  # what is said later than its intake by more is said then
+
 
 class MemoryAgents:
     """Agents by id. With a change log, their lists of skills are those set by its changes.
@@ -439,12 +441,16 @@ class MemoryInbox:
                 return known.id, False
         feedback_id = self._new_id()
         self._digests[feedback_id] = digest
+        now = self._clock()
+        is_late = piece.said_at is not None and piece.said_at > now + SAID_AHEAD
         self.feedback[feedback_id] = Feedback(
-            **piece.model_dump(exclude={"id"}),
+            **piece.model_dump(exclude={"id", "said_at"}),
             id=feedback_id,
             source=source,
             source_id=piece.id or feedback_id,
-            created_at=self._clock(),
+            said_at=now if piece.said_at is None or is_late else piece.said_at,
+            claimed_said_at=piece.said_at if is_late else None,
+            created_at=now,
         )
         self.jobs.append((feedback_id, 0.0))
         return feedback_id, True

@@ -166,6 +166,7 @@ class PostgresInbox:
         feedback_id = self._new_id()
         return {
             **piece.model_dump(exclude={"id"}),
+            "said_at": piece.said_at and piece.said_at.isoformat(),
             "id": feedback_id,
             "source_id": feedback_id if piece.id is None else piece.id,
             "digest": feedback_digest(piece),

@@ -290,11 +290,14 @@ class Decisions:
                 hint=Message("review.reject_it"),
             )
         fresh = drafts.again(change, request, prepared)
+        # A person's words are said when they are given; preparing again says nothing new.
+        said = {"said_at": began, "heard_at": began} if event_name == "change.edited" else {}
         fresh = fresh.model_copy(
             update={
                 "held": tuple(self._deps.policy(fresh)) or change.held,
                 "edited_by": edited_by,
                 "prepared_at": began,
+                **said,
             }
         )
         if not self._deps.dry_run:

@@ -117,6 +117,8 @@ def draft(
         candidate_id=fence.candidate_id if fence else None,
         epoch=fence.epoch if fence else None,
         origin=Origin.IMPORT if request.is_import else context.origin,
+        said_at=context.said_at,
+        heard_at=context.heard_at,
         request=_storable(request),
     )
 
@@ -191,6 +193,8 @@ def context_of(change: Change) -> SubmitContext:
         feedback_content=change.feedback_content,
         candidate_content=change.candidate_content,
         origin=change.origin,
+        said_at=change.said_at,
+        heard_at=change.heard_at,
     )
 
 

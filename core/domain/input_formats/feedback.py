@@ -23,11 +23,15 @@ from core.domain.messages import Message
 from core.domain.models import Agent, Feedback, NewFeedback
 from core.domain.models.base import Model
 from core.domain.models.messages import Text
+from core.domain.text import compact
 
 
 def feedback_digest(piece: NewFeedback) -> str:
-    """Return the SHA-256 (hex) of all but the id: it reveals an id reused for other content."""
-    content = piece.model_dump(exclude={"id"})
+    """Return the SHA-256 (hex) of what was said: it reveals an id reused for other content.
+
+    When it was said and what it is about may be given later or otherwise, as a platform's row does.
+    """
+    content = piece.model_dump(exclude={"id", "said_at", "in_reply_to", "thread", "output"})
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
@@ -82,6 +86,8 @@ def checked(entry: object, max_chars: int) -> NewFeedback:
         update={
             "id": None if piece.id is None else _nfc(piece.id),
             "tenant_id": _nfc(piece.tenant_id),
+            "in_reply_to": None if piece.in_reply_to is None else _nfc(piece.in_reply_to),
+            "thread": None if piece.thread is None else _nfc(piece.thread),
             "agent_ids": tuple(dict.fromkeys(map(_nfc, piece.agent_ids))),
         }
     )
@@ -113,6 +119,8 @@ def _problem(piece: NewFeedback, max_chars: int) -> str | None:
         return Message("input.content_long", n=len(piece.content), most=max_chars)
     if len(piece.task) > max_chars:
         return Message("input.task_long", n=len(piece.task), most=max_chars)
+    if (chars := len(compact(piece.output))) > max_chars:
+        return Message("input.output_long", n=chars, most=max_chars)
     if not piece.agent_ids or any(map(is_blank, piece.agent_ids)):
         return Message("input.no_agent")
     return next(_name_problems(piece), None) or next(_text_problems(piece), None)
@@ -120,8 +128,8 @@ def _problem(piece: NewFeedback, max_chars: int) -> str | None:
 
 def _name_problems(piece: NewFeedback) -> Iterator[str]:
     names = [("tenant_id", piece.tenant_id), *(("agent_ids", name) for name in piece.agent_ids)]
-    if piece.id is not None:
-        names.append(("id", piece.id))
+    ids = {"id": piece.id, "in_reply_to": piece.in_reply_to, "thread": piece.thread}
+    names += [(field, name) for field, name in ids.items() if name is not None]
     found = [(field, name_problem(name)) for field, name in names]
     found.append(("author", length_problem(piece.author or "")))
     return (of_field(field, problem) for field, problem in found if problem)

@@ -96,7 +96,8 @@ class SubmitContext(Model):
 
     The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
     items written while the change was prepared, which the request cannot have taken into account.
-    `shown` are the conflicting items that the run was shown; None if no run asks.
+    `shown` are the conflicting items that the run was shown; None if no run asks. `said_at` and
+    `heard_at` are when its feedback was said and came in; without them it is said now.
     """
 
     key: str
@@ -109,6 +110,8 @@ class SubmitContext(Model):
     unjudged: frozenset[str] = frozenset()
     shown: frozenset[str] | None = None
     origin: Origin = Origin.AGENT
+    said_at: datetime | None = None
+    heard_at: datetime | None = None
 
 
 class Prepared(Model):
@@ -138,7 +141,8 @@ class Change(Model):
 
     `request` is the original request, for preparing it again. `held` lists why it waited for a
     person; `content_hash` covers what it does, so that exactly what was approved is applied.
-    `prepared_at` moves when it is edited or prepared again, `created_at` does not.
+    `prepared_at` moves when it is edited or prepared again, `created_at` does not. Changes of a
+    target count in the order of (`said_at`, `heard_at`), whenever they are applied.
     """
 
     id: str
@@ -177,6 +181,8 @@ class Change(Model):
     decision: Text = ""
     decided_at: datetime | None = None
     reminded_at: datetime | None = None
+    said_at: datetime | None = None
+    heard_at: datetime | None = None
     prepared_at: datetime | None = None
     created_at: datetime | None = None
     applied_at: datetime | None = None

@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
 from core.domain.models.base import Model, Money
 from core.domain.models.changes import Receipt
@@ -47,7 +47,12 @@ class Agent(Model):
 
 
 class NewFeedback(Model):
-    """Incoming feedback. `id` is the source's own; without one each call stores a new piece."""
+    """Incoming feedback. `id` is the source's own; without one each call stores a new piece.
+
+    `said_at` is the source's time, by default that of its intake. `in_reply_to` is the id of the
+    piece it answers, the source's own or ours; pieces of one `thread` are a conversation. `output`
+    is what the agent had produced, if the words are about that.
+    """
 
     id: str | None = None
     tenant_id: str
@@ -56,6 +61,10 @@ class NewFeedback(Model):
     content: str
     author: str | None = None
     events: tuple[JsonValue, ...] = ()
+    said_at: AwareDatetime | None = None
+    in_reply_to: str | None = None
+    thread: str | None = None
+    output: JsonValue = None
 
 
 class Fetched(Model):
@@ -107,7 +116,8 @@ class Feedback(Model):
     `attempts` counts starts, `generation` the retries people asked for, `error` is why the last
     attempt failed, `retry_at` when the next is due. `epoch` is raised by each claim or revival:
     only the last claimer may give it back or end it. `claimed_at` is set for its claimer, by the
-    clock that set `created_at`.
+    clock that set `created_at`. `said_at` is when it was said: no later than five minutes after its
+    intake; `claimed_said_at` is the later time that its source gave and that was not taken.
     """
 
     id: str
@@ -119,6 +129,11 @@ class Feedback(Model):
     content: str
     author: str | None = None
     events: tuple[JsonValue, ...] = ()
+    said_at: datetime | None = None
+    claimed_said_at: datetime | None = None
+    in_reply_to: str | None = None
+    thread: str | None = None
+    output: JsonValue = None
     status: FeedbackStatus = FeedbackStatus.QUEUED
     generation: int = 1
     attempts: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pytest
@@ -27,6 +28,7 @@ from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 
 WaitingJobs = Callable[[], Awaitable[Sequence[str]]]
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
+SAID_AT = datetime(2025, 5, 1, 9, tzinfo=timezone(timedelta(hours=9)))
 _BUSY = Message.of("test.busy", "{kind} is busy", {"kind": "model"})
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 
@@ -41,6 +43,10 @@ def piece(source_id: str | None = "s-1", content: str = "금액은 원화로 �
         content=content,
         author="김",
         events=({"tool": "send", "ok": True}, "text", None),
+        said_at=SAID_AT,
+        in_reply_to="s-0",
+        thread="견적 7",
+        output={"글": ["USD 3.5", None, True]},
     )
 
 
@@ -69,6 +75,30 @@ class InboxContract:
         assert (found.status, found.attempts, found.generation) == (FeedbackStatus.QUEUED, 0, 1)
         assert found.created_at is not None
         assert found.created_at.utcoffset() is not None
+
+    async def test_what_has_no_time_was_said_when_it_came_in(self, inbox: Inbox) -> None:
+        new = [piece(f"s-{n}").model_copy(update={"said_at": None}) for n in range(2)]
+        stored = [await inbox.get(key) for key, _ in await inbox.add("cli", new)]
+        assert [found.said_at for found in stored] == [found.created_at for found in stored]
+        assert [found.claimed_said_at for found in stored] == [None, None]
+
+    async def test_what_is_said_to_come_was_said_when_it_came_in(self, inbox: Inbox) -> None:
+        first = await inbox.get(await added(inbox))
+        assert first.created_at is not None
+        nearly = first.created_at + timedelta(minutes=4)
+        ahead = first.created_at + timedelta(minutes=60)
+        new = [
+            piece(f"s-{n}").model_copy(update={"said_at": at})
+            for n, at in ((2, nearly), (3, ahead))
+        ]
+        taken, not_taken = [await inbox.get(key) for key, _ in await inbox.add("cli", new)]
+        assert (taken.said_at, taken.claimed_said_at) == (nearly, None)
+        assert (not_taken.said_at, not_taken.claimed_said_at) == (not_taken.created_at, ahead)
+
+    async def test_the_same_words_with_another_time_are_the_same_piece(self, inbox: Inbox) -> None:
+        first = await added(inbox)
+        again = piece().model_copy(update={"said_at": None, "output": "x", "thread": None})
+        assert await inbox.add("cli", [again]) == [(first, False)]
 
     async def test_each_new_piece_has_one_job_in_order(
         self, inbox: Inbox, jobs: WaitingJobs

@@ -18,14 +18,15 @@ INSERT INTO changes (
     id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
     before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
     feedback_content, candidate_id, epoch, warnings, reverts, seen, error, origin, request,
-    candidate_content, held, content_hash, retracts)
+    candidate_content, held, content_hash, retracts, said_at, heard_at)
 SELECT
     %(id)s, %(key)s, %(digest)s, %(attempt)s, %(tenant_id)s, %(agent_id)s, %(kind)s,
     %(target_id)s, %(target_name)s, %(operation)s, %(before)s, %(after)s, %(base_hash)s,
     %(status)s, %(reason)s, %(merge_mode)s, %(relationship)s, %(feedback_id)s,
     %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s, %(seen)s,
     %(error)s, %(origin)s, %(request)s, %(candidate_content)s, %(held)s, %(content_hash)s,
-    %(retracts)s
+    %(retracts)s, coalesce(%(said_at)s::timestamptz, clock_timestamp()),
+    coalesce(%(heard_at)s::timestamptz, clock_timestamp())
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET

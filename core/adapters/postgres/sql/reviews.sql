@@ -37,7 +37,8 @@ SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
     operation = %(operation)s, before = %(before)s, after = %(after)s,
     base_hash = %(base_hash)s, merge_mode = %(merge_mode)s, relationship = %(relationship)s,
     warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,
-    content_hash = %(content_hash)s, edited_by = %(edited_by)s, error = NULL, decision = '',
+    content_hash = %(content_hash)s, edited_by = %(edited_by)s,
+    said_at = coalesce(%(said_at)s, said_at), heard_at = coalesce(%(heard_at)s, heard_at), error = NULL, decision = '',
     decided_by = NULL, decided_at = NULL, reminded_at = NULL,
     prepared_at = coalesce(%(prepared_at)s, clock_timestamp())
 WHERE id = %(id)s AND status IN ('held', 'stale') AND held <> '[]'
