@@ -27,7 +27,7 @@ from core.skills.document.assembly import assemble
 from tests.support.skill_cases import in_memory, made_skills, put
 from tests.support.waiting import AT_LAST
 
-counts = pytest.mark.parametrize("count", [40, pytest.param(300, marks=pytest.mark.nightly)])
+counts = pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.nightly)])
 
 
 @counts
